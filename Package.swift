@@ -111,7 +111,7 @@ let rooms: [[Target]] = [
     library("NostrContracts", ["Cryptography", "Nostr", "Frames", "Contracts"]),
     library("Recordings", ["Clocks", "Frames", "Contracts"]),
     library("Wording", ["Nostr", "Frames", "Contracts"]),
-    library("Bus", ["Clocks", "EventLoop", "Frames", "DequeModule"]),
+    library("Bus", ["Clocks", "EventLoop", "Frames", "Contracts", "DequeModule"]),
     library("RoostClient", values + ["EventLoop", "Bus"]),
     library(
       "WorkerKit",
@@ -171,7 +171,7 @@ let rooms: [[Target]] = [
     "Workers/DVMTracker",
     library("JobTracking", values + ["HeapModule"]),
     library("JobLedger", ["Cryptography", "Nostr", "Storage", "Frames", "Contracts", "JobTracking"]),
-    program("dvm-tracker", worker + ["Storage", "WorkerLedger", "JobTracking", "JobLedger"])
+    program("dvm-tracker", worker + ["Storage", "NostrContracts", "WorkerLedger", "JobTracking", "JobLedger"])
   ),
   room(
     "Workers/DVMProvider",

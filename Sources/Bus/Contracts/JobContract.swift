@@ -262,8 +262,8 @@ public struct JobList: MethodArguments {
     self.limit = limit
   }
 
-  /// A limit below 0.
-  public var objection: String? { negative("limit", limit.map(Int64.init)) }
+  /// A limit from 0.
+  public static var ranges: [FieldRange<Self>] { [FieldRange("limit") { $0.limit.map(Int64.init) }] }
 }
 
 /// `job.show`, `job.follow`, `job.cancel`, `job.approve`, `job.deny`: one job. Refused as `no-such-job` when it is not
@@ -339,8 +339,8 @@ public struct JobProviders: MethodArguments {
     self.limit = limit
   }
 
-  /// A limit below 0.
-  public var objection: String? { negative("limit", limit.map(Int64.init)) }
+  /// A limit from 0.
+  public static var ranges: [FieldRange<Self>] { [FieldRange("limit") { $0.limit.map(Int64.init) }] }
 }
 
 /// A provider of jobs.

@@ -142,6 +142,16 @@ public struct JobSubmit: MethodArguments, Hashable {
   /// A job of a kind.
   public init(kind: UInt16) { self.kind = kind }
 
+  /// Amounts, and a window, from 0.
+  public static var ranges: [FieldRange<Self>] {
+    [
+      FieldRange("bid", \.bid), FieldRange("payment.jobMaximum", { $0.payment?.jobMaximum }),
+      FieldRange("payment.dayMaximum", { $0.payment?.dayMaximum }),
+      FieldRange("payment.providerMaximum", { $0.payment?.providerMaximum }),
+      FieldRange("choice.window", { $0.choice?.window }),
+    ]
+  }
+
   /// What NIP-90 does not allow, or is too much.
   public var objection: String? {
     if !(5_000...5_999).contains(kind) { return "'kind' is \(kind); requests for jobs are 5000 to 5999" }
@@ -171,10 +181,7 @@ public struct JobSubmit: MethodArguments, Hashable {
     if let window = choice?.window, window > JobDeadlines.maximum {
       return "'choice.window' is \(window); \(JobDeadlines.maximum) seconds are taken at most"
     }
-    return negative("bid", bid) ?? negative("payment.jobMaximum", payment?.jobMaximum)
-      ?? negative("payment.dayMaximum", payment?.dayMaximum)
-      ?? negative("payment.providerMaximum", payment?.providerMaximum) ?? negative("choice.window", choice?.window)
-      ?? deadlines?.objection ?? tooMany(relays)
+    return deadlines?.objection ?? tooMany(relays)
   }
 }
 

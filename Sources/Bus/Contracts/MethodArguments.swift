@@ -11,14 +11,17 @@ public import Frames
 // `bad-request`: they can be read, and what they say makes no sense. Either way nothing was done.
 
 /// The arguments of a method, which are a JSON object.
-public protocol MethodArguments: Codable, Sendable {
+public protocol MethodArguments: Payload, Codable {
   /// A JSON object with each argument, as somebody would write it: shown in refusals, and the list of names.
   static var example: String { get }
 
   /// Names that callers write for another one, and that no letter leads to: `id` for `job`.
   static var misnomers: [String: String] { get }
 
-  /// What is wrong with a value of the right type, as a sentence: `'limit' is -1; a whole number from 0 is expected`.
+  /// Numbers that have bounds.
+  static var ranges: [FieldRange<Self>] { get }
+
+  /// What else is wrong with a value of the right type, as a sentence: `'limit' is -1; a whole number from 0 is expected`.
   var objection: String? { get }
 }
 
@@ -38,6 +41,9 @@ extension MethodArguments {
   /// None.
   public static var misnomers: [String: String] { [:] }
 
+  /// None.
+  public static var ranges: [FieldRange<Self>] { [] }
+
   /// Nothing.
   public var objection: String? { nil }
 
@@ -55,7 +61,7 @@ extension MethodArguments {
     guard let given = try JSONPayload.decode(MemberNames.self, from: json).names else {
       throw Self.bad("the arguments of \(method) are one JSON object", method)
     }
-    let known = try JSONPayload.decode(MemberNames.self, from: Array(Self.example.utf8)).names ?? []
+    let known = PayloadShape(of: Self.self).members.map(\.name)
     if let stranger = given.first(where: { !known.contains($0) }) {
       let meant = Self.misnomers[stranger].map { "; did you mean '\($0)'?" }
       let hint = known.isEmpty ? ": it takes none" : meant ?? NearestName.hint(stranger, among: known)
@@ -63,6 +69,9 @@ extension MethodArguments {
     }
     do throws(Refusal) { self = try JSONPayload.decode(Self.self, from: json) } catch {
       throw Self.bad(error.message, method)
+    }
+    for range in Self.ranges {
+      if let objection = range.objection(to: self) { throw Self.bad(objection, method) }
     }
     if let objection { throw Self.bad(objection, method) }
   }
@@ -72,10 +81,31 @@ extension MethodArguments {
   }
 }
 
-/// What is wrong with a number that must not be below 0.
-func negative(_ name: String, _ value: Int64?) -> String? {
-  guard let value, value < 0 else { return nil }
-  return "'\(name)' is \(value); a whole number from 0 is expected"
+/// The bounds of a number among some arguments.
+public struct FieldRange<Arguments>: Sendable {
+  /// Its name; of one in an object among them with the object's: `payment.jobMaximum`.
+  public let name: String
+  /// The least value.
+  public let minimum: Int64
+  /// The greatest value; nil: that of the type.
+  public let maximum: Int64?
+  private let value: @Sendable (Arguments) -> Int64?
+
+  /// A number from `minimum`, and to `maximum` if there is one.
+  public init(
+    _ name: String, from minimum: Int64 = 0, to maximum: Int64? = nil, _ value: @escaping @Sendable (Arguments) -> Int64?
+  ) {
+    self.name = name
+    self.minimum = minimum
+    self.maximum = maximum
+    self.value = value
+  }
+
+  func objection(to arguments: Arguments) -> String? {
+    guard let value = value(arguments), value < minimum || value > maximum ?? .max else { return nil }
+    let bounds = maximum.map { "from \(minimum) to \($0)" } ?? "from \(minimum)"
+    return "'\(name)' is \(value); a whole number \(bounds) is expected"
+  }
 }
 
 /// Most letters of an unknown name that a refusal repeats.

@@ -82,10 +82,14 @@ public struct StoreObserve: FilterArguments {
     self.afterSeq = afterSeq
   }
 
-  /// A number below 0, an id of the wrong length, too many relays, none when only those count, or recipients that are
-  /// no keys.
+  /// Both from 0.
+  public static var ranges: [FieldRange<Self>] {
+    [FieldRange("afterSeq", \.afterSeq), FieldRange("maxAge", \.maxAge)]
+  }
+
+  /// An id of the wrong length, too many relays, none when only those count, or recipients that are no keys.
   public var objection: String? {
-    negative("afterSeq", afterSeq) ?? negative("maxAge", maxAge) ?? wrongID(id) ?? tooMany(relays)
+    wrongID(id) ?? tooMany(relays)
       ?? (exclusiveRelays == true && relays?.isEmpty != false ? "'exclusiveRelays' needs 'relays'" : nil)
       ?? RecipientList.objection(to: recipients)
   }
@@ -143,8 +147,11 @@ public struct StoreAcknowledge: MethodArguments {
     self.seq = seq
   }
 
-  /// A seq below 0, or an id of the wrong length.
-  public var objection: String? { negative("seq", seq) ?? wrongID(id) }
+  /// A seq from 0.
+  public static var ranges: [FieldRange<Self>] { [FieldRange("seq", \.seq)] }
+
+  /// An id of the wrong length.
+  public var objection: String? { wrongID(id) }
 }
 
 /// `store.fetched`, said by the planner: these filters were asked of all the relays that are planned for them, and
@@ -167,8 +174,11 @@ public struct StoreFetched: FilterArguments {
     self.at = at
   }
 
-  /// A time below 0, or too many relays.
-  public var objection: String? { negative("at", at) ?? tooMany(relays) }
+  /// A time from 0.
+  public static var ranges: [FieldRange<Self>] { [FieldRange("at", \.at)] }
+
+  /// Too many relays.
+  public var objection: String? { tooMany(relays) }
 }
 
 /// One thing that is observed, by however many observers.

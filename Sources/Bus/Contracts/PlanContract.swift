@@ -170,8 +170,8 @@ public struct PlanPublications: MethodArguments {
     self.limit = limit
   }
 
-  /// A limit below 0.
-  public var objection: String? { negative("limit", limit.map(Int64.init)) }
+  /// A limit from 0.
+  public static var ranges: [FieldRange<Self>] { [FieldRange("limit") { $0.limit.map(Int64.init) }] }
 }
 
 /// `plan.follow`, `plan.retry` and `plan.cancel`: one publication. Refused as `no-such-event` when it was never

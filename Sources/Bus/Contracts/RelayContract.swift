@@ -22,8 +22,8 @@ public struct RelayRequest: MethodArguments {
     self.limit = limit
   }
 
-  /// A limit below 0.
-  public var objection: String? { negative("limit", limit.map(Int64.init)) }
+  /// A limit from 0.
+  public static var ranges: [FieldRange<Self>] { [FieldRange("limit") { $0.limit.map(Int64.init) }] }
 }
 
 /// The terminal answer of `relay.request`.

@@ -67,8 +67,8 @@ public struct ServedJobs: MethodArguments {
   /// A question.
   public init(limit: Int? = nil) { self.limit = limit }
 
-  /// A limit below 0.
-  public var objection: String? { negative("limit", limit.map(Int64.init)) }
+  /// A limit from 0.
+  public static var ranges: [FieldRange<Self>] { [FieldRange("limit") { $0.limit.map(Int64.init) }] }
 }
 
 /// A request that was taken up.

@@ -213,14 +213,14 @@ public struct SignerUnwrapped: Codable, Sendable {
 /// One account, without anything secret.
 public struct SignerAccount: Codable, Sendable, Hashable {
   /// Whether it can be used now.
-  public enum State: String, Codable, Sendable {
+  public enum State: String, Codable, Sendable, CaseIterable {
     /// Its passphrase is needed first.
     case locked
     /// It can be used.
     case unlocked
   }
   /// Where its key is.
-  public enum Origin: String, Codable, Sendable {
+  public enum Origin: String, Codable, Sendable, CaseIterable {
     /// In a file of the signer's.
     case file
     /// In a credential of the service manager's: not stored, and not to be removed here.

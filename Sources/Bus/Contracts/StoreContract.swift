@@ -110,8 +110,11 @@ public struct StoreQuery: FilterArguments {
     self.recipients = recipients
   }
 
-  /// A limit below 0, too many recipients, or one that is no key.
-  public var objection: String? { negative("limit", limit.map(Int64.init)) ?? RecipientList.objection(to: recipients) }
+  /// A limit from 0.
+  public static var ranges: [FieldRange<Self>] { [FieldRange("limit") { $0.limit.map(Int64.init) }] }
+
+  /// Too many recipients, or one that is no key.
+  public var objection: String? { RecipientList.objection(to: recipients) }
 }
 
 /// `recipients` of `store.query`, `store.count` and `store.observe`: keys, 64 lower-case hexadecimal digits each. Where

@@ -43,7 +43,7 @@ final class EventReader {
   private let client: RoostClient
   private let isPossible: Bool
   private var place: QueryPlace
-  private var answer: RoostAnswer?
+  private var answer: RoostStream<QueriedEvents, StoreCount>?
   private var perseverance = Perseverance(isLasting: false)
   private var isOver = false
 
@@ -79,9 +79,9 @@ final class EventReader {
   private func nextOfAnswer() async throws(Refusal) -> ReceivedEvent? {
     if answer == nil {
       let arguments = StoreQuery(filters: try place.nextFilters.payload(), limit: place.nextLimit)
-      answer = try await client.stream("store.query", json: arguments, options: .idempotent())
+      answer = try await client.stream(StoreMethod.query, arguments, options: .idempotent())
     }
-    guard let part = try await answer?.nextPart(), !part.isLast else { return nil }
-    return try ReceivedEvent(json: part.payload.bytes)
+    guard let part = try await answer?.nextPart() else { return nil }
+    return try ReceivedEvent(json: part.bytes)
   }
 }

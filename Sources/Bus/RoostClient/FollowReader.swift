@@ -1,17 +1,17 @@
-internal import Bus
+internal import Contracts
 internal import EventLoop
 internal import Frames
 
 /// One reading of what a worker tells again and again: asks, reads, and asks again. What comes twice is given once; a
 /// worker or a supervisor that is away is waited for.
 @EventLoopActor
-final class FollowReader<Value: Decodable & Equatable & Sendable> {
+final class FollowReader<Value: Payload & Equatable> {
   private let client: RoostClient
-  private let ask: @EventLoopActor (RoostClient) async throws(Refusal) -> RoostAnswer
+  private let ask: @EventLoopActor (RoostClient) async throws(Refusal) -> RoostStream<Value, Nothing>
   private let isFinal: @Sendable (Value) -> Bool
   private let explain: @EventLoopActor (RoostClient, Refusal) -> Refusal
   private var last: Value?
-  private var answer: RoostAnswer?
+  private var answer: RoostStream<Value, Nothing>?
   private var perseverance = Perseverance(isLasting: true)
 
   /// - Parameters:
@@ -21,7 +21,7 @@ final class FollowReader<Value: Decodable & Equatable & Sendable> {
   nonisolated init(
     _ client: RoostClient, isFinal: @escaping @Sendable (Value) -> Bool,
     explain: @escaping @EventLoopActor (RoostClient, Refusal) -> Refusal = { $0.explained($1) },
-    ask: @escaping @EventLoopActor (RoostClient) async throws(Refusal) -> RoostAnswer
+    ask: @escaping @EventLoopActor (RoostClient) async throws(Refusal) -> RoostStream<Value, Nothing>
   ) {
     self.client = client
     self.ask = ask
@@ -34,10 +34,9 @@ final class FollowReader<Value: Decodable & Equatable & Sendable> {
     while !Task.isCancelled, last.map(isFinal) != true {
       do throws(Refusal) {
         if answer == nil { answer = try await ask(client) }
-        guard let part = try await answer?.nextPart(), !part.isLast else {
+        guard let value = try await answer?.nextPart() else {
           throw Refusal(.unavailable, "the worker ended the answer", outcome: .done)
         }
-        let value = try part.payload.decoded(as: Value.self)
         perseverance.moved()
         if value == last { continue }
         last = value

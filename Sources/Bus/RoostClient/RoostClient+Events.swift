@@ -46,7 +46,7 @@ extension RoostClient {
     // The store verifies it, too. Here it costs less than a frame, and is known to be not started.
     let event = try Self.verified(json)
     let result = try await request(
-      "store.publish", BusPayload(json), as: PublishResult.self,
+      StoreMethod.publish, SignedEvent(json),
       options: .idempotent(ttlMilliseconds: timeoutMilliseconds ?? settings.storeMilliseconds))
     return OwnEvent(event: event, seq: result.seq, isNew: result.isNew, isMended: result.isMended == true)
   }
@@ -105,7 +105,7 @@ extension RoostClient {
   /// How many stored events any of `filters` matches, each counted once.
   public func count(_ filters: [Filter]) async throws(Refusal) -> Int {
     let counted = try await request(
-      "store.count", BusPayload(json: StoreQuery(filters: try filters.payload())), as: StoreCount.self,
+      StoreMethod.count, StoreQuery(filters: try filters.payload()),
       options: .idempotent(ttlMilliseconds: settings.storeMilliseconds))
     return counted.count
   }

@@ -28,6 +28,6 @@ extension RoostClient {
         outcome: .notStarted)
     }
     return try await request(
-      "store.import", BusPayload(run, isRaw: true), as: IngestResult.self, options: .idempotent())
+      StoreMethod.import, IngestRun(run), options: .idempotent())
   }
 }

@@ -1,4 +1,3 @@
-internal import Bus
 public import Contracts
 internal import Cryptography
 internal import EventLoop
@@ -23,7 +22,7 @@ extension RoostClient {
   public func submit(_ wanted: JobSubmit) async throws(Refusal) -> Job {
     var wanted = wanted
     if wanted.key == nil { wanted.key = Hexadecimal.text(of: RandomBytes.make(Self.keyByteCount)) }
-    return try await job("submit", wanted)
+    return try await job(JobMethod.submit, wanted)
   }
 
   /// Jobs, the latest first.
@@ -32,12 +31,12 @@ extension RoostClient {
   ///   - states: in one of these; in any when nil.
   ///   - limit: how many at most; 100 unless said.
   public func jobs(in states: [Job.State]? = nil, limit: Int? = nil) async throws(Refusal) -> [Job] {
-    try await collect("job.list", JobList(states: states, limit: limit), as: Job.self)
+    try await collect(JobMethod.list, JobList(states: states, limit: limit))
   }
 
   /// A job by its id, its key, or the id of one of its requests. Refused as `no-such-job`.
   public func job(_ reference: String) async throws(Refusal) -> Job {
-    try await job("show", JobReference(job: reference))
+    try await job(JobMethod.show, JobReference(job: reference))
   }
 
   /// Lets a provider be paid, or proves with a preimage that it was.
@@ -51,18 +50,20 @@ extension RoostClient {
   /// The same with all that can be said of it: a zap in place of the invoice, the wallet whose receipts are believed,
   /// the invoice that was paid.
   @discardableResult
-  public func approveJob(_ reference: JobReference) async throws(Refusal) -> Job { try await job("approve", reference) }
+  public func approveJob(_ reference: JobReference) async throws(Refusal) -> Job {
+    try await job(JobMethod.approve, reference)
+  }
 
   /// Does not let a provider be paid; it is not waited for any more.
   @discardableResult
   public func denyJob(_ reference: String, provider: String? = nil) async throws(Refusal) -> Job {
-    try await job("deny", JobReference(job: reference, provider: provider))
+    try await job(JobMethod.deny, JobReference(job: reference, provider: provider))
   }
 
   /// Calls a job off. Refused as `job-over` when it has ended otherwise.
   @discardableResult
   public func cancelJob(_ reference: String) async throws(Refusal) -> Job {
-    try await job("cancel", JobReference(job: reference))
+    try await job(JobMethod.cancel, JobReference(job: reference))
   }
 
   /// Providers of jobs, as they announce themselves (NIP-89), and what is known of them here.
@@ -70,7 +71,7 @@ extension RoostClient {
     of kind: UInt16? = nil, fetches: Bool = false, limit: Int? = nil
   ) async throws(Refusal) -> [JobProvider] {
     let wanted = JobProviders(kind: kind, fetches: fetches, limit: limit)
-    return try await collect("job.providers", wanted, as: JobProvider.self)
+    return try await collect(JobMethod.providers, wanted)
   }
 
   /// How a job is doing: as it is at once, then at each change, until its state is final.
@@ -78,26 +79,23 @@ extension RoostClient {
     JobProgress(client: self, reference: reference)
   }
 
-  private func job(_ verb: String, _ arguments: some Encodable) async throws(Refusal) -> Job {
+  private func job<Arguments>(
+    _ method: Method<Arguments, Job>, _ arguments: Arguments
+  ) async throws(Refusal) -> Job {
     do throws(Refusal) {
       let options = RequestOptions.idempotent(ttlMilliseconds: Self.jobMilliseconds)
-      return try await request("job.\(verb)", json: arguments, options: options).decoded(as: Job.self)
+      return try await request(method, arguments, options: options)
     } catch {
       throw explainedJob(error)
     }
   }
 
-  private func collect<Value: Decodable>(
-    _ method: String, _ arguments: some Encodable, as type: Value.Type
-  ) async throws(Refusal) -> [Value] {
+  private func collect<Arguments, Part>(
+    _ method: Stream<Arguments, Part, StoreCount>, _ arguments: Arguments
+  ) async throws(Refusal) -> [Part] {
     do throws(Refusal) {
       let options = RequestOptions.idempotent(ttlMilliseconds: Self.jobMilliseconds)
-      let answer = try await stream(method, json: arguments, options: options)
-      var found: [Value] = []
-      while let part = try await answer.nextPart() {
-        if !part.isLast { found.append(try part.payload.decoded(as: type)) }
-      }
-      return found
+      return try await stream(method, arguments, options: options).collect()
     } catch {
       throw explainedJob(error)
     }
@@ -128,7 +126,7 @@ public struct JobProgress: AsyncSequence, Sendable {
     return Iterator(
       reader: FollowReader(client, isFinal: \.state.isFinal, explain: { $0.explainedJob($1) }) {
         (client) async throws(Refusal) in
-        try await client.stream("job.follow", json: wanted)
+        try await client.stream(JobMethod.follow, wanted)
       })
   }
 

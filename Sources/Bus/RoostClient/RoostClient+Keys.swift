@@ -1,4 +1,3 @@
-internal import Bus
 public import Contracts
 public import Cryptography
 public import Frames
@@ -43,9 +42,7 @@ extension RoostClient {
 
   /// The accounts that the signer has keys of.
   public func accounts() async throws(Refusal) -> [SignerAccount] {
-    try await request(
-      "signer.accounts", BusPayload(json: [String: String]()), as: SignerAccounts.self, options: Self.signing
-    ).accounts
+    try await request(SignerMethod.accounts, NoArguments(), options: Self.signing).accounts
   }
 
   /// Has a draft signed.
@@ -86,8 +83,8 @@ extension RoostClient {
     template: JSONValue, as account: String?, _ allowSecrets: Bool, timeoutMilliseconds: UInt32 = signerMilliseconds
   ) async throws(Refusal) -> Event {
     let wanted = SignerSign(account: account, event: template, allowSecrets: allowSecrets ? true : nil)
-    let signed: SignerSigned = try await signer("sign", wanted, timeoutMilliseconds: timeoutMilliseconds)
-    return try Self.signedEvent(signed.event)
+    let options = RequestOptions.idempotent(ttlMilliseconds: timeoutMilliseconds)
+    return try Self.signedEvent(try await request(SignerMethod.sign, wanted, options: options).event)
   }
 
   /// Has a draft signed and publishes it: see ``publish(_:to:expiresAfterSeconds:replaces:)``. When the signer has
@@ -113,7 +110,8 @@ extension RoostClient {
     _ text: String, for peer: PublicKey, as account: String? = nil, by encryption: Encryption = .nip44
   ) async throws(Refusal) -> String {
     let cipher = SignerCipher(account: account, peer: "\(peer)", text: text)
-    return (try await signer("\(encryption.rawValue).encrypt", cipher) as SignerText).text
+    let method = encryption == .nip44 ? SignerMethod.nip44Encrypt : SignerMethod.nip04Encrypt
+    return try await request(method, cipher, options: Self.signing).text
   }
 
   /// Decrypts what `peer` encrypted for the account, or the account for `peer`.
@@ -123,7 +121,8 @@ extension RoostClient {
     _ payload: String, from peer: PublicKey, as account: String? = nil, by encryption: Encryption = .nip44
   ) async throws(Refusal) -> String {
     let cipher = SignerCipher(account: account, peer: "\(peer)", text: payload)
-    return (try await signer("\(encryption.rawValue).decrypt", cipher) as SignerText).text
+    let method = encryption == .nip44 ? SignerMethod.nip44Decrypt : SignerMethod.nip04Decrypt
+    return try await request(method, cipher, options: Self.signing).text
   }
 
   /// Puts a draft under a seal and into a gift wrap for one recipient (NIP-59). Who speaks to several wraps once for
@@ -135,8 +134,7 @@ extension RoostClient {
   ) async throws(Refusal) -> Event {
     let wanted = SignerWrap(
       account: account, recipient: "\(recipient)", rumor: rumor.template, allowSecrets: allowSecrets ? true : nil)
-    let wrapped: SignerWrapped = try await signer("wrap", wanted)
-    return try Self.signedEvent(wrapped.wrap)
+    return try Self.signedEvent(try await request(SignerMethod.wrap, wanted, options: Self.signing).wrap)
   }
 
   /// Opens a gift wrap, with all checks of NIP-59.
@@ -146,7 +144,8 @@ extension RoostClient {
   ///   - account: for whom it is; nil = the account that its tag `p` names.
   public func unwrap(_ wrap: Event, as account: String? = nil) async throws(Refusal) -> UnwrappedRumor {
     let json = try JSONPayload.decode(JSONValue.self, from: wrap.json)
-    let unwrapped: SignerUnwrapped = try await signer("unwrap", SignerUnwrap(account: account, wrap: json))
+    let unwrapped = try await request(
+      SignerMethod.unwrap, SignerUnwrap(account: account, wrap: json), options: Self.signing)
     let rumor: UnsignedEvent
     do throws(EventFault) { rumor = try UnsignedEvent(json: JSONPayload.encode(unwrapped.rumor)) } catch {
       throw Self.signerAnswered("a rumor", "\(error)")
@@ -159,14 +158,6 @@ extension RoostClient {
 
   /// Signing, encrypting and opening twice does no harm.
   private static let signing = RequestOptions.idempotent(ttlMilliseconds: signerMilliseconds)
-
-  private func signer<Answer: Decodable>(
-    _ verb: String, _ arguments: some Encodable, timeoutMilliseconds: UInt32 = signerMilliseconds
-  ) async throws(Refusal) -> Answer {
-    try await request(
-      "signer.\(verb)", json: arguments, options: .idempotent(ttlMilliseconds: timeoutMilliseconds)
-    ).decoded(as: Answer.self)
-  }
 
   private static func signedEvent(_ json: JSONValue) throws(Refusal) -> Event {
     do throws(EventFault) { return try Event(json: JSONPayload.encode(json)) } catch {

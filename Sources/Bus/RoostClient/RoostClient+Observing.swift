@@ -110,7 +110,7 @@ public struct FetchProgress: AsyncSequence, Sendable {
   public func makeAsyncIterator() -> Iterator {
     Iterator(
       reader: FollowReader(client, isFinal: { _ in false }) { [filters, options] (client) async throws(Refusal) in
-        try await client.stream("plan.progress", json: StoreObserve(try filters.payload(), afterSeq: nil, options))
+        try await client.stream(PlanMethod.progress, StoreObserve(try filters.payload(), afterSeq: nil, options))
       })
   }
 
@@ -132,7 +132,7 @@ final class ObservationReader {
   private let filters: [Filter]
   private let options: ObserveOptions
   private var place: ObservedPlace
-  private var answer: RoostAnswer?
+  private var answer: RoostStream<ObservedEvents, Nothing>?
   private var perseverance = Perseverance(isLasting: true)
 
   nonisolated init(_ client: RoostClient, _ filters: [Filter], after seq: Int64?, _ options: ObserveOptions) {
@@ -160,12 +160,12 @@ final class ObservationReader {
   private func nextOfAnswer() async throws(Refusal) -> ObservedItem {
     if answer == nil {
       let arguments = StoreObserve(try filters.payload(), afterSeq: place.resumeSeq, options)
-      answer = try await client.stream("store.observe", json: arguments)
+      answer = try await client.stream(StoreMethod.observe, arguments)
     }
-    guard let part = try await answer?.nextPart(), !part.isLast else {
+    guard let part = try await answer?.nextPart() else {
       throw Refusal(.unavailable, "the store ended the observation", outcome: .done)
     }
-    return try ObservedItem(part: part.payload.bytes)
+    return try ObservedItem(part: part.bytes)
   }
 }
 

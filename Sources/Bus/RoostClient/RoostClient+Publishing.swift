@@ -1,4 +1,3 @@
-internal import Bus
 public import Contracts
 internal import EventLoop
 public import Frames
@@ -52,7 +51,7 @@ extension RoostClient {
     let wanted = PlanPublish(
       event: try JSONPayload.decode(JSONValue.self, from: json), relays: relays?.map(\.text),
       expiresAfter: expiresAfterSeconds, replace: replaces ? true : nil)
-    return try await plan("publish", wanted, timeoutMilliseconds: timeoutMilliseconds)
+    return try await plan(PlanMethod.publish, wanted, timeoutMilliseconds: timeoutMilliseconds)
   }
 
   /// Versions of lists, profiles among them, that were kept because the next one had lost entries; the newest first.
@@ -63,12 +62,7 @@ extension RoostClient {
   public func replacedLists(_ id: EventID? = nil, forgets: Bool = false) async throws(Refusal) -> [ReplacedList] {
     let wanted = PlanReplaced(id: id?.description, forget: forgets ? true : nil)
     do throws(Refusal) {
-      let answer = try await stream("plan.replaced", json: wanted, options: Self.planOptions)
-      var found: [ReplacedList] = []
-      while let part = try await answer.nextPart() {
-        if !part.isLast { found.append(try part.payload.decoded(as: ReplacedList.self)) }
-      }
-      return found
+      return try await stream(PlanMethod.replaced, wanted, options: Self.planOptions).collect()
     } catch {
       throw explained(error)
     }
@@ -86,14 +80,8 @@ extension RoostClient {
   ) async throws(Refusal) -> [Publication] {
     let wanted = PlanPublications(states: states, ids: ids?.map(\.description), limit: limit)
     do throws(Refusal) {
-      let answer = try await stream(
-        "plan.publications", json: wanted,
-        options: .idempotent(ttlMilliseconds: timeoutMilliseconds ?? Self.acceptMilliseconds))
-      var found: [Publication] = []
-      while let part = try await answer.nextPart() {
-        if !part.isLast { found.append(try part.payload.decoded(as: Publication.self)) }
-      }
-      return found
+      let options = RequestOptions.idempotent(ttlMilliseconds: timeoutMilliseconds ?? Self.acceptMilliseconds)
+      return try await stream(PlanMethod.publications, wanted, options: options).collect()
     } catch {
       throw explained(error)
     }
@@ -102,13 +90,13 @@ extension RoostClient {
   /// Has relays that failed, or were called off, tried again, and those that wait tried now; never those that have it.
   @discardableResult
   public func retryPublication(_ id: EventID, at relay: RelayURL? = nil) async throws(Refusal) -> Publication {
-    try await plan("retry", PlanPublication(id: "\(id)", relay: relay?.text))
+    try await plan(PlanMethod.retry, PlanPublication(id: "\(id)", relay: relay?.text))
   }
 
   /// Has relays that do not have it yet not tried any more.
   @discardableResult
   public func cancelPublication(_ id: EventID, at relay: RelayURL? = nil) async throws(Refusal) -> Publication {
-    try await plan("cancel", PlanPublication(id: "\(id)", relay: relay?.text))
+    try await plan(PlanMethod.cancel, PlanPublication(id: "\(id)", relay: relay?.text))
   }
 
   /// How an event that was published is doing: as it is at once, then at each change, until its state is final.
@@ -116,12 +104,12 @@ extension RoostClient {
 
   private static let planOptions = RequestOptions.idempotent(ttlMilliseconds: acceptMilliseconds)
 
-  private func plan(
-    _ verb: String, _ arguments: some Encodable, timeoutMilliseconds: UInt32? = nil
+  private func plan<Arguments>(
+    _ method: Method<Arguments, Publication>, _ arguments: Arguments, timeoutMilliseconds: UInt32? = nil
   ) async throws(Refusal) -> Publication {
     let options = RequestOptions.idempotent(ttlMilliseconds: timeoutMilliseconds ?? Self.acceptMilliseconds)
     do throws(Refusal) {
-      return try await request("plan.\(verb)", json: arguments, options: options).decoded(as: Publication.self)
+      return try await request(method, arguments, options: options)
     } catch {
       throw explained(error)
     }
@@ -163,7 +151,7 @@ public struct PublicationProgress: AsyncSequence, Sendable {
     let wanted = PlanPublication(id: "\(id)")
     return Iterator(
       reader: FollowReader(client, isFinal: \.state.isFinal) { (client) async throws(Refusal) in
-        try await client.stream("plan.follow", json: wanted)
+        try await client.stream(PlanMethod.follow, wanted)
       })
   }
 

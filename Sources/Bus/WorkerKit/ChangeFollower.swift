@@ -1,11 +1,12 @@
 public import Bus
+public import Contracts
 public import EventLoop
 public import Frames
 
 /// One request under way whose caller is told of something again and again: as it is at once, then at each change.
 /// Changes that come while the caller takes nothing are one change.
 @EventLoopActor
-public final class ChangeFollower<Value: Equatable & Sendable> {
+public final class ChangeFollower<Value: Payload & Equatable> {
   /// Followers of all callers that a worker has at once.
   public nonisolated static var maximum: Int { 1_024 }
 
@@ -38,11 +39,11 @@ public final class ChangeFollower<Value: Equatable & Sendable> {
   ///
   /// - Parameters:
   ///   - isFinal: whether nothing comes after a value.
-  ///   - look: what is followed as it is now, and as it travels.
+  ///   - look: what is followed as it is now.
   /// - Throws: what `look` throws, and the reason of an ``end(_:)``.
   public func run(
     until isFinal: (Value) -> Bool,
-    _ look: @EventLoopActor () async throws(Refusal) -> (value: Value, payload: BusPayload)
+    _ look: @EventLoopActor () async throws(Refusal) -> Value
   ) async throws(Refusal) {
     var last: Value?
     while true {
@@ -53,9 +54,9 @@ public final class ChangeFollower<Value: Equatable & Sendable> {
       }
       hasChanged = false
       let now = try await look()
-      if now.value != last { try await request.send(part: now.payload) }
-      last = now.value
-      if isFinal(now.value) { return }
+      if now != last { try await request.send(part: BusPayload(now)) }
+      last = now
+      if isFinal(now) { return }
     }
   }
 

@@ -67,7 +67,7 @@ extension Worker {
   /// Offers one run. Returns how many events the store had not.
   private func offer(_ run: [UInt8]) async throws(Refusal) -> Int {
     let answer = try await bus.request(
-      "store.offer", BusPayload(run, isRaw: true), ttlMilliseconds: Self.offerMilliseconds)
+      StoreMethod.offer, OfferedEvents(run), ttlMilliseconds: Self.offerMilliseconds)
     do throws(OfferRun.Problem) {
       return try OfferOutcome.read(answer.bytes).count { if case .stored = $0 { true } else { false } }
     } catch { throw Refusal(.badPayload, error.description) }

@@ -40,7 +40,7 @@ public final class Worker {
   public let log: Logger
 
   /// Answers one request. What it throws is the caller's refusal.
-  public typealias Handler = @EventLoopActor (BusRequest) async throws(Refusal) -> BusPayload?
+  typealias Handler = @EventLoopActor (BusRequest) async throws(Refusal) -> BusPayload?
 
   private var handlers: [String: Handler] = [:]
   /// Whether the worker was told to finish.
@@ -64,8 +64,11 @@ public final class Worker {
     log = Logger(label: "worker")
   }
 
-  /// Serves a method of the HELLO. A handler that answers by itself (with `BusRequest.respond(_:)`, later) returns nil.
-  public func serve(_ method: String, _ handler: @escaping Handler) { handlers[method] = handler }
+  /// Takes the handler of a method by name. A handler that answers later returns nil.
+  func handle(_ method: String, _ handler: @escaping Handler) {
+    precondition(handlers[method] == nil, "\(method) has one handler")
+    handlers[method] = handler
+  }
 
   /// Reads the settings into a type.
   public func settings<Value: Decodable>(as type: Value.Type) throws(Refusal) -> Value {
@@ -164,14 +167,14 @@ public final class Worker {
   /// Runs a worker: the whole of a worker program's main.
   ///
   /// - Parameters:
-  ///   - role: what it is on the bus.
-  ///   - methods: what it serves; each gets its handler by ``serve(_:_:)`` in `setUp`.
+  ///   - role: what it is on the bus. It serves all methods that Contracts declares for it: each gets its handler by
+  ///     `serve` in `setUp`.
   ///   - window: what the hub may send it before it has dealt with what came.
   ///   - profile: the sandbox for this role, given the environment.
   ///   - setUp: prepares everything; the worker is READY when it returns. What it throws ends the process: with
   ///     code 69 if it is `unavailable`, so that waiting may help, else with 78, and somebody must do something.
   public nonisolated static func main(
-    role: Role, methods: [String], window: Window = standardWindow, profile: ([String: String]) -> SandboxProfile,
+    role: Role, window: Window = standardWindow, profile: ([String: String]) -> SandboxProfile,
     setUp: @escaping @Sendable @EventLoopActor (Worker) async throws(Refusal) -> Void
   ) -> Never {
     let options = WorkerOptions.read(role: role.name)
@@ -180,7 +183,7 @@ public final class Worker {
     if case .attached = options.transport { profile.mayConnectUnixSockets = true }
     let sandbox = enterSandbox(profile, options)
     LoggingSystem.bootstrap { LineLogHandler(category: $0) }
-    EventLoopActor.task { await start(role, methods, window, options, sandbox, setUp) }
+    EventLoopActor.task { await start(role, window, options, sandbox, setUp) }
     EventLoop.process.run()
     exit(0)
   }
@@ -194,12 +197,12 @@ public final class Worker {
   }
 
   private static func start(
-    _ role: Role, _ methods: [String], _ window: Window, _ options: WorkerOptions, _ sandbox: String,
+    _ role: Role, _ window: Window, _ options: WorkerOptions, _ sandbox: String,
     _ setUp: @Sendable @EventLoopActor (Worker) async throws(Refusal) -> Void
   ) async {
     let worker: Worker
     do throws(Refusal) {
-      worker = Worker(name: options.name, bus: try await join(role, methods, window, options, sandbox))
+      worker = Worker(name: options.name, bus: try await join(role, window, options, sandbox))
     } catch {
       say("cannot join the bus: \(error.message) (\(error.code))")
       exit(Self.refusesForGood.contains(error.code) ? ExitCode.configuration : ExitCode.unavailable)
@@ -212,6 +215,9 @@ public final class Worker {
     do throws(Refusal) { try await setUp(worker) } catch {
       worker.log.error("cannot start", metadata: ["why": "\(error.message)"])
       exit(error.code == .unavailable ? ExitCode.unavailable : ExitCode.configuration)
+    }
+    for method in BuiltInMethods.served(by: role).map(\.name) where worker.handlers[method] == nil {
+      preconditionFailure("\(role.name) declares \(method) and has no handler for it")
     }
     worker.bus.sendReady()
     if case .attached = options.transport {
@@ -230,7 +236,7 @@ public final class Worker {
   private static var living: Worker?
 
   private static func join(
-    _ role: Role, _ methods: [String], _ window: Window, _ options: WorkerOptions, _ sandbox: String
+    _ role: Role, _ window: Window, _ options: WorkerOptions, _ sandbox: String
   ) async throws(Refusal) -> BusConnection {
     let stream: ByteStream
     switch options.transport {
@@ -246,7 +252,7 @@ public final class Worker {
     hello.token = options.token
     hello.pid = getpid()
     hello.version = RoostVersion.text
-    hello.methods = methods
+    hello.methods = BuiltInMethods.served(by: role).map(\.name)
     hello.sandbox = sandbox
     hello.window = window
     return try await BusConnection.open(

@@ -36,7 +36,7 @@ struct ClientList: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.requireLocalRelay()
-    try await session.show("local.clients", NoArguments(), isIdempotent: true) { (list: LocalRelayClients, style) in
+    try await session.show(LocalRelayMethod.clients, NoArguments(), isIdempotent: true) { (list, style) in
       LocalClientText.list(list, now: Int64(time(nil)), style)
     }
     return .done
@@ -52,7 +52,7 @@ struct ClientAllow: LoopCommand {
   @OptionGroup var general: GeneralOptions
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    try await session.setOrigin(page.origin, "local.allow")
+    try await session.setOrigin(page.origin, LocalRelayMethod.allow)
   }
 }
 
@@ -64,7 +64,7 @@ struct ClientDeny: LoopCommand {
   @OptionGroup var general: GeneralOptions
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    try await session.setOrigin(page.origin, "local.deny")
+    try await session.setOrigin(page.origin, LocalRelayMethod.deny)
   }
 }
 
@@ -78,10 +78,12 @@ extension CommandSession {
       outcome: .notStarted)
   }
 
-  fileprivate func setOrigin(_ origin: String, _ method: String) async throws(Refusal) -> ExitStatus {
+  fileprivate func setOrigin(
+    _ origin: String, _ method: Method<LocalRelayOrigin, LocalRelayOrigins>
+  ) async throws(Refusal) -> ExitStatus {
     try await requireLocalRelay()
     let wanted = LocalRelayOrigin(origin: origin)
-    try await show(method, wanted, isIdempotent: true) { (origins: LocalRelayOrigins, style) in
+    try await show(method, wanted, isIdempotent: true) { (origins, style) in
       LocalClientText.allowed(origins.allowed, style)
     }
     return .done

@@ -1,4 +1,5 @@
 internal import Bus
+import Contracts
 internal import EventLoop
 internal import Frames
 internal import Glibc
@@ -34,14 +35,14 @@ final class CommandSession {
 
   /// Asks, and prints the answer: as it came with `--json`, else in the command's own words.
   @discardableResult
-  func show<Value: Decodable>(
-    _ method: String, _ arguments: some Encodable, timeout: Timeout = .reading, isIdempotent: Bool = false,
-    format: (Value, Style) -> [String]
+  func show<Arguments, Value>(
+    _ method: Method<Arguments, Value>, _ arguments: Arguments, timeout: Timeout = .reading,
+    isIdempotent: Bool = false, format: (Value, Style) -> [String]
   ) async throws(Refusal) -> Value {
     let options = RequestOptions(ttlMilliseconds: timeout.milliseconds, isIdempotent: isIdempotent)
     try await client.connect()
-    let payload = try await client.request(method, json: arguments, options: options)
-    let value = try payload.decoded(as: Value.self)
+    let payload = try await client.request(method.name, BusPayload(arguments), options: options)
+    let value: Value = try payload.read(of: method.name)
     if isJSON {
       await output.writeLine(PayloadText.line(payload.bytes))
     } else {

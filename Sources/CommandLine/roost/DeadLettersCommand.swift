@@ -21,7 +21,7 @@ struct DeadLetters: ParsableCommand {
     func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
       try await session.show(
         SupervisorMethod.deadLetters, DeadLettersRequest(action: "list"), isIdempotent: true
-      ) { (result: DeadLettersResult, style) in DeadLetterText.table(result, style) }
+      ) { (result, style) in DeadLetterText.table(result, style) }
       return .done
     }
   }
@@ -36,7 +36,7 @@ struct DeadLetters: ParsableCommand {
     func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
       try await session.show(
         SupervisorMethod.deadLetters, DeadLettersRequest(action: "show", id: id), isIdempotent: true
-      ) { (result: DeadLettersResult, style) in
+      ) { (result, style) in
         result.letters.flatMap { DeadLetterText.details($0, style) }
           + (result.sentence.map { ["", VisibleText.make($0)] } ?? [])
       }
@@ -68,7 +68,7 @@ struct DeadLetters: ParsableCommand {
 extension CommandSession {
   fileprivate func act(on id: String, _ action: String) async throws(Refusal) -> ExitStatus {
     try await show(SupervisorMethod.deadLetters, DeadLettersRequest(action: action, id: id), timeout: .moving) {
-      (result: DeadLettersResult, style) in
+      (result, style) in
       [result.sentence.map { VisibleText.make($0) } ?? Amount.count(result.letters.count, "letter") + " affected."]
         + DeadLetterText.answer(result, style)
     }

@@ -39,7 +39,7 @@ extension CommandSession {
 
   /// A job as it is now.
   func shown(_ reference: String) async throws(Refusal) -> Job {
-    try await waiting(for: "job.show") { () async throws(Refusal) in try await client.job(reference) }
+    try await waiting(for: JobMethod.show.declaration) { () async throws(Refusal) in try await client.job(reference) }
   }
 }
 
@@ -72,7 +72,7 @@ struct JobListCommand: LoopCommand {
     var states = isOpen ? Job.State.allCases.filter { !$0.isFinal } : state.compactMap(Job.State.init)
     if states.isEmpty { states = Job.State.allCases }
     let (wanted, most) = (states, limit)
-    let found = try await session.waiting(for: "job.list") { () async throws(Refusal) in
+    let found = try await session.waiting(for: JobMethod.list.declaration) { () async throws(Refusal) in
       try await session.client.jobs(in: wanted, limit: most)
     }
     if session.isJSON {
@@ -188,7 +188,7 @@ struct JobApprove: LoopCommand {
     (wanted.wallet, wanted.invoice) = (wallet, invoice)
     if zap { wanted.zap = true }
     let asked = wanted
-    let approved = try await session.waiting(for: "job.approve") { () async throws(Refusal) in
+    let approved = try await session.waiting(for: JobMethod.approve.declaration) { () async throws(Refusal) in
       try await session.client.approveJob(asked)
     }
     await session.print(approved)
@@ -206,7 +206,7 @@ struct JobDeny: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()
-    let denied = try await session.waiting(for: "job.deny") { () async throws(Refusal) in
+    let denied = try await session.waiting(for: JobMethod.deny.declaration) { () async throws(Refusal) in
       try await session.client.denyJob(job.job, provider: provider.provider)
     }
     await session.print(denied)
@@ -223,7 +223,7 @@ struct JobCancel: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()
-    let cancelled = try await session.waiting(for: "job.cancel") { () async throws(Refusal) in
+    let cancelled = try await session.waiting(for: JobMethod.cancel.declaration) { () async throws(Refusal) in
       try await session.client.cancelJob(job.job)
     }
     await session.print(cancelled)
@@ -258,7 +258,7 @@ struct JobProvidersCommand: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()
-    let found = try await session.waiting(for: "job.providers") { () async throws(Refusal) in
+    let found = try await session.waiting(for: JobMethod.providers.declaration) { () async throws(Refusal) in
       try await session.client.jobProviders(of: kind, fetches: fetch, limit: limit)
     }
     if session.isJSON {

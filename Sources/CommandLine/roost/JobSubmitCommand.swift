@@ -104,7 +104,7 @@ struct JobSubmitCommand: LoopCommand {
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     let wanted = try submission()
     try await session.client.connect()
-    let job = try await session.waiting(for: "job.submit") { () async throws(Refusal) in
+    let job = try await session.waiting(for: JobMethod.submit.declaration) { () async throws(Refusal) in
       try await session.client.submit(wanted)
     }
     if account == nil, !session.isJSON, job.accountName == Role.dvmTracker.name { session.note(Self.nobodysWords) }

@@ -109,7 +109,7 @@ struct KeyGenerate: LoopCommand {
     try present.refuseTaken(account.name)
     let passphrase = noPassphrase ? nil : try session.sealedNewPassphrase(for: present.sealingKey)
     let request = SignerGenerate(name: account.name, passphrase: passphrase)
-    return try await session.change("signer.generate", request, verb: "made")
+    return try await session.change(SignerMethod.generate, request, verb: "made")
   }
 }
 
@@ -138,7 +138,7 @@ struct KeyImport: LoopCommand {
     }
     let passphrase = noPassphrase ? nil : try session.sealedNewPassphrase(for: sealingKey)
     let request = SignerImport(name: account.name, secret: secret, passphrase: passphrase)
-    return try await session.change("signer.import", request, verb: "imported")
+    return try await session.change(SignerMethod.import, request, verb: "imported")
   }
 }
 
@@ -191,7 +191,7 @@ struct KeyUnlock: LoopCommand {
         .badRequest, "no passphrase was given (on the terminal, or as a line of standard input)", outcome: .notStarted)
     }
     let request = SignerUnlock(account: account.name, passphrase: passphrase)
-    return try await session.change("signer.unlock", request, verb: "unlocked")
+    return try await session.change(SignerMethod.unlock, request, verb: "unlocked")
   }
 }
 
@@ -205,8 +205,8 @@ struct KeyLock: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()
-    let accounts: SignerAccounts = try await session.client.request(
-      "signer.lock", BusPayload(json: SignerLock(account: choice.text)), as: SignerAccounts.self,
+    let accounts = try await session.client.request(
+      SignerMethod.lock, SignerLock(account: choice.text),
       options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
     await session.print(accounts, AccountText.list(accounts, session.style))
     return .done
@@ -241,7 +241,7 @@ struct KeyPassphrase: LoopCommand {
     let new = noPassphrase ? nil : try session.sealedNewPassphrase("New passphrase: ", for: keys.sealingKey)
     let request = SignerPassphrase(account: account.name, present: present, new: new)
     let verb = noPassphrase ? "stored without a passphrase" : "stored under the new passphrase"
-    return try await session.change("signer.passphrase", request, verb: verb)
+    return try await session.change(SignerMethod.passphrase, request, verb: verb)
   }
 }
 
@@ -266,7 +266,7 @@ struct KeyRemove: LoopCommand {
       throw Refusal(.badRequest, "that is not the key of '\(account.name)'; nothing is removed", outcome: .notStarted)
     }
     return try await session.change(
-      "signer.remove", SignerRemove(name: account.name, publicKey: account.publicKey), verb: "removed")
+      SignerMethod.remove, SignerRemove(name: account.name, publicKey: account.publicKey), verb: "removed")
   }
 
   private static func ask(_ account: SignerAccount) throws(Refusal) -> String {

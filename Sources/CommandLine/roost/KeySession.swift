@@ -17,10 +17,9 @@ extension CommandSession {
   /// The accounts, and the key that secrets are sealed for.
   func accounts() async throws(Refusal) -> SignerAccounts {
     try await client.connect()
-    return try await waiting(for: "signer.accounts") { () async throws(Refusal) in
+    return try await waiting(for: SignerMethod.accounts.declaration) { () async throws(Refusal) in
       try await client.request(
-        "signer.accounts", BusPayload(json: [String: String]()), as: SignerAccounts.self,
-        options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
+        SignerMethod.accounts, NoArguments(), options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
     }
   }
 
@@ -108,11 +107,12 @@ extension CommandSession {
   }
 
   /// Has something done with one account, and prints it.
-  func change(_ method: String, _ arguments: some Encodable, verb: String) async throws(Refusal) -> ExitStatus {
+  func change<Arguments>(
+    _ method: Method<Arguments, SignerAccount>, _ arguments: Arguments, verb: String
+  ) async throws(Refusal) -> ExitStatus {
     // A second delivery after a death would be a second key, or a second guess.
     let options = RequestOptions(ttlMilliseconds: Self.keyMilliseconds, atMostOnce: true)
-    let payload = try await client.request(method, json: arguments, options: options)
-    let account = try payload.decoded(as: SignerAccount.self)
+    let account = try await client.request(method, arguments, options: options)
     await print(account, AccountText.changed(account, verb, style))
     return .done
   }

@@ -29,13 +29,17 @@ struct Logs: LoopCommand {
     let request = LogsRequest(worker: worker, lines: lines, follow: follow ? true : nil)
     let ttl = follow ? 0 : Timeout.reading.milliseconds
     let answer = try await session.client.stream(
-      SupervisorMethod.logs, json: request, options: .idempotent(ttlMilliseconds: ttl))
-    try session.onInterrupt(.done) { answer.cancel() }
+      SupervisorMethod.logs, request, options: .idempotent(ttlMilliseconds: ttl))
+    try session.onInterrupt(.done) { answer.answer.cancel() }
     if follow { session.output.leaveWithReader() }
     var formatter = LogLines(session.style)
     var isEmpty = true
-    while let part = try await answer.next() {
-      for record in try part.decoded(as: [LogRecord].self) {
+    while let item = try await answer.next() {
+      let records =
+        switch item {
+        case .part(let records), .end(let records): records
+        }
+      for record in records {
         isEmpty = false
         if session.isJSON {
           await session.output.writeLine(JSONPayload.encode(record))
@@ -61,7 +65,7 @@ struct Events: LoopCommand {
     let queue = LineQueue()
     try await session.client.connect()
     let subscription = try await session.client.subscribe(
-      SupervisorMethod.events,
+      SupervisorTopic.events.name,
       onGap: { gap in queue.append(Self.gapLine(gap, session)) },
       onEvent: { payload in queue.append(Self.line(payload, session)) })
     subscription.onEnd = { queue.end($0) }
@@ -76,7 +80,8 @@ struct Events: LoopCommand {
   @EventLoopActor
   private static func line(_ payload: BusPayload, _ session: CommandSession) -> [UInt8] {
     // An event of a later version is shown as it came.
-    guard !session.isJSON, let event = try? payload.decoded(as: SupervisorEvent.self) else {
+    guard !session.isJSON, let event = try? payload.read(as: SupervisorEvent.self, of: SupervisorTopic.events.name)
+    else {
       return PayloadText.line(payload.bytes)
     }
     return Array(WorkerEventLine.line(event, session.style).utf8)

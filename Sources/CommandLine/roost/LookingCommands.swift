@@ -20,7 +20,7 @@ struct Status: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     let request = StatusRequest(memory: memory ? true : nil)
-    try await session.show(SupervisorMethod.status, request, isIdempotent: true) { (status: SupervisorStatus, style) in
+    try await session.show(SupervisorMethod.status, request, isIdempotent: true) { (status, style) in
       sandbox ? SandboxTable.lines(status, style) : StatusTable.lines(status, style)
     }
     return .done
@@ -36,7 +36,7 @@ struct Why: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     let request = WhyRequest(worker: name.worker)
-    try await session.show(SupervisorMethod.why, request, isIdempotent: true) { (result: WhyResult, style) in
+    try await session.show(SupervisorMethod.why, request, isIdempotent: true) { (result, style) in
       WhyText.lines(result, style)
     }
     return .done
@@ -59,16 +59,23 @@ struct Doctor: LoopCommand {
       return ExitStatus(error)
     }
     var result = try await session.client.request(
-      SupervisorMethod.doctor, BusPayload(json: NoArguments()), as: DoctorResult.self,
+      SupervisorMethod.doctor, NoArguments(),
       options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
     // The supervisor holds no key and looks at no key file; who does is asked beside it.
+    let now = Int64(time(nil))
     result.checks += await keyChecks(session)
-    result.checks += await storeChecks(session)
-    result.checks += await localChecks(session)
-    result.checks += await relayChecks(session)
-    result.checks += await planChecks(session)
-    result.checks += await jobChecks(session)
-    result.checks += await pushChecks(session)
+    result.checks += await checks(StoreMethod.status, "events", "the event store", session, StoreText.checks)
+    result.checks += await checks(LocalRelayMethod.status, "local relay", "the local relay", session) {
+      LocalRelayCheckText.checks($0) + OutsiderText.checks($0)
+    }
+    result.checks += await checks(PlanMethod.relays, "relay", "the planner", session) {
+      RelayRemarkText.checks($0.relays.compactMap(\.state), now: now)
+    }
+    result.checks += await checks(PlanMethod.status, "publishing", "the planner", session) {
+      PlanCheckText.checks($0, now: now)
+    }
+    result.checks += await checks(JobMethod.status, "jobs", "the job tracker", session, JobCheckText.checks)
+    result.checks += await checks(PushMethod.status, "push", "the push relay", session, PushCheckText.checks)
     await session.print(result, DoctorText.lines(result, session.style))
     return result.checks.allSatisfy(\.isGood) ? .done : .failed
   }
@@ -79,102 +86,32 @@ extension Doctor {
   /// now.
   @EventLoopActor
   private func keyChecks(_ session: CommandSession) async -> [DoctorResult.Check] {
-    guard isReady("signer.accounts", session) else { return [] }
+    guard isReady(.signer, session) else { return [] }
     do throws(Refusal) { return AccountText.checks(try await session.accounts()) } catch {
       return [DoctorResult.Check(name: "keys", isGood: false, text: "the signer cannot tell: \(error.message)")]
     }
   }
 
-  /// What the event store has to say about its database.
+  /// What a worker has to say of itself; nothing when it is not configured, or not ready.
   @EventLoopActor
-  private func storeChecks(_ session: CommandSession) async -> [DoctorResult.Check] {
-    guard isReady("store.status", session) else { return [] }
+  private func checks<Status>(
+    _ method: Method<NoArguments, Status>, _ name: String, _ worker: String, _ session: CommandSession,
+    _ read: (Status) -> [DoctorResult.Check]
+  ) async -> [DoctorResult.Check] {
+    guard isReady(method.declaration.server, session) else { return [] }
     do throws(Refusal) {
-      let status = try await session.client.request(
-        "store.status", BusPayload(json: NoArguments()), as: StoreStatus.self,
-        options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
-      return StoreText.checks(status)
+      return read(
+        try await session.client.request(
+          method, NoArguments(), options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds)))
     } catch {
-      return [DoctorResult.Check(name: "events", isGood: false, text: "the event store cannot tell: \(error.message)")]
+      return [DoctorResult.Check(name: name, isGood: false, text: "\(worker) cannot tell: \(error.message)")]
     }
   }
 
-  /// What the local relay has to say about its clients, and which other users of the machine it has kept out.
+  /// Whether a worker of a role is ready.
   @EventLoopActor
-  private func localChecks(_ session: CommandSession) async -> [DoctorResult.Check] {
-    guard isReady("local.status", session) else { return [] }
-    do throws(Refusal) {
-      let status = try await session.client.request(
-        "local.status", BusPayload(json: NoArguments()), as: LocalRelayStatus.self,
-        options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
-      return LocalRelayCheckText.checks(status) + OutsiderText.checks(status)
-    } catch {
-      let text = "the local relay cannot tell: \(error.message)"
-      return [DoctorResult.Check(name: "local relay", isGood: false, text: text)]
-    }
-  }
-
-  /// What relays have to say, as the planner has it of all connectors.
-  @EventLoopActor
-  private func relayChecks(_ session: CommandSession) async -> [DoctorResult.Check] {
-    guard isReady("plan.relays", session) else { return [] }
-    do throws(Refusal) {
-      let list = try await session.client.request(
-        "plan.relays", BusPayload(json: NoArguments()), as: PlanRelayList.self,
-        options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
-      return RelayRemarkText.checks(list.relays.compactMap(\.state), now: Int64(time(nil)))
-    } catch {
-      return [DoctorResult.Check(name: "relay", isGood: false, text: "the planner cannot tell: \(error.message)")]
-    }
-  }
-
-  /// What the planner has to say about what is published.
-  @EventLoopActor
-  private func planChecks(_ session: CommandSession) async -> [DoctorResult.Check] {
-    guard isReady("plan.status", session) else { return [] }
-    do throws(Refusal) {
-      let status = try await session.client.request(
-        "plan.status", BusPayload(json: NoArguments()), as: PlanStatus.self,
-        options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
-      return PlanCheckText.checks(status, now: Int64(time(nil)))
-    } catch {
-      return [DoctorResult.Check(name: "publishing", isGood: false, text: "the planner cannot tell: \(error.message)")]
-    }
-  }
-
-  /// What the job tracker has to say about its jobs.
-  @EventLoopActor
-  private func jobChecks(_ session: CommandSession) async -> [DoctorResult.Check] {
-    guard isReady("job.status", session) else { return [] }
-    do throws(Refusal) {
-      let status = try await session.client.request(
-        "job.status", BusPayload(json: NoArguments()), as: TrackingStatus.self,
-        options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
-      return JobCheckText.checks(status)
-    } catch {
-      return [DoctorResult.Check(name: "jobs", isGood: false, text: "the job tracker cannot tell: \(error.message)")]
-    }
-  }
-
-  /// What the push relay has to say about its platforms.
-  @EventLoopActor
-  private func pushChecks(_ session: CommandSession) async -> [DoctorResult.Check] {
-    guard isReady("push.status", session) else { return [] }
-    do throws(Refusal) {
-      let status = try await session.client.request(
-        "push.status", BusPayload(json: NoArguments()), as: PushStatus.self,
-        options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
-      return PushCheckText.checks(status)
-    } catch {
-      return [DoctorResult.Check(name: "push", isGood: false, text: "the push relay cannot tell: \(error.message)")]
-    }
-  }
-
-  /// Whether there is somebody who answers a method now.
-  @EventLoopActor
-  private func isReady(_ method: String, _ session: CommandSession) -> Bool {
-    guard let registry = session.client.registry, let role = registry.methods[method]?.role else { return false }
-    return registry.members.contains { $0.role == role && $0.isReady }
+  private func isReady(_ role: Role, _ session: CommandSession) -> Bool {
+    session.client.registry?.members.contains { $0.role == role.name && $0.isReady } ?? false
   }
 }
 

@@ -105,7 +105,7 @@ extension CommandSession {
     // A route can be shown without the signer.
     let accounts = (try? await client.accounts()) ?? []
     let names = Dictionary(accounts.map { ($0.publicKey, $0.name) }) { first, _ in first }
-    let route = try await show(PlannerMethod.route, question, isIdempotent: true) { (route: Route, style) in
+    let route = try await show(PlanMethod.route, question, isIdempotent: true) { (route, style) in
       RouteText.lines(route, names: names, style)
     }
     return route.problem == nil ? .done : .failed

@@ -159,14 +159,14 @@ final class PublishRun {
   }
 
   private func store(_ json: [UInt8]) async throws(Refusal) -> OwnEvent {
-    try await handingOver(json, "store.publish") { () async throws(Refusal) in
+    try await handingOver(json, StoreMethod.publish.declaration) { () async throws(Refusal) in
       try await self.session.client.store(json: json, timeoutMilliseconds: self.left)
     }
   }
 
   /// Asks for something to be done with an event. Ctrl-C does not undo it, so it tells what becomes of the event.
   private func handingOver<Answer>(
-    _ json: [UInt8], _ method: String, _ body: () async throws(Refusal) -> Answer
+    _ json: [UInt8], _ method: MethodDeclaration, _ body: () async throws(Refusal) -> Answer
   ) async throws(Refusal) -> Answer {
     // What is no event is refused by the client.
     guard let event = try? Event(json: json) else { return try await body() }  // As said.
@@ -235,7 +235,7 @@ final class PublishRun {
       return await tell(try await store(json), line: line)
     }
     let relays = try way.relays()
-    let publication = try await handingOver(json, "plan.publish") { () async throws(Refusal) in
+    let publication = try await handingOver(json, PlanMethod.publish.declaration) { () async throws(Refusal) in
       try await self.session.client.publish(
         json: json, to: relays, replaces: self.replaces, timeoutMilliseconds: self.left)
     }

@@ -31,9 +31,9 @@ struct PushStats: LoopCommand {
   @OptionGroup var general: GeneralOptions
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    try await session.askPushRelay("push.status") { () async throws(Refusal) in
-      try await session.show("push.status", NoArguments(), timeout: .pushRelay, isIdempotent: true) {
-        (status: PushStatus, style) in PushText.status(status, now: Int64(time(nil)), style)
+    try await session.askPushRelay(PushMethod.status.declaration) { () async throws(Refusal) in
+      try await session.show(PushMethod.status, NoArguments(), timeout: .pushRelay, isIdempotent: true) {
+        (status, style) in PushText.status(status, now: Int64(time(nil)), style)
       }
     }
     return .done
@@ -58,14 +58,10 @@ struct PushDeviceList: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     let options = RequestOptions.idempotent(ttlMilliseconds: Timeout.pushRelay.milliseconds)
-    let rows = try await session.askPushRelay("push.devices") { () async throws(Refusal) in
-      var rows: [PushDeviceRow] = []
-      let answer = try await session.client.stream(
-        "push.devices", json: PushDevices(owner: owner, limit: limit), options: options)
-      while let part = try await answer.nextPart() {
-        if !part.isLast { rows.append(try part.payload.decoded(as: PushDeviceRow.self)) }
-      }
-      return rows
+    let rows = try await session.askPushRelay(PushMethod.devices.declaration) { () async throws(Refusal) in
+      try await session.client.stream(
+        PushMethod.devices, PushDevices(owner: owner, limit: limit), options: options
+      ).collect()
     }
     if session.isJSON {
       for row in rows { await session.output.writeLine(JSONPayload.encode(row)) }
@@ -93,8 +89,8 @@ struct PushSendCommand: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     let request = PushSend(owner: owner, type: type, waitMilliseconds: noWait ? nil : Self.waitMilliseconds)
-    let sent = try await session.askPushRelay("push.send") { () async throws(Refusal) in
-      try await session.show("push.send", request, timeout: .pushRelay) { (sent: PushSent, style) in
+    let sent = try await session.askPushRelay(PushMethod.send.declaration) { () async throws(Refusal) in
+      try await session.show(PushMethod.send, request, timeout: .pushRelay) { (sent, style) in
         PushText.sent(sent, style)
       }
     }
@@ -113,9 +109,9 @@ struct PushRekey: LoopCommand {
   @OptionGroup var general: GeneralOptions
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    try await session.askPushRelay("push.rekey") { () async throws(Refusal) in
-      try await session.show("push.rekey", NoArguments(), timeout: .pushRelay, isIdempotent: true) {
-        (rekeyed: PushRekeyed, style) in PushText.rekeyed(rekeyed, style)
+    try await session.askPushRelay(PushMethod.rekey.declaration) { () async throws(Refusal) in
+      try await session.show(PushMethod.rekey, NoArguments(), timeout: .pushRelay, isIdempotent: true) {
+        (rekeyed, style) in PushText.rekeyed(rekeyed, style)
       }
     }
     return .done
@@ -133,7 +129,7 @@ extension CommandSession {
   /// would only say that nobody serves the method.
   @discardableResult
   fileprivate func askPushRelay<Value>(
-    _ method: String, _ body: () async throws(Refusal) -> Value
+    _ method: MethodDeclaration, _ body: () async throws(Refusal) -> Value
   ) async throws(Refusal) -> Value {
     try await client.connect()
     if let absence = try await pushAbsence(afterWaiting: false) { throw absence }
@@ -153,7 +149,7 @@ extension CommandSession {
     if member?.isReady == true { return nil }
     // A worker that has failed is no member any more.
     let status = try await client.request(
-      SupervisorMethod.status, BusPayload(json: StatusRequest()), as: SupervisorStatus.self,
+      SupervisorMethod.status, StatusRequest(),
       options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
     guard let worker = status.workers.first(where: { $0.role == Role.pushRelay.name }) else {
       return Refusal(
@@ -162,7 +158,7 @@ extension CommandSession {
         outcome: .notStarted)
     }
     let result = try await client.request(
-      SupervisorMethod.why, BusPayload(json: WhyRequest(worker: worker.name)), as: WhyResult.self,
+      SupervisorMethod.why, WhyRequest(worker: worker.name),
       options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
     guard PushText.isAbsent(result, afterWaiting: afterWaiting) else { return nil }
     return Refusal(.unavailable, PushText.absence(result), outcome: .notStarted)

@@ -48,26 +48,26 @@ struct Record: LoopCommand {
     let request = RecordRequest(
       worker: name.worker, path: output.map(TypedPaths.absolute), restart: restart ? true : nil,
       milliseconds: seconds.map { UInt64($0) * 1_000 }, bytes: bytes)
-    let answer = try await session.client.stream(SupervisorMethod.record, json: request)
+    let answer = try await session.client.stream(SupervisorMethod.record, request)
     let worker = name.worker
     try session.onFirstInterrupt {
       EventLoopActor.task {
         do throws(Refusal) {
-          _ = try await session.client.request(
-            SupervisorMethod.record, json: RecordRequest(worker: worker, ends: true))
+          let end = RecordRequest(worker: worker, ends: true)
+          _ = try await session.client.stream(SupervisorMethod.record, end).collect()
         } catch {
           // It has ended by itself meanwhile, or there is nobody to end it: either way its answer tells.
         }
       }
     }
-    while let part = try await answer.nextPart() {
-      if part.isLast {
-        let result = try part.payload.decoded(as: RecordResult.self)
+    while let item = try await answer.next() {
+      switch item {
+      case .part(let progress): await session.print(progress, [RecordText.progress(progress, worker: worker)])
+      case .end(.ending(let progress)): await session.print(progress, [RecordText.progress(progress, worker: worker)])
+      case .end(.ended(let result)):
         await session.print(result, RecordText.lines(result))
         return result.reason == "disk" ? .failed : .done
       }
-      let progress = try part.payload.decoded(as: RecordProgress.self)
-      await session.print(progress, [RecordText.progress(progress, worker: worker)])
     }
     return .failed
   }

@@ -22,14 +22,6 @@ struct Relay: ParsableCommand {
     subcommands: [RelayListCommand.self, RelayInfo.self, RelayAdd.self, RelayRemove.self])
 }
 
-/// The methods of the planner that commands call.
-enum PlannerMethod {
-  static let relays = "plan.relays"
-  static let add = "plan.relays.add"
-  static let remove = "plan.relays.remove"
-  static let route = "plan.route"
-}
-
 /// An address as it is typed.
 struct RelayArgument: ParsableArguments, Sendable {
   @Argument(help: "The relay's address: wss://… or ws://….")
@@ -55,7 +47,7 @@ struct RelayListCommand: LoopCommand {
   @OptionGroup var general: GeneralOptions
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    try await session.show(PlannerMethod.relays, NoArguments(), isIdempotent: true) { (list: PlanRelayList, style) in
+    try await session.show(PlanMethod.relays, NoArguments(), isIdempotent: true) { (list, style) in
       RelayText.list(list, style)
     }
     return .done
@@ -78,8 +70,7 @@ struct RelayInfo: LoopCommand {
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()
     let options = RequestOptions(ttlMilliseconds: Timeout.reading.milliseconds, isIdempotent: true)
-    let list = try await session.client.request(PlannerMethod.relays, json: NoArguments(), options: options)
-      .decoded(as: PlanRelayList.self)
+    let list = try await session.client.request(PlanMethod.relays, NoArguments(), options: options)
     let known = list.relays.first { $0.relay == relay.canonical }
     let words = try await words(from: known?.connector, isKnown: known != nil, in: session)
     let shown = known ?? PlanRelayList.Relay(relay: relay.canonical, sources: [], reads: false, writes: false)
@@ -97,8 +88,7 @@ struct RelayInfo: LoopCommand {
     do throws(Refusal) {
       let question = RelayInformationRequest(relay: relay.canonical, isForeign: false)
       return .document(
-        try await session.client.request("relay.information", json: question, options: options)
-          .decoded(as: RelayInformationResult.self))
+        try await session.client.request(RelayMethod.information, question, options: options))
     } catch {
       guard isKnown else {
         throw Refusal(
@@ -132,7 +122,7 @@ struct RelayAdd: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     let wanted = PlanRelay(relay: relay.canonical, reads: !writeOnly, writes: !readOnly)
-    try await session.show(PlannerMethod.add, wanted, isIdempotent: true) { (list: PlanRelayList, style) in
+    try await session.show(PlanMethod.addRelay, wanted, isIdempotent: true) { (list, style) in
       RelayText.list(list, style)
     }
     return .done
@@ -148,7 +138,7 @@ struct RelayRemove: LoopCommand {
   @OptionGroup var general: GeneralOptions
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    try await session.show(PlannerMethod.remove, PlanRelay(relay: relay.canonical)) { (list: PlanRelayList, style) in
+    try await session.show(PlanMethod.removeRelay, PlanRelay(relay: relay.canonical)) { (list, style) in
       RelayText.list(list, style)
     }
     return .done

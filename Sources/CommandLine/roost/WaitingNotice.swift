@@ -49,9 +49,8 @@ final class WaitingNotice {
   private func look() async {
     guard let role = client.registry?.methods[method]?.role else { return }
     do throws(Refusal) {
-      let payload = try await client.request(
-        SupervisorMethod.status, json: StatusRequest(), options: .idempotent(ttlMilliseconds: Self.lookMilliseconds))
-      let status = try payload.decoded(as: SupervisorStatus.self)
+      let status = try await client.request(
+        SupervisorMethod.status, StatusRequest(), options: .idempotent(ttlMilliseconds: Self.lookMilliseconds))
       let able = status.workers.filter { $0.role == role && (worker == nil || $0.name == worker) }
       let reason =
         WaitingText.sentence(able)
@@ -70,11 +69,11 @@ extension CommandSession {
   /// Does something that waits for an answer to `method`, and tells a person after two seconds what it waits for.
   /// Programs have `--json`, and a time limit of their own.
   func waiting<Value>(
-    for method: String, needing needs: [String] = [], otherwise: String? = nil,
+    for method: MethodDeclaration, needing needs: [String] = [], otherwise: String? = nil,
     _ body: () async throws(Refusal) -> Value
   ) async throws(Refusal) -> Value {
     let notice =
-      isJSON ? nil : WaitingNotice(client, method: method, worker: nil, needing: needs, otherwise: otherwise)
+      isJSON ? nil : WaitingNotice(client, method: method.name, worker: nil, needing: needs, otherwise: otherwise)
     defer { notice?.end() }
     return try await body()
   }
@@ -82,6 +81,6 @@ extension CommandSession {
   /// The same for what reads from the event store, again and again while that is away: to be ended when something
   /// comes. Nil with `--json`.
   func storeNotice() -> WaitingNotice? {
-    isJSON ? nil : WaitingNotice(client, method: "store.query", worker: nil, needing: [Role.eventStore.name])
+    isJSON ? nil : WaitingNotice(client, method: StoreMethod.query.name, worker: nil, needing: [Role.eventStore.name])
   }
 }

@@ -74,7 +74,7 @@ struct Attach: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.show(SupervisorMethod.attach, AttachRequest(role: role, name: name)) {
-      (grant: AttachGrant, style) in AttachText.lines(grant, style)
+      (grant, style) in AttachText.lines(grant, style)
     }
     return .done
   }
@@ -89,7 +89,7 @@ struct Reload: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     let request = ReloadRequest(dryRun: dryRun ? true : nil)
-    try await session.show(SupervisorMethod.reload, request, timeout: .moving) { (result: ReloadResult, style) in
+    try await session.show(SupervisorMethod.reload, request, timeout: .moving) { (result, style) in
       ReloadText.lines(result, style)
     }
     return .done
@@ -127,7 +127,7 @@ struct Log: ParsableCommand {
 
     func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
       let request = request
-      try await session.show(SupervisorMethod.logLevel, request) { (result: LogLevelResult, style) in
+      try await session.show(SupervisorMethod.logLevel, request) { (result, style) in
         LogLevelText.lines(result, style)
       }
       return .done
@@ -137,10 +137,10 @@ struct Log: ParsableCommand {
 
 extension CommandSession {
   /// Sends a worker somewhere and prints where it has arrived.
-  func move(
-    _ method: String, _ command: some Encodable, timeout: Timeout = .moving
+  func move<Command>(
+    _ method: Method<Command, WorkerCommandResult>, _ command: Command, timeout: Timeout = .moving
   ) async throws(Refusal) -> ExitStatus {
-    try await show(method, command, timeout: timeout) { (result: WorkerCommandResult, _) in
+    try await show(method, command, timeout: timeout) { (result, _) in
       [VisibleText.make(result.sentence)]
     }
     return .done

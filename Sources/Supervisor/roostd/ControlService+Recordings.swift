@@ -22,7 +22,7 @@ extension ControlService {
         throw Refusal(.badRequest, "\(request.worker) is not being recorded", outcome: .notStarted)
       }
       recording.end(RecordingEnd(.asked, "it was ended by hand"))
-      reply(call, RecordProgress(path: recording.path, isRecording: false))
+      reply(call, RecordAnswer.ending(RecordProgress(path: recording.path, isRecording: false)))
       return
     }
     try check(request, subject)
@@ -107,7 +107,7 @@ extension ControlService {
       refuse(call, Refusal(.failed, "\(name) \(why): nothing was recorded", outcome: .notStarted))
       return
     }
-    reply(call, result)
+    reply(call, RecordAnswer.ended(result))
   }
 
   /// The caller gave up, or left.

@@ -23,38 +23,87 @@ final class ControlService {
   /// Recordings whose last byte is not written; at most `BusRecording.countMaximum`.
   var openRecordingCount = 0
 
-  init(daemon: Daemon) { self.daemon = daemon }
+  /// Answers a request; what it returns is refused.
+  private typealias Handler = @EventLoopActor (HubCall, [UInt8]) -> Refusal?
+
+  private var handlers: [UInt16: Handler] = [:]
+
+  init(daemon: Daemon) {
+    self.daemon = daemon
+    registerHandlers()
+  }
 
   /// A request came; it is answered through the hub.
   func serve(_ call: HubCall, _ payload: [UInt8]) {
-    let name = daemon.shell.hub.table[call.method]?.name ?? ""
-    do throws(Refusal) {
-      switch name {
-      case "supervisor.status": reply(call, status(try StatusRequest(of: name, json: payload)))
-      case "supervisor.start": try start(call, try WorkerCommand(of: name, json: payload))
-      case "supervisor.stop": try stop(call, try StopCommand(of: name, json: payload))
-      case "supervisor.restart": try restart(call, try WorkerCommand(of: name, json: payload))
-      case "supervisor.hold": try hold(call, try HoldCommand(of: name, json: payload))
-      case "supervisor.attach":
-        try requireOwner(call, to: "attach a worker")
-        reply(call, try attach(try AttachRequest(of: name, json: payload)))
-      case "supervisor.reload": reply(call, try reload(try ReloadRequest(of: name, json: payload)))
-      case "supervisor.logs": try logs(call, try LogsRequest(of: name, json: payload))
-      case "supervisor.log-level": try setLevel(call, try LogLevelRequest(of: name, json: payload))
-      case "supervisor.why": reply(call, try why(try WhyRequest(of: name, json: payload)))
-      case "supervisor.dead-letters": deadLetters(call, try DeadLettersRequest(of: name, json: payload))
-      case "supervisor.doctor":
-        _ = try NoArguments(of: name, json: payload)
-        reply(call, doctor())
-      case "supervisor.record": try record(call, try RecordRequest(of: name, json: payload))
-      case "supervisor.shutdown":
-        _ = try NoArguments(of: name, json: payload)
-        reply(call, WorkerCommandResult(worker: "roostd", state: "stopping", sentence: "is stopping"))
-        daemon.stop(.asked("roost"))
-      default: throw Refusal(.unknownMethod, "the supervisor does not serve \(name)", outcome: .notStarted)
+    guard let handler = handlers[call.method] else {
+      let name = daemon.shell.hub.table[call.method]?.name ?? "\(call.method)"
+      return refuse(
+        call, Refusal(.unknownMethod, "the supervisor does not serve \(name)", outcome: .notStarted))
+    }
+    if let refusal = handler(call, payload) { refuse(call, refusal) }
+  }
+
+  private func registerHandlers() {
+    on(SupervisorMethod.status) { [unowned self] (_, request) in status(request) }
+    later(SupervisorMethod.start) { [unowned self] (call, command) throws(Refusal) in try start(call, command) }
+    later(SupervisorMethod.stop) { [unowned self] (call, command) throws(Refusal) in try stop(call, command) }
+    later(SupervisorMethod.restart) { [unowned self] (call, command) throws(Refusal) in try restart(call, command) }
+    later(SupervisorMethod.hold) { [unowned self] (call, command) throws(Refusal) in try hold(call, command) }
+    on(SupervisorMethod.attach) { [unowned self] (call, request) throws(Refusal) in
+      try requireOwner(call, to: "attach a worker")
+      return try attach(request)
+    }
+    on(SupervisorMethod.reload) { [unowned self] (_, request) throws(Refusal) in try reload(request) }
+    on(SupervisorMethod.logs) { [unowned self] (call, request) throws(Refusal) in try logs(call, request) }
+    on(SupervisorMethod.logLevel) { [unowned self] (_, request) throws(Refusal) in try setLevel(request) }
+    on(SupervisorMethod.why) { [unowned self] (_, request) throws(Refusal) in try why(request) }
+    later(SupervisorMethod.deadLetters) { [unowned self] (call, request) in deadLetters(call, request) }
+    on(SupervisorMethod.doctor) { [unowned self] (_, _) in doctor() }
+    on(SupervisorMethod.record) { [unowned self] (call, request) throws(Refusal) in try record(call, request) }
+    later(SupervisorMethod.shutdown) { [unowned self] (call, _) in
+      // The answer first: nothing is sent once the stop has begun.
+      reply(call, WorkerCommandResult(worker: "roostd", state: "stopping", sentence: "is stopping"))
+      daemon.stop(.asked("roost"))
+    }
+    for method in BuiltInMethods.served(by: .supervisor) {
+      precondition(handlers[method.number] != nil, "the supervisor declares \(method) and has no handler for it")
+    }
+  }
+
+  /// Takes the handler of a method.
+  private func on<Arguments, Answer>(
+    _ method: Method<Arguments, Answer>,
+    _ handler: @escaping @EventLoopActor (HubCall, Arguments) throws(Refusal) -> Answer
+  ) {
+    later(method) { [unowned self] (call, arguments) throws(Refusal) in reply(call, try handler(call, arguments)) }
+  }
+
+  /// Takes the handler of a method that replies by itself, mostly later.
+  private func later<Arguments, Answer>(
+    _ method: Method<Arguments, Answer>,
+    _ handler: @escaping @EventLoopActor (HubCall, Arguments) throws(Refusal) -> Void
+  ) {
+    take(method.declaration, handler)
+  }
+
+  /// The same for a stream.
+  private func on<Arguments, Part, Answer>(
+    _ stream: Stream<Arguments, Part, Answer>,
+    _ handler: @escaping @EventLoopActor (HubCall, Arguments) throws(Refusal) -> Void
+  ) {
+    take(stream.declaration, handler)
+  }
+
+  private func take<Arguments: Payload>(
+    _ method: MethodDeclaration, _ handler: @escaping @EventLoopActor (HubCall, Arguments) throws(Refusal) -> Void
+  ) {
+    handlers[method.number] = { call, payload in
+      do throws(Refusal) {
+        try handler(call, try Arguments.read(payload, isRaw: false, of: method.name))
+        return nil
+      } catch {
+        return error
       }
-    } catch {
-      refuse(call, error)
     }
   }
 
@@ -74,7 +123,7 @@ final class ControlService {
 
   // MARK: Answering
 
-  func reply(_ call: HubCall, _ value: some Encodable) { reply(call, JSONPayload.encode(value)) }
+  func reply(_ call: HubCall, _ value: some Payload) { reply(call, value.written.bytes) }
 
   func reply(_ call: HubCall, _ payload: [UInt8]) {
     daemon.shell.change { hub, actions in
@@ -87,7 +136,7 @@ final class ControlService {
   }
 
   /// Sends a part; false when the caller has no room for more now.
-  func part(_ call: HubCall, _ value: some Encodable) -> Bool { part(call, JSONPayload.encode(value)) }
+  func part(_ call: HubCall, _ value: some Payload) -> Bool { part(call, value.written.bytes) }
 
   func part(_ call: HubCall, _ payload: [UInt8]) -> Bool {
     var hasRoom = false
@@ -305,7 +354,7 @@ final class ControlService {
     follower.begin(with: records)
   }
 
-  private func setLevel(_ call: HubCall, _ request: LogLevelRequest) throws(Refusal) {
+  private func setLevel(_ request: LogLevelRequest) throws(Refusal) -> LogLevelResult {
     guard let level = LogSeverity(rawValue: request.level) else {
       let hint = NearestName.hint(request.level, among: LogSeverity.allCases.map(\.rawValue))
       throw Refusal(.badRequest, "'\(request.level)' is no log level\(hint)", outcome: .notStarted)
@@ -318,7 +367,7 @@ final class ControlService {
     daemon.broadcastSettings()
     var result = LogLevelResult(category: request.category, level: request.level)
     result.remark = remark(onCategory: request.category)
-    reply(call, result)
+    return result
   }
 
   /// What to say of a category that nobody has logged in. It is no mistake for sure: a person's

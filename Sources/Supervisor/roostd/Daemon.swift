@@ -277,10 +277,10 @@ final class Daemon {
 
   /// Tells whoever listens to `supervisor.events`.
   func publish(_ event: SupervisorEvent) {
-    guard let topic = shell.hub.table["supervisor.events"] else { return }
     shell.change { hub, actions in
       hub.publish(
-        topic: topic.number, payload: JSONPayload.encode(event), now: EventLoop.process.now, actions: &actions)
+        topic: SupervisorTopic.events.declaration.number, payload: JSONPayload.encode(event),
+        now: EventLoop.process.now, actions: &actions)
     }
   }
 

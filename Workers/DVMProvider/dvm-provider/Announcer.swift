@@ -63,11 +63,10 @@ final class Announcer {
     guard let letter = TagLetter("d") else { return nil }
     let filter = Filter(
       authors: [key], kinds: [EventKind.handlerInformation], tags: [letter: [TagValue(Self.identifier)]], limit: 1)
-    let answer = try await provider.bus.ask(
-      "store.query", BusPayload(json: StoreQuery(filters: [JSONValue(of: filter)])))
+    let answer = try await provider.bus.ask(StoreMethod.query, StoreQuery(filters: [JSONValue(of: filter)]))
     var found: Event?
-    while let part = try await answer.nextPart(), !part.isLast {
-      if found == nil { found = try? Event(json: part.payload.bytes) }  // The store has verified it.
+    while let part = try await answer.nextPart() {
+      if found == nil { found = try? Event(json: part.bytes) }  // The store has verified it.
     }
     return found
   }

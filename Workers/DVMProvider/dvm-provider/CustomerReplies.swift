@@ -7,6 +7,7 @@ import JobProviding
 import LinuxSystem
 import Logging
 import Nostr
+import NostrContracts
 
 // What customers are told: encrypted as they have asked, signed, and given to whoever publishes. Words about one
 // request leave in the order in which they were said.
@@ -169,7 +170,7 @@ final class CustomerReplies {
   ) async throws(Refusal) -> String {
     guard case .encrypted(_, let form) = request.content, !text.isEmpty else { return text }
     let wanted = SignerCipher(account: key.description, peer: request.customer.description, text: text)
-    return try await cipher("signer.\(form.rawValue).encrypt", wanted, milliseconds)
+    return try await cipher(form.encryption, wanted, milliseconds)
   }
 
   /// Decrypts what is for this provider alone.
@@ -178,14 +179,13 @@ final class CustomerReplies {
     // The whole event: the signer opens requests for us, and nothing else.
     let event = try JSONPayload.decode(JSONValue.self, from: request.event.json)
     let wanted = SignerCipher(account: key.description, peer: request.customer.description, contentOf: event)
-    return request.decrypted(try await cipher("signer.\(form.rawValue).decrypt", wanted, Self.answerMilliseconds))
+    return request.decrypted(try await cipher(form.decryption, wanted, Self.answerMilliseconds))
   }
 
   private func cipher(
-    _ method: String, _ wanted: SignerCipher, _ milliseconds: UInt32
+    _ method: Method<SignerCipher, SignerText>, _ wanted: SignerCipher, _ milliseconds: UInt32
   ) async throws(Refusal) -> String {
-    let answer = try await bus.request(method, BusPayload(json: wanted), ttlMilliseconds: milliseconds)
-    return try answer.decoded(as: SignerText.self).text
+    try await bus.request(method, wanted, ttlMilliseconds: milliseconds).text
   }
 
   /// Has an event signed; with a deletion the event that it deletes is shown.
@@ -199,9 +199,7 @@ final class CustomerReplies {
     fields["id"] = nil
     let shown = try deleted.map { event throws(Refusal) in try JSONPayload.decode(JSONValue.self, from: event.json) }
     let wanted = SignerSign(account: key.description, event: .object(fields), deleted: shown.map { [$0] })
-    let answer = try await bus.request(
-      "signer.sign", BusPayload(json: wanted), ttlMilliseconds: milliseconds)
-    let signed = try answer.decoded(as: SignerSigned.self).event
+    let signed = try await bus.request(SignerMethod.sign, wanted, ttlMilliseconds: milliseconds).event
     do throws(EventFault) {
       let event = try Event(json: JSONPayload.encode(signed))
       guard event.id == template.id else { throw .wrongID(template.id) }
@@ -222,7 +220,7 @@ final class CustomerReplies {
     let foreign = request?.terms.relays.prefix(PlanPublish.relayMaximum / 2).map(\.url.text) ?? []
     let wanted = PlanPublish(event: value, foreignRelays: foreign.isEmpty ? nil : foreign)
     do throws(Refusal) {
-      _ = try await bus.request("plan.publish", BusPayload(json: wanted), ttlMilliseconds: milliseconds)
+      _ = try await bus.request(PlanMethod.publish, wanted, ttlMilliseconds: milliseconds)
     } catch {
       // A customer of this machine finds it here.
       guard error.code == .noRelays || error.code == .unknownMethod else { throw error }
@@ -231,6 +229,6 @@ final class CustomerReplies {
   }
 
   private func keep(_ event: [UInt8], _ milliseconds: UInt32) async throws(Refusal) {
-    _ = try await bus.request("store.publish", BusPayload(event), ttlMilliseconds: milliseconds)
+    _ = try await bus.request(StoreMethod.publish, SignedEvent(event), ttlMilliseconds: milliseconds)
   }
 }

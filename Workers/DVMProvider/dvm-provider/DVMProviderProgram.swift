@@ -13,7 +13,7 @@ enum DVMProviderProgram {
   static func main() {
     let arguments = CommandLine.arguments
     if arguments.count > 1, arguments[1] == ProgramLauncher.word { ProgramLauncher.main(Array(arguments.dropFirst(2))) }
-    Worker.main(role: .dvmProvider, methods: Provider.methods, profile: profile) { worker throws(Refusal) in
+    Worker.main(role: .dvmProvider, profile: profile) { worker throws(Refusal) in
       provider = try Provider(worker, directory: WorkerDirectory.path.get())
       provider?.start()
     }

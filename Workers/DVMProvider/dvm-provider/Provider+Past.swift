@@ -28,12 +28,12 @@ extension Provider {
     while bus.isOpen, !isDraining {
       do throws(Refusal) {
         let answer = try await bus.ask(
-          "store.query", BusPayload(json: StoreQuery(filters: [JSONValue(of: filter)])),
+          StoreMethod.query, StoreQuery(filters: [JSONValue(of: filter)]),
           ttlMilliseconds: Self.storeMilliseconds)
         var answered: Set<EventID> = []
-        while let part = try await answer.nextPart(), !part.isLast {
+        while let part = try await answer.nextPart() {
           // The store has verified it; what cannot be read is no answer of ours.
-          guard let event = try? Event(json: part.payload.bytes) else { continue }
+          guard let event = try? Event(json: part.bytes) else { continue }
           answered.formUnion(Self.ended(by: event))
         }
         if !answered.isEmpty {

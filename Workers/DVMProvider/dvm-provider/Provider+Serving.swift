@@ -12,11 +12,8 @@ import WorkerKit
 
 extension Provider {
   func serve() {
-    worker.serve("dvm.status") { [unowned self] (request) throws(Refusal) in
-      _ = try request.arguments(as: NoArguments.self)
-      return BusPayload(json: status)
-    }
-    worker.serve("dvm.jobs") { [unowned self] (request) throws(Refusal) in try await list(request) }
+    worker.serve(ProviderMethod.status) { [unowned self] (_, _) in status }
+    worker.serve(ProviderMethod.jobs, list)
   }
 
   private var status: ServingStatus {
@@ -38,16 +35,15 @@ extension Provider {
     return status
   }
 
-  private func list(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let wanted = try request.arguments(as: ServedJobs.self)
+  private func list(_ request: BusRequest, _ wanted: ServedJobs) async throws(Refusal) -> StoreCount? {
     let requests: [ServedRequest]
     do throws(StorageFault) { requests = try await ledger.requests(limit: wanted.limit ?? 100) } catch {
       throw writer.health.refusal(error)
     }
     for served in requests {
       // What has happened since it was written down is the later truth.
-      try await request.send(part: BusPayload(json: (desk?[served.id] ?? served).job))
+      try await request.send((desk?[served.id] ?? served).job, of: ProviderMethod.jobs)
     }
-    return BusPayload(json: StoreCount(count: requests.count))
+    return StoreCount(count: requests.count)
   }
 }

@@ -96,7 +96,7 @@ extension Provider {
     }
     let wanted = StoreQuery(filters: filters, recipients: [])
     let count = try await persisting(request.id, until: deadline) { [self] () async throws(Refusal) in
-      try await bus.request("store.count", BusPayload(json: wanted)).decoded(as: StoreCount.self).count
+      try await bus.request(StoreMethod.count, wanted).count
     }
     return .done(EventCountQuestion.answer(count: count))
   }
@@ -115,18 +115,18 @@ extension Provider {
   }
 
   func query(_ wanted: StoreQuery, byteCountMaximum: Int = .max) async throws(Refusal) -> [Event] {
-    let answer = try await bus.ask("store.query", BusPayload(json: wanted))
+    let answer = try await bus.ask(StoreMethod.query, wanted)
     var events: [Event] = []
     var byteCount = 0
-    while let part = try await answer.nextPart(), !part.isLast {
-      byteCount += part.payload.bytes.count
+    while let part = try await answer.nextPart() {
+      byteCount += part.bytes.count
       guard byteCount <= byteCountMaximum else {
         let refusal = Refusal(.badRequest, "more than \(byteCountMaximum) bytes of events match, which is too many")
         answer.abandon(refusal)
         throw refusal
       }
       // The store has verified it.
-      if let event = try? Event(json: part.payload.bytes) { events.append(event) }
+      if let event = try? Event(json: part.bytes) { events.append(event) }
     }
     return events
   }

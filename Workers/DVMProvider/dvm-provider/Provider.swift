@@ -57,7 +57,6 @@ final class Provider: RequestStream.Taker {
   private let sweepTimer = LoopTimer()
   private(set) var isDraining = false
 
-  nonisolated static let methods = ["dvm.status", "dvm.jobs"]
   /// The ledger's file in the worker's directory.
   nonisolated static let fileName = "served-jobs.db"
   /// How far answers are looked for that no ledger knows of, where no age of requests is set: further than any.
@@ -98,9 +97,7 @@ final class Provider: RequestStream.Taker {
     writer.onWritten = { [unowned self] in written($0) }
     worker.onDrain = { [unowned self] in drain() }
     worker.onEnd = { [unowned self] in end() }
-    bus.onEvent = { [unowned self] event in
-      if event.name == "signer.changes" { identity.received(event.payload) }
-    }
+    bus.onEvent = { [unowned self] event in identity.received(event) }
     identity.onAccounts = { [unowned self] accounts in desk?.accounts = accounts }
     // What a killed worker has left.
     leftFolders = [jobFolder]

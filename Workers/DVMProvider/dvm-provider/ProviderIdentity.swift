@@ -42,7 +42,7 @@ final class ProviderIdentity {
     while bus.isOpen {
       do throws(Refusal) {
         if !isSubscribed {
-          try await bus.subscribe("signer.changes")
+          try await bus.subscribe(SignerTopic.changes)
           isSubscribed = true
         }
         let own = try await own()
@@ -62,9 +62,8 @@ final class ProviderIdentity {
 
   private func own() async throws(Refusal) -> PublicKey {
     if account.isEmpty {
-      let answer = try await bus.request(
-        "signer.own", BusPayload(json: NoArguments()), ttlMilliseconds: Self.answerMilliseconds)
-      return try key(of: try answer.decoded(as: SignerAccount.self))
+      return try key(
+        of: try await bus.request(SignerMethod.own, NoArguments(), ttlMilliseconds: Self.answerMilliseconds))
     }
     let list = try await list()
     let wanted = try? PublicKey(spelled: account)  // Or it is a name.
@@ -82,9 +81,7 @@ final class ProviderIdentity {
   }
 
   private func list() async throws(Refusal) -> [SignerAccount] {
-    let answer = try await bus.request(
-      "signer.accounts", BusPayload(json: NoArguments()), ttlMilliseconds: Self.answerMilliseconds)
-    return try answer.decoded(as: SignerAccounts.self).accounts
+    try await bus.request(SignerMethod.accounts, NoArguments(), ttlMilliseconds: Self.answerMilliseconds).accounts
   }
 
   private func ask() async throws(Refusal) { adopt(try await list()) }
@@ -97,8 +94,10 @@ final class ProviderIdentity {
   }
 
   /// The signer tells that accounts have changed.
-  func received(_ payload: BusPayload) {
-    do throws(Refusal) { adopt(try payload.decoded(as: SignerChanges.self).accounts) } catch {
+  func received(_ event: BusEvent) {
+    do throws(Refusal) {
+      if let changes = try event.value(of: SignerTopic.changes) { adopt(changes.accounts) }
+    } catch {
       log.error("the signer's accounts cannot be read", metadata: ["why": "\(error.message)"])
     }
   }

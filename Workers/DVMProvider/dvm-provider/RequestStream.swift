@@ -57,9 +57,9 @@ final class RequestStream {
     repeatedly { [self] () async throws(Refusal) in
       var wanted = StoreObserve(filters: filters().map { JSONValue(of: $0) })
       wanted.policy = .networkOnly
-      let answer = try await worker.bus.ask("store.observe", BusPayload(json: wanted))
-      answers.append(answer)
-      defer { answers.removeAll { $0 === answer } }
+      let answer = try await worker.bus.ask(StoreMethod.observe, wanted)
+      answers.append(answer.answer)
+      defer { answers.removeAll { $0 === answer.answer } }
       while try await answer.next() != nil {}
     }
   }
@@ -90,13 +90,13 @@ final class RequestStream {
     var wanted = StoreObserve(filters: filters().map { JSONValue(of: $0) }, afterSeq: seq)
     wanted.policy = .cacheOnly
     wanted.pages = true
-    let answer = try await worker.bus.ask("store.observe", BusPayload(json: wanted))
+    let answer = try await worker.bus.ask(StoreMethod.observe, wanted)
     guard round == self.round else { return answer.abandon(Refusal(.cancelled, "it is looked at from its beginning")) }
-    answers.append(answer)
-    defer { answers.removeAll { $0 === answer } }
+    answers.append(answer.answer)
+    defer { answers.removeAll { $0 === answer.answer } }
     while let part = try await answer.nextPart(), !isOver, round == self.round {
-      guard part.payload.isRaw else {
-        let end = try part.payload.decoded(as: StoredEnd.self)
+      guard part.isRaw else {
+        let end = try JSONPayload.decode(StoredEnd.self, from: part.bytes)
         guard end.seq >= seq else {
           // The store begins anew; what it has that was taken before is known by its id.
           log.warning("the store is another one: it is looked at from its beginning")
@@ -107,7 +107,7 @@ final class RequestStream {
         looked(end.seq)
         continue
       }
-      try await take(part.payload.bytes, round)
+      try await take(part.bytes, round)
     }
   }
 

@@ -40,12 +40,12 @@ extension Job {
 }
 
 extension Job {
-  /// The job as JSON for which a frame has room. What providers have written is cut as far as need be, since strangers
+  /// The job, short enough for a frame as JSON. What providers have written is cut as far as need be, since strangers
   /// could else make a job one that nobody can be told: first parts, then the result, then remarks.
   ///
   /// - Parameter byteCountMaximum: how long it may be.
   /// - Returns: more than that only when all else in it takes as much.
-  public func encoded(byteCountMaximum: Int) -> [UInt8] {
+  public func fitted(byteCountMaximum: Int) -> Job {
     var told = self
     var bytes = JSONPayload.encode(told)
     func shrink(from length: Int?, _ cut: (inout Job, Int) -> Void) {
@@ -71,7 +71,7 @@ extension Job {
         told.providers[index].message = told.providers[index].message.map { JobAnswerFact.cut($0, length).text }
       }
     }
-    return bytes
+    return told
   }
 }
 

@@ -41,11 +41,9 @@ final class CustomerAccounts {
   // MARK: What changes
 
   /// The topic has told all accounts. It does not tell of keys that are refused, so the rest is asked for again.
-  func received(_ payload: BusPayload) {
+  func received(_ changes: SignerChanges) {
     forget()
-    do throws(Refusal) { adopt(try payload.decoded(as: SignerChanges.self).accounts) } catch {
-      log.error("the signer's accounts cannot be read", metadata: ["why": "\(error.message)"])
-    }
+    adopt(changes.accounts)
   }
 
   /// Something may have changed that was not heard of. A question under way may have been answered before it.
@@ -109,10 +107,9 @@ final class CustomerAccounts {
     if let question { return try await question.value.get() }
     let asked = EventLoopActor.task { [signer] () -> Result<SignerAccounts, Refusal> in
       do throws(Refusal) {
-        let answer = try await signer.ask(
-          "signer.accounts", BusPayload(json: NoArguments()), ttlMilliseconds: Self.patienceMilliseconds,
-          isAhead: true)
-        return .success(try answer.decoded(as: SignerAccounts.self))
+        return .success(
+          try await signer.ask(
+            SignerMethod.accounts, NoArguments(), ttlMilliseconds: Self.patienceMilliseconds, isAhead: true))
       } catch { return .failure(Self.explained(error)) }
     }
     question = asked
@@ -151,10 +148,9 @@ final class CustomerAccounts {
     if let ownQuestion { return try await ownQuestion.value.get() }
     let asked = EventLoopActor.task { [signer] () -> Result<SignerAccount, Refusal> in
       do throws(Refusal) {
-        let answer = try await signer.ask(
-          "signer.own", BusPayload(json: NoArguments()), ttlMilliseconds: Self.patienceMilliseconds,
-          isAhead: true)
-        return .success(try answer.decoded(as: SignerAccount.self))
+        return .success(
+          try await signer.ask(
+            SignerMethod.own, NoArguments(), ttlMilliseconds: Self.patienceMilliseconds, isAhead: true))
       } catch { return .failure(Self.explained(error)) }
     }
     ownQuestion = asked

@@ -8,7 +8,7 @@ import WorkerKit
 @main
 enum DVMTrackerProgram {
   static func main() {
-    Worker.main(role: .dvmTracker, methods: Tracker.methods, profile: profile) { worker throws(Refusal) in
+    Worker.main(role: .dvmTracker, profile: profile) { worker throws(Refusal) in
       tracker = try Tracker(worker, directory: WorkerDirectory.path.get())
       tracker?.start()
     }

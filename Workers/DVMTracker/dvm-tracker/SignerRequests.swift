@@ -30,13 +30,13 @@ final class SignerRequests {
   ///   - ttl: how long the signer has for it, once it takes the question.
   ///   - isAhead: whether it does not stand in the line: somebody waits for the answer before anything can be done.
   /// - Throws: what the signer refuses with; `rate-limited` only after ``lineMilliseconds``.
-  func ask(
-    _ method: String, _ payload: BusPayload, ttlMilliseconds ttl: UInt32, isAhead: Bool = false
-  ) async throws(Refusal) -> BusPayload {
+  func ask<Arguments, Answer>(
+    _ method: Method<Arguments, Answer>, _ arguments: Arguments, ttlMilliseconds ttl: UInt32, isAhead: Bool = false
+  ) async throws(Refusal) -> Answer {
     let end = EventLoop.process.now.advanced(milliseconds: Self.lineMilliseconds)
     while true {
       if !isAhead { await awaitTurn() }
-      do throws(Refusal) { return try await bus.request(method, payload, ttlMilliseconds: ttl) } catch {
+      do throws(Refusal) { return try await bus.request(method, arguments, ttlMilliseconds: ttl) } catch {
         guard error.code == .rateLimited, EventLoop.process.now < end else { throw error }
         spacing = UInt64(max(1, error.retryAfterMilliseconds ?? 50))
         if isAhead {

@@ -47,8 +47,7 @@ extension Tracker {
   /// What the provider of this machine says of itself; nil when there is none.
   func servingStatus(ttlMilliseconds ttl: UInt32 = patienceMilliseconds) async throws(Refusal) -> ServingStatus? {
     guard bus.registry.members.contains(where: { $0.role == Role.dvmProvider.name }) else { return nil }
-    let answer = try await bus.request("dvm.status", BusPayload(json: NoArguments()), ttlMilliseconds: ttl)
-    return try answer.decoded(as: ServingStatus.self)
+    return try await bus.request(ProviderMethod.status, NoArguments(), ttlMilliseconds: ttl)
   }
 
   // MARK: Announcements (NIP-89)
@@ -68,12 +67,12 @@ extension Tracker {
   func announcements(_ kind: UInt16?, of author: PublicKey? = nil) async throws(Refusal) -> [HandlerInformation] {
     let filter = Self.filter(kind, authors: author.map { [$0] })
     let answer = try await bus.ask(
-      "store.query", BusPayload(json: StoreQuery(filters: [Self.value(filter)])),
+      StoreMethod.query, StoreQuery(filters: [Self.value(filter)]),
       ttlMilliseconds: Self.patienceMilliseconds)
     var found: [HandlerInformation] = []
-    while let part = try await answer.nextPart(), !part.isLast {
+    while let part = try await answer.nextPart() {
       // What is no announcement that can be read says nothing.
-      guard let event = try? Event(json: part.payload.bytes), let read = try? HandlerInformation(event),
+      guard let event = try? Event(json: part.bytes), let read = try? HandlerInformation(event),
         !read.jobKinds.isEmpty
       else { continue }
       found.append(read)
@@ -86,7 +85,7 @@ extension Tracker {
     var wanted = StoreObserve(filters: [Self.value(Self.filter(kind))])
     wanted.policy = .networkOnly
     do throws(Refusal) {
-      let answer = try await bus.ask("store.observe", BusPayload(json: wanted))
+      let answer = try await bus.ask(StoreMethod.observe, wanted)
       EventLoopActor.task {
         // Nothing of it is read here: it comes to the store.
         while (try? await answer.nextPart()) != nil {}

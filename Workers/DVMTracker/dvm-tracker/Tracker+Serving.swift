@@ -21,21 +21,20 @@ extension Tracker {
   private static let patienceBatches = 4
 
   func serve() {
-    worker.serve("job.submit") { [unowned self] (request) throws(Refusal) in try await submit(request) }
-    worker.serve("job.list") { [unowned self] (request) throws(Refusal) in try await list(request) }
-    worker.serve("job.show") { [unowned self] (request) throws(Refusal) in try await show(request) }
-    worker.serve("job.follow") { [unowned self] (request) throws(Refusal) in try await follow(request) }
-    worker.serve("job.approve") { [unowned self] (request) throws(Refusal) in try await approve(request) }
-    worker.serve("job.deny") { [unowned self] (request) throws(Refusal) in try await deny(request) }
-    worker.serve("job.cancel") { [unowned self] (request) throws(Refusal) in try await cancel(request) }
-    worker.serve("job.providers") { [unowned self] (request) throws(Refusal) in try await providers(request) }
-    worker.serve("job.status") { [unowned self] (request) throws(Refusal) in try status(request) }
+    worker.serve(JobMethod.submit) { [unowned self] (_, wanted) throws(Refusal) in try await submit(wanted) }
+    worker.serve(JobMethod.list, list)
+    worker.serve(JobMethod.show) { [unowned self] (_, wanted) throws(Refusal) in try await told(try named(wanted)) }
+    worker.serve(JobMethod.follow, follow)
+    worker.serve(JobMethod.approve) { [unowned self] (_, wanted) throws(Refusal) in try await approve(wanted) }
+    worker.serve(JobMethod.deny) { [unowned self] (_, wanted) throws(Refusal) in try await deny(wanted) }
+    worker.serve(JobMethod.cancel) { [unowned self] (_, wanted) throws(Refusal) in try await cancel(wanted) }
+    worker.serve(JobMethod.providers, providers)
+    worker.serve(JobMethod.status) { [unowned self] (_, _) in status }
   }
 
   // MARK: Submitting
 
-  private func submit(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let submit = try request.arguments(as: JobSubmit.self)
+  private func submit(_ submit: JobSubmit) async throws(Refusal) -> Job {
     if let key = submit.key, let known = book.job(keyed: key) { return try await accepted(known) }
     try Self.refuseSecrets(in: submit)
     let account = try await accounts.account(named: submit.account)
@@ -74,12 +73,12 @@ extension Tracker {
   }
 
   /// Answers with a job when it is on the disk.
-  private func accepted(_ id: JobID) async throws(Refusal) -> BusPayload {
+  private func accepted(_ id: JobID) async throws(Refusal) -> Job {
     if !book.isCommitted(id) {
       let fault = await withCheckedContinuation { acceptanceWaiters[id, default: []].append($0) }
       if let fault { throw health.refusal(fault) }
     }
-    return try await told(id).payload
+    return try await told(id)
   }
 
   // MARK: Looking
@@ -93,12 +92,7 @@ extension Tracker {
     return id
   }
 
-  private func show(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    try await told(try named(try request.arguments(as: JobReference.self))).payload
-  }
-
-  private func list(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let wanted = try request.arguments(as: JobList.self)
+  private func list(_ request: BusRequest, _ wanted: JobList) async throws(Refusal) -> StoreCount? {
     let limit = min(wanted.limit ?? Self.listStandard, JobLedger.pageMaximum)
     let ids: [JobID]
     // What is not written down is not told.
@@ -107,20 +101,20 @@ extension Tracker {
     }
     var count = 0
     for id in ids {
-      let part: BusPayload
-      do throws(Refusal) { part = try await told(id).payload } catch {
+      let job: Job
+      do throws(Refusal) { job = try await told(id) } catch {
         // It was forgotten meanwhile.
         guard error.code == .noSuchJob else { throw error }
         continue
       }
-      if !request.sendNow(part: part) { try await request.send(part: part) }
+      try await request.send(job, of: JobMethod.list)
       count += 1
     }
-    return BusPayload(json: StoreCount(count: count))
+    return StoreCount(count: count)
   }
 
-  private func follow(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let id = try named(try request.arguments(as: JobReference.self))
+  private func follow(_ request: BusRequest, _ wanted: JobReference) async throws(Refusal) -> Nothing? {
+    let id = try named(wanted)
     guard followerCount < ChangeFollower<Job>.maximum else {
       throw Refusal(.full, "\(followerCount) jobs are followed already", outcome: .notStarted)
     }
@@ -138,13 +132,12 @@ extension Tracker {
     try await follower.run(until: { $0.state.isFinal && $0.endedAt != nil }) { () throws(Refusal) in
       try await told(id)
     }
-    return .empty
+    return Nothing()
   }
 
   // MARK: Deciding
 
-  private func approve(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let wanted = try request.arguments(as: JobReference.self)
+  private func approve(_ wanted: JobReference) async throws(Refusal) -> Job {
     let id = try named(wanted)
     let provider = try provider(wanted)
     let preimage = try wanted.preimage.map { text throws(Refusal) in
@@ -196,17 +189,16 @@ extension Tracker {
     return word
   }
 
-  private func deny(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let wanted = try request.arguments(as: JobReference.self)
+  private func deny(_ wanted: JobReference) async throws(Refusal) -> Job {
     let id = try named(wanted)
     perform(try book.deny(id, provider: try provider(wanted), at: now))
     return try await decided(id)
   }
 
-  private func cancel(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let id = try named(try request.arguments(as: JobReference.self))
+  private func cancel(_ wanted: JobReference) async throws(Refusal) -> Job {
+    let id = try named(wanted)
     // Called off already, it is so: the answer may have been lost.
-    let before = try await told(id).value
+    let before = try await told(id)
     guard !before.state.isFinal || before.state == .cancelled else {
       throw Refusal(
         .jobOver, "the job has ended already, as \(before.state.rawValue): there is nothing to call off",
@@ -227,14 +219,14 @@ extension Tracker {
   }
 
   /// Answers with a job when what was decided about it is on the disk.
-  private func decided(_ id: JobID) async throws(Refusal) -> BusPayload {
+  private func decided(_ id: JobID) async throws(Refusal) -> Job {
     var batches = 0
     while book.isPending(id), batches < Self.patienceBatches {
       await withCheckedContinuation { writeWaiters.append($0) }
       if let fault = health.fault { throw undecided(fault) }
       batches += 1
     }
-    return try await told(id).payload
+    return try await told(id)
   }
 
   /// What was decided is kept in memory, and holds as soon as there is room for it on the disk.
@@ -247,8 +239,7 @@ extension Tracker {
 
   // MARK: Providers
 
-  private func providers(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let wanted = try request.arguments(as: JobProviders.self)
+  private func providers(_ request: BusRequest, _ wanted: JobProviders) async throws(Refusal) -> StoreCount? {
     var found: [PublicKey: JobProvider] = [:]
     for (provider, history) in book.histories { found[provider] = history.told(provider) }
     await addHost(to: &found)
@@ -266,11 +257,8 @@ extension Tracker {
     var all = found.values.filter { told in wanted.kind.map(told.kinds.contains) ?? true }
     all.sort { ($0.answered, $0.announcedAt ?? 0, $1.provider) > ($1.answered, $1.announcedAt ?? 0, $0.provider) }
     let chosen = all.prefix(wanted.limit ?? Self.listStandard)
-    for provider in chosen {
-      let part = BusPayload(json: provider)
-      if !request.sendNow(part: part) { try await request.send(part: part) }
-    }
-    return BusPayload(json: StoreCount(count: chosen.count))
+    for provider in chosen { try await request.send(provider, of: JobMethod.providers) }
+    return StoreCount(count: chosen.count)
   }
 
   /// The provider of this machine says itself what it serves, whether it announces that or not.
@@ -285,8 +273,7 @@ extension Tracker {
 
   // MARK: Status
 
-  private func status(_ request: BusRequest) throws(Refusal) -> BusPayload? {
-    _ = try request.arguments(as: NoArguments.self)
+  private var status: TrackingStatus {
     var status = TrackingStatus()
     for (state, count) in endedCounts where count > 0 { status.jobs[state.rawValue] = count }
     for (state, count) in book.counts { status.jobs[state.rawValue, default: 0] += count }
@@ -295,6 +282,6 @@ extension Tracker {
     status.approvedToday = book.approvedToday(at: now)
     status.fault = health.fault?.description
     addFigures(to: &status)
-    return BusPayload(json: status)
+    return status
   }
 }

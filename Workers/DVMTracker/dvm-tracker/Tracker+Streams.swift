@@ -33,7 +33,7 @@ extension Tracker {
 
   /// Reads all answers and receipts that the store has and gets, from where the last process stopped.
   func readStore() {
-    persist("store.observe") { [self] () async throws(Refusal) in
+    persist("the observation of answers") { [self] () async throws(Refusal) in
       let kinds = Array(EventKind.jobResults) + [EventKind.jobFeedback, EventKind.zapReceipt]
       var filter = Filter(kinds: kinds)
       // Whoever has no jobs yet waits for no old answers.
@@ -41,12 +41,12 @@ extension Tracker {
       var wanted = StoreObserve(filters: [Self.value(filter)], afterSeq: cursor)
       wanted.policy = .cacheOnly
       wanted.pages = true
-      let answer = try await bus.ask("store.observe", BusPayload(json: wanted))
-      storeAnswer = answer
+      let answer = try await bus.ask(StoreMethod.observe, wanted)
+      storeAnswer = answer.answer
       while let part = try await answer.nextPart() {
-        if part.payload.isRaw {
-          try take(page: part.payload.bytes)
-        } else if !part.isLast, try takeEnd(part.payload) {
+        if part.isRaw {
+          try take(page: part.bytes)
+        } else if try takeEnd(part) {
           answer.abandon(Refusal(.cancelled, "the store is another one"))
           return false
         }
@@ -77,8 +77,8 @@ extension Tracker {
   /// All that was stored has come.
   ///
   /// - Returns: whether the store is behind where it was: it is another one, and is read from its beginning.
-  private func takeEnd(_ payload: BusPayload) throws(Refusal) -> Bool {
-    let seq = try payload.decoded(as: StoredEnd.self).seq
+  private func takeEnd(_ part: ObservedEvents) throws(Refusal) -> Bool {
+    let seq = try JSONPayload.decode(StoredEnd.self, from: part.bytes).seq
     if let cursor, seq < cursor {
       log.warning("the event store has begun anew: all its answers are looked at", metadata: ["seq": "\(seq)"])
       self.cursor = 0
@@ -108,12 +108,12 @@ extension Tracker {
   private func keep(_ round: InterestRounds.Round) {
     persist("the observation at relays") { [self] () async throws(Refusal) in
       guard rounds.goesOn(round) else { return true }
-      let answer = try await bus.ask("store.observe", BusPayload(json: Self.observe(round.interest)))
+      let answer = try await bus.ask(StoreMethod.observe, Self.observe(round.interest))
       guard rounds.goesOn(round) else {
         answer.abandon(Self.unwanted)
         return true
       }
-      observations[round] = answer
+      observations[round] = answer.answer
       // Nothing of it is read here: it comes to the store.
       while try await answer.nextPart() != nil {}
       return !rounds.goesOn(round)
@@ -140,11 +140,11 @@ extension Tracker {
 
   func subscribe() {
     persist("the subscription") { [self] () async throws(Refusal) in
-      try await bus.subscribe("plan.published")
+      try await bus.subscribe(PlanTopic.published)
       return true
     }
     persist("the subscription to accounts") { [self] () async throws(Refusal) in
-      try await bus.subscribe("signer.changes")
+      try await bus.subscribe(SignerTopic.changes)
       accounts.learn()
       return true
     }
@@ -153,16 +153,18 @@ extension Tracker {
 
   func received(_ event: BusEvent) {
     defer { event.acknowledge() }
-    if event.name == "signer.changes" { return accounts.received(event.payload) }
-    guard event.name == "plan.published" else { return }
-    do throws(Refusal) { take(try event.payload.decoded(as: Publication.self)) } catch {
-      log.error("a publication cannot be read", metadata: ["why": "\(error.message)"])
+    do throws(Refusal) {
+      if let changes = try event.value(of: SignerTopic.changes) { accounts.received(changes) }
+      if let publication = try event.value(of: PlanTopic.published) { take(publication) }
+    } catch {
+      if event.name == SignerTopic.changes.name { accounts.forget() }
+      log.error("\(event.name) cannot be read", metadata: ["why": "\(error.message)"])
     }
   }
 
   /// A topic has told something that was not heard.
   func missed(_ topic: String) {
-    if topic == "signer.changes" { accounts.forget() } else { askPublications() }
+    if topic == SignerTopic.changes.name { accounts.forget() } else { askPublications() }
   }
 
   private func take(_ publication: Publication) {
@@ -188,10 +190,8 @@ extension Tracker {
     EventLoopActor.task { [self] in
       do throws(Refusal) {
         let wanted = PlanPublications(ids: ids, limit: ids.count)
-        let answer = try await bus.ask("plan.publications", BusPayload(json: wanted), ttlMilliseconds: 10_000)
-        while let part = try await answer.nextPart(), !part.isLast {
-          take(try part.payload.decoded(as: Publication.self))
-        }
+        let answer = try await bus.ask(PlanMethod.publications, wanted, ttlMilliseconds: 10_000)
+        while let publication = try await answer.nextPart() { take(publication) }
       } catch { log.debug("the planner does not say how far requests are", metadata: ["why": "\(error.message)"]) }
       isAskingPublications = false
     }

@@ -6,6 +6,7 @@ import Frames
 import JobTracking
 import Logging
 import Nostr
+import NostrContracts
 import WorkerKit
 
 // What others do for a job: the signer encrypts, signs and decrypts, the planner publishes, the store keeps.
@@ -100,13 +101,13 @@ extension Tracker {
     case .nip04, .some(.none), nil: break
     }
     return try await cipher(
-      form, "encrypt", SignerCipher(account: order.account.description, peer: provider.description, text: plain))
+      form.encryption, SignerCipher(account: order.account.description, peer: provider.description, text: plain))
   }
 
-  private func cipher(_ form: EncryptedForm, _ verb: String, _ wanted: SignerCipher) async throws(Refusal) -> String {
-    let answer = try await signer.ask(
-      "signer.\(form.rawValue).\(verb)", BusPayload(json: wanted), ttlMilliseconds: Self.signerMilliseconds)
-    return try answer.decoded(as: SignerText.self).text
+  private func cipher(
+    _ method: Method<SignerCipher, SignerText>, _ wanted: SignerCipher
+  ) async throws(Refusal) -> String {
+    try await signer.ask(method, wanted, ttlMilliseconds: Self.signerMilliseconds).text
   }
 
   func sign(
@@ -121,9 +122,8 @@ extension Tracker {
     let wanted = SignerSign(
       account: account.description, event: event, allowSecrets: allowsSecrets ? true : nil,
       deleted: shown.map { [$0] })
-    let answer = try await signer.ask(
-      "signer.sign", BusPayload(json: wanted), ttlMilliseconds: Self.signerMilliseconds)
-    return try Self.event(try answer.decoded(as: SignerSigned.self).event)
+    return try Self.event(
+      try await signer.ask(SignerMethod.sign, wanted, ttlMilliseconds: Self.signerMilliseconds).event)
   }
 
   private static func event(_ value: JSONValue) throws(Refusal) -> Event {
@@ -140,7 +140,7 @@ extension Tracker {
       if !order.isLocal, let publication = try await plan(json, relays: order.submit.relays) {
         return note(publication, job, request)
       }
-      _ = try await bus.request("store.publish", BusPayload(json), ttlMilliseconds: Self.publishMilliseconds)
+      _ = try await bus.request(StoreMethod.publish, SignedEvent(json), ttlMilliseconds: Self.publishMilliseconds)
       noteObstacle(job, nil)
       perform { $0.published(job, request, confirmed: 0, of: 0, isStored: true, at: $1) }
     } catch {
@@ -154,9 +154,7 @@ extension Tracker {
     let event = try JSONPayload.decode(JSONValue.self, from: json)
     let wanted = PlanPublish(event: event, relays: relays?.isEmpty == false ? relays : nil)
     do throws(Refusal) {
-      let answer = try await bus.request(
-        "plan.publish", BusPayload(json: wanted), ttlMilliseconds: Self.publishMilliseconds)
-      return try answer.decoded(as: Publication.self)
+      return try await bus.request(PlanMethod.publish, wanted, ttlMilliseconds: Self.publishMilliseconds)
     } catch {
       if error.code == .noRelays { return nil }
       throw error
@@ -214,7 +212,7 @@ extension Tracker {
       // The whole event: the signer opens for us what answers a job, and nothing else.
       let event = try JSONPayload.decode(JSONValue.self, from: sealed.event.json)
       let plain = try await cipher(
-        form, "decrypt",
+        form.decryption,
         SignerCipher(account: order.account.description, peer: sealed.provider.description, contentOf: event))
       perform { $0.opened(job, id, plaintext: plain, at: $1) }
     } catch {
@@ -235,13 +233,13 @@ extension Tracker {
       if !order.isLocal {
         // What relays do not have yet they need not be sent. It may never have been accepted for publishing.
         _ = try? await bus.request(
-          "plan.cancel", BusPayload(json: PlanPublication(id: request.description)),
+          PlanMethod.cancel, PlanPublication(id: request.description),
           ttlMilliseconds: Self.publishMilliseconds)
         if try await plan(event.json, relays: order.submit.relays) != nil {
           return perform { $0.withdrawn(job, request, at: $1) }
         }
       }
-      _ = try await bus.request("store.publish", BusPayload(event.json), ttlMilliseconds: Self.publishMilliseconds)
+      _ = try await bus.request(StoreMethod.publish, SignedEvent(event.json), ttlMilliseconds: Self.publishMilliseconds)
     } catch {
       guard Self.finalRefusals.contains(error.code) else { throw error }
       log.warning("a request is not taken back", metadata: ["job": "\(job)", "why": "\(error.message)"])

@@ -13,7 +13,7 @@ import WorkerKit
 
 extension Tracker {
   /// A job as it is told, and as it fits into a frame.
-  func told(_ id: JobID) async throws(Refusal) -> (value: Job, payload: BusPayload) {
+  func told(_ id: JobID) async throws(Refusal) -> Job {
     var job = book.told(id, at: now)
     var isLocal = book.order(id)?.isLocal
     if job == nil {
@@ -26,7 +26,7 @@ extension Tracker {
     job.accountName = accounts.name(of: job.account)
     explain(&job, id, isLocal: isLocal ?? true)
     let room = EventLimit.byteCountMaximum(frameLimit: bus.welcome.frameLimit)
-    return (job, BusPayload(job.encoded(byteCountMaximum: room)))
+    return job.fitted(byteCountMaximum: room)
   }
 
   /// Says why a job does not go on, where that is no fact of its own: its account is locked, or no relay is there.

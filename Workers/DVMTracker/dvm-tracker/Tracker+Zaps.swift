@@ -64,12 +64,9 @@ extension Tracker {
 
   private func requestRelays(_ request: EventID) async throws(Refusal) -> [RelayURL] {
     let wanted = PlanPublications(ids: [request.description], limit: 1)
-    let answer = try await bus.ask(
-      "plan.publications", BusPayload(json: wanted), ttlMilliseconds: Self.storeMilliseconds)
+    let answer = try await bus.ask(PlanMethod.publications, wanted, ttlMilliseconds: Self.storeMilliseconds)
     var found: [RelayURL] = []
-    while let part = try await answer.nextPart(), !part.isLast {
-      found += Self.urls(try part.payload.decoded(as: Publication.self).targets.map(\.relay))
-    }
+    while let publication = try await answer.nextPart() { found += Self.urls(publication.targets.map(\.relay)) }
     return found
   }
 
@@ -87,12 +84,12 @@ extension Tracker {
   private func newest(_ kind: UInt16, of author: PublicKey) async throws(Refusal) -> Event? {
     let filter = Filter(authors: [author], kinds: [kind], limit: 1)
     let answer = try await bus.ask(
-      "store.query", BusPayload(json: StoreQuery(filters: [Self.value(filter)])),
+      StoreMethod.query, StoreQuery(filters: [Self.value(filter)]),
       ttlMilliseconds: Self.storeMilliseconds)
     var found: Event?
-    while let part = try await answer.nextPart(), !part.isLast {
+    while let part = try await answer.nextPart() {
       // `try?`: the store has verified it; a form that cannot be read is as if it were not there.
-      found = found ?? (try? Event(json: part.payload.bytes))
+      found = found ?? (try? Event(json: part.bytes))
     }
     return found
   }

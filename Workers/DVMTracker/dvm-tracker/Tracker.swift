@@ -65,10 +65,6 @@ final class Tracker {
   private let sweepTimer = LoopTimer()
   private var statusText = ""
 
-  nonisolated static let methods = [
-    "job.submit", "job.list", "job.show", "job.follow", "job.approve", "job.deny", "job.cancel", "job.providers",
-    "job.status",
-  ]
   /// The ledger's file in the worker's directory.
   nonisolated static let fileName = "jobs.db"
   /// Longest wait until what others could not do is asked of them again.

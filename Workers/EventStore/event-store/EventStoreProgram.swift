@@ -8,7 +8,7 @@ import WorkerKit
 @main
 enum EventStoreProgram {
   static func main() {
-    Worker.main(role: .eventStore, methods: Store.methods, profile: profile) { worker throws(Refusal) in
+    Worker.main(role: .eventStore, profile: profile) { worker throws(Refusal) in
       let (archive, rescue) = try await Store.open(worker, directory: WorkerDirectory.path.get())
       store = try Store(worker, archive, rescue)
     }

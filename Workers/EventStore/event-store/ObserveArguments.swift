@@ -23,8 +23,7 @@ struct ObserveArguments {
 
   /// - Parameter frameLimit: of this connection: what is observed must fit into a frame when it is told.
   /// - Throws: `bad-request` with the argument that is wrong.
-  init(_ request: BusRequest, frameLimit: Int) throws(Refusal) {
-    let (wanted, asked) = try request.argumentsAndFilters(as: StoreObserve.self)
+  init(_ request: BusRequest, _ wanted: StoreObserve, _ asked: [Filter], frameLimit: Int) throws(Refusal) {
     reader = StoreReader(role: request.callerRole)
     let filters = try reader.observed(wanted, asked, now: Store.now)
     let relays = try Self.relays(wanted.relays ?? [])

@@ -13,8 +13,9 @@ import WorkerKit
 extension Store {
   // MARK: store.coverage
 
-  func coverage(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let (wanted, filters) = try request.argumentsAndFilters(as: StoreCoverage.self)
+  func coverage(
+    _ request: BusRequest, _ wanted: StoreCoverage, _ filters: [Filter]
+  ) async throws(Refusal) -> StoreCount? {
     let relays = try wanted.relays.map { texts throws(Refusal) in Set(try ObserveArguments.relays(texts)) }
     request.accept()
     var count = 0
@@ -23,13 +24,13 @@ extension Store {
         let intervals = known.intervals.map {
           CoveredFilter.Interval(since: $0.since, until: $0.until, checkedAt: $0.checkedAt)
         }
-        let part = BusPayload(
-          json: CoveredFilter(filter: index, relay: known.relay, fetchedAt: known.fetchedAt, intervals: intervals))
-        if !request.sendNow(part: part) { try await request.send(part: part) }
+        try await request.send(
+          CoveredFilter(filter: index, relay: known.relay, fetchedAt: known.fetchedAt, intervals: intervals),
+          of: StoreMethod.coverage)
         count += 1
       }
     }
-    return BusPayload(json: StoreCount(count: count))
+    return StoreCount(count: count)
   }
 
   private func coverage(of filter: Filter, at relays: Set<String>?) async throws(Refusal) -> [RelayCoverage] {
@@ -51,7 +52,7 @@ extension Store {
     guard !endsToTell.isTelling, !run.ends.isEmpty else { return }
     endsToTell.isTelling = true
     EventLoopActor.task { [self] in
-      while let added = endsToTell.next() { await tell("store.covered", BusPayload(json: added)) }
+      while let added = endsToTell.next() { await tell(StoreTopic.covered, added) }
       endsToTell.isTelling = false
     }
   }

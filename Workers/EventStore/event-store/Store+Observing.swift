@@ -16,8 +16,8 @@ import WorkerKit
 extension Store {
   // MARK: store.observe
 
-  func observe(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let wanted = try ObserveArguments(request, frameLimit: worker.bus.welcome.frameLimit)
+  func observe(_ request: BusRequest, _ asked: StoreObserve, _ filters: [Filter]) async throws(Refusal) -> Nothing? {
+    let wanted = try ObserveArguments(request, asked, filters, frameLimit: worker.bus.welcome.frameLimit)
     if let seq = wanted.afterSeq { try checkIsHere(seq, "afterSeq") }
     let fetchedAt = try await fetchedAt(wanted)
     guard !request.isCancelled else { throw Refusal(.cancelled, "cancelled by the caller", outcome: .notStarted) }
@@ -96,8 +96,7 @@ extension Store {
     return worker.bus.registry.member(at: request.caller, role: role)?.name ?? Role.client.name
   }
 
-  func acknowledge(_ request: BusRequest) throws(Refusal) -> BusPayload? {
-    let told = try request.arguments(as: StoreAcknowledge.self)
+  func acknowledge(_ request: BusRequest, _ told: StoreAcknowledge) throws(Refusal) -> Nothing? {
     try checkIsHere(told.seq, "seq")
     let owner = owner(of: request)
     let name = ObserverName(caller: request.caller.rawValue, id: told.id)
@@ -123,21 +122,17 @@ extension Store {
 
   // MARK: For the planner
 
-  func fetched(_ request: BusRequest) throws(Refusal) -> BusPayload? {
-    let (told, filters) = try request.argumentsAndFilters(as: StoreFetched.self)
+  func fetched(_ request: BusRequest, _ told: StoreFetched, _ filters: [Filter]) throws(Refusal) -> Nothing? {
     let plan = ObservePlan(filters, relays: try ObserveArguments.relays(told.relays ?? []))
     write([.fetched(plan.fetchKey, relay: nil, at: min(told.at ?? Self.now, Self.now))], answering: request)
     return nil
   }
 
-  func listObserves(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
+  func listObserves(_ request: BusRequest) async throws(Refusal) -> ObserveListEnd? {
     request.accept()
     let (list, version) = (observes.takeList(), observes.version)
-    for entry in list {
-      let part = BusPayload(json: entry)
-      if !request.sendNow(part: part) { try await request.send(part: part) }
-    }
-    return BusPayload(json: ObserveListEnd(generation: observes.generation, version: version, count: list.count))
+    for entry in list { try await request.send(entry, of: StoreMethod.listObserves) }
+    return ObserveListEnd(generation: observes.generation, version: version, count: list.count)
   }
 
   /// Sends what has changed, one message after the other, until all has been told.
@@ -146,7 +141,7 @@ extension Store {
     isTellingObserves = true
     EventLoopActor.task { [self] in
       while let changes = observes.takeChanges(byteMaximum: Self.changesByteMaximum) {
-        await tell("store.observes", BusPayload(json: changes))
+        await tell(StoreTopic.observes, changes)
       }
       isTellingObserves = false
     }
@@ -155,7 +150,7 @@ extension Store {
   /// Tells one message, and waits until every worker that has subscribed has acknowledged it: so a slow one holds the
   /// credit of one message, and not all that answers to others need. A version that is left out last would be missed by
   /// nobody, so while there is no room for it it is tried again; who refuses it sees the gap.
-  func tell(_ topic: String, _ message: BusPayload) async {
+  func tell<Message>(_ topic: Topic<Message>, _ message: Message) async {
     while true {
       do throws(Refusal) { return try await worker.bus.publish(topic, message, needsAck: true) } catch {
         guard error.code == .full else { return }

@@ -37,7 +37,7 @@ extension Store {
   }
 
   /// The answer to a run.
-  static func told(_ result: GateResult) -> BusPayload {
-    BusPayload(OfferOutcome.bytes(of: (result.outcomes ?? []).map { OfferOutcome($0) }), isRaw: true)
+  static func told(_ result: GateResult) -> OfferOutcomes {
+    OfferOutcomes(OfferOutcome.bytes(of: (result.outcomes ?? []).map { OfferOutcome($0) }))
   }
 }

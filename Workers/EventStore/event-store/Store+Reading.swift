@@ -16,8 +16,7 @@ import WorkerKit
 extension Store {
   // MARK: store.query, store.count
 
-  func query(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let (wanted, asked) = try request.argumentsAndFilters(as: StoreQuery.self)
+  func query(_ request: BusRequest, _ wanted: StoreQuery, _ asked: [Filter]) async throws(Refusal) -> StoreCount? {
     let filters = try StoreReader(role: request.callerRole).queried(asked)
     let recipients = Self.recipients(wanted.recipients, for: request)
     let stream = QueryStream(QueryScope(filters: filters, recipients: recipients, now: Self.now), archive, reads)
@@ -39,13 +38,11 @@ extension Store {
     }
     let unsearched = unsearched(filters)
     let isKnown = wanted.limit != 0 && unsearched == nil && sender.leftOutCount == 0
-    return BusPayload(
-      json: StoreCount(
-        count: sender.count, isComplete: isCut ? false : isKnown ? stream.isComplete : nil, unsearched: unsearched))
+    return StoreCount(
+      count: sender.count, isComplete: isCut ? false : isKnown ? stream.isComplete : nil, unsearched: unsearched)
   }
 
-  func count(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let (wanted, asked) = try request.argumentsAndFilters(as: StoreQuery.self)
+  func count(_ request: BusRequest, _ wanted: StoreQuery, _ asked: [Filter]) async throws(Refusal) -> StoreCount? {
     let filters = try StoreReader(role: request.callerRole).queried(asked)
     guard wanted.pages != true else {
       throw Refusal(.badRequest, "'pages' is for store.query: a count has no parts", outcome: .notStarted)
@@ -59,8 +56,7 @@ extension Store {
           try await archive.count(filters, for: recipients, now: Self.now)
         }
       }
-      return BusPayload(
-        json: StoreCount(count: min(count, wanted.limit ?? .max), unsearched: unsearched(filters)))
+      return StoreCount(count: min(count, wanted.limit ?? .max), unsearched: unsearched(filters))
     } catch {
       failed(error)
       throw refusal(error)
@@ -106,8 +102,7 @@ extension Store {
 
   // MARK: store.seen, store.status
 
-  func seen(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let wanted = try request.arguments(as: StoreSeen.self)
+  func seen(_ wanted: StoreSeen) async throws(Refusal) -> SeenResult {
     guard let id = EventID(wanted.id) else {
       throw Refusal(.badRequest, "'id' is not 64 lower-case hexadecimal digits", outcome: .notStarted)
     }
@@ -121,7 +116,7 @@ extension Store {
     }
     guard let found else { throw Refusal(.noSuchEvent, "there is no event \(id)", outcome: .notStarted) }
     let relays = found.sightings.map { SeenResult.Relay(relay: $0.relay, firstSeenAt: $0.firstSeenAt) }
-    return BusPayload(json: SeenResult(id: "\(id)", seq: found.seq, relays: relays))
+    return SeenResult(id: "\(id)", seq: found.seq, relays: relays)
   }
 
   var status: StoreStatus {

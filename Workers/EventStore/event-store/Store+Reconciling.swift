@@ -34,21 +34,16 @@ struct Reconciliations {
 
 extension Store {
   func serveReconciliations() {
-    worker.serve("store.reconcile.open") { [unowned self] (request) throws(Refusal) in
-      try await openReconciliation(request)
-    }
-    worker.serve("store.reconcile.next") { [unowned self] (request) throws(Refusal) in
-      try continueReconciliation(request)
-    }
-    worker.serve("store.reconcile.close") { [unowned self] (request) throws(Refusal) in
-      try closeReconciliation(request)
-    }
+    worker.serve(StoreMethod.openReconcile, openReconciliation)
+    worker.serve(StoreMethod.nextReconcile, continueReconciliation)
+    worker.serve(StoreMethod.closeReconcile, closeReconciliation)
   }
 
   // MARK: store.reconcile.open
 
-  private func openReconciliation(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let (wanted, filter) = try request.argumentsAndFilter(as: ReconcileOpen.self)
+  private func openReconciliation(
+    _ request: BusRequest, _ wanted: ReconcileOpen, _ filter: Filter
+  ) async throws(Refusal) -> ReconcileEnd? {
     guard let message = Hexadecimal.decode(wanted.message.utf8) else {
       throw Refusal(.badRequest, "'message' is not lower-case hexadecimal digits", outcome: .notStarted)
     }
@@ -64,8 +59,8 @@ extension Store {
       await catchUp(for: [filter])
       let reconciler = try await begin(number, filter, Self.recipients(wanted.recipients, for: request), request)
       let answer = try Self.answer(to: message, from: reconciler)
-      let part = ReconcileMessage(session: Int64(number), bytes: answer)
-      try await request.send(part: BusPayload(part.payload, isRaw: true))
+      try await request.send(
+        ReconcileMessage(session: Int64(number), bytes: answer), of: StoreMethod.openReconcile)
       return nil
     } catch {
       forget(number)
@@ -140,23 +135,19 @@ extension Store {
 
   // MARK: store.reconcile.next, store.reconcile.close
 
-  private func continueReconciliation(_ request: BusRequest) throws(Refusal) -> BusPayload? {
-    guard request.payload.isRaw, let message = ReconcileMessage(payload: request.payload.bytes) else {
-      throw Refusal(.badPayload, "a message is RAW, behind the number of its session", outcome: .notStarted)
-    }
+  private func continueReconciliation(
+    _ request: BusRequest, _ message: ReconcileMessage
+  ) throws(Refusal) -> ReconcileMessage? {
     let reconciler = try taken(message.session, by: request)
-    let answer = ReconcileMessage(
-      session: message.session, bytes: try Self.answer(to: message.bytes, from: reconciler))
-    return BusPayload(answer.payload, isRaw: true)
+    return ReconcileMessage(session: message.session, bytes: try Self.answer(to: message.bytes, from: reconciler))
   }
 
-  private func closeReconciliation(_ request: BusRequest) throws(Refusal) -> BusPayload? {
-    let wanted = try request.arguments(as: ReconcileClose.self)
+  private func closeReconciliation(_ request: BusRequest, _ wanted: ReconcileClose) throws(Refusal) -> Nothing? {
     let reconciler = try taken(wanted.session, by: request)
     let opening = reconciliations.requests[UInt64(wanted.session)]
     forget(UInt64(wanted.session))
-    opening?.respond(BusPayload(json: ReconcileEnd(records: reconciler.records.count)))
-    return .empty
+    opening?.respond(to: StoreMethod.openReconcile, ReconcileEnd(records: reconciler.records.count))
+    return Nothing()
   }
 
   private func taken(_ session: Int64, by request: BusRequest) throws(Refusal) -> Reconciler {

@@ -82,12 +82,6 @@ final class Store {
   let scrubTimer = LoopTimer()
   var isScrubDue = false
 
-  nonisolated static let methods = [
-    "store.ingest", "store.import", "store.publish", "store.query", "store.count", "store.observe", "store.seen",
-    "store.status", "store.acknowledge", "store.fetched", "store.observes.list", "store.coverage", "store.offer",
-    "store.offer.foreign",
-    "store.reconcile.open", "store.reconcile.next", "store.reconcile.close",
-  ]
   /// The file was found damaged in use: the next start, which is at once, saves what it can (EX_IOERR).
   static let damagedExitCode: Int32 = 74
 
@@ -140,24 +134,24 @@ final class Store {
   }
 
   private func serve() {
-    worker.serve("store.ingest") { [unowned self] (request) throws(Refusal) in try ingest(request, .live) }
-    worker.serve("store.import") { [unowned self] (request) throws(Refusal) in try ingest(request, .bulk) }
-    worker.serve("store.publish") { [unowned self] (request) throws(Refusal) in try publish(request) }
-    worker.serve("store.offer") { [unowned self] (request) throws(Refusal) in try offer(request, .kept) }
-    worker.serve("store.offer.foreign") { [unowned self] (request) throws(Refusal) in try offer(request, .foreign) }
-    worker.serve("store.query") { [unowned self] (request) throws(Refusal) in try await query(request) }
-    worker.serve("store.count") { [unowned self] (request) throws(Refusal) in try await count(request) }
-    worker.serve("store.observe") { [unowned self] (request) throws(Refusal) in try await observe(request) }
-    worker.serve("store.acknowledge") { [unowned self] (request) throws(Refusal) in try acknowledge(request) }
-    worker.serve("store.fetched") { [unowned self] (request) throws(Refusal) in try fetched(request) }
-    worker.serve("store.observes.list") { [unowned self] (request) throws(Refusal) in try await listObserves(request) }
-    worker.serve("store.coverage") { [unowned self] (request) throws(Refusal) in try await coverage(request) }
-    worker.serve("store.seen") { [unowned self] (request) throws(Refusal) in try await seen(request) }
-    serveReconciliations()
-    worker.serve("store.status") { [unowned self] (request) throws(Refusal) in
-      _ = try request.arguments(as: NoArguments.self)
-      return BusPayload(json: status)
+    worker.serve(StoreMethod.ingest) { [unowned self] (request, _) throws(Refusal) in try ingest(request, .live) }
+    worker.serve(StoreMethod.import) { [unowned self] (request, _) throws(Refusal) in try ingest(request, .bulk) }
+    worker.serve(StoreMethod.publish) { [unowned self] (request, _) throws(Refusal) in try publish(request) }
+    worker.serve(StoreMethod.offer) { [unowned self] (request, _) throws(Refusal) in try offer(request, .kept) }
+    worker.serve(StoreMethod.offerForeign) { [unowned self] (request, _) throws(Refusal) in try offer(request, .foreign)
     }
+    worker.serve(StoreMethod.query, query)
+    worker.serve(StoreMethod.count, count)
+    worker.serve(StoreMethod.observe, observe)
+    worker.serve(StoreMethod.acknowledge, acknowledge)
+    worker.serve(StoreMethod.fetched, fetched)
+    worker.serve(StoreMethod.listObserves) { [unowned self] (request, _) throws(Refusal) in
+      try await listObserves(request)
+    }
+    worker.serve(StoreMethod.coverage, coverage)
+    worker.serve(StoreMethod.seen) { [unowned self] (_, wanted) throws(Refusal) in try await seen(wanted) }
+    worker.serve(StoreMethod.status) { [unowned self] (_, _) in status }
+    serveReconciliations()
   }
 
   /// Seconds since 1970.
@@ -165,7 +159,7 @@ final class Store {
 
   // MARK: Coming in
 
-  private func ingest(_ request: BusRequest, _ lane: Lane) throws(Refusal) -> BusPayload? {
+  private func ingest(_ request: BusRequest, _ lane: Lane) throws(Refusal) -> IngestResult? {
     let run = try Run(request.payload, &relays, now: Self.now)
     let number = gate.submit(request.payload.bytes, run.events, lane)
     arrivedAt = EventLoop.process.now
@@ -174,7 +168,7 @@ final class Store {
     return nil
   }
 
-  private func publish(_ request: BusRequest) throws(Refusal) -> BusPayload? {
+  private func publish(_ request: BusRequest) throws(Refusal) -> PublishResult? {
     let bytes = request.payload.bytes
     try checkSize(bytes.count)
     let event = IncomingEvent(record: 0, bytes: bytes.indices, relay: nil, receivedAt: Self.now)
@@ -184,7 +178,7 @@ final class Store {
     return nil
   }
 
-  private func offer(_ request: BusRequest, _ rank: RetentionRank) throws(Refusal) -> BusPayload? {
+  private func offer(_ request: BusRequest, _ rank: RetentionRank) throws(Refusal) -> OfferOutcomes? {
     let events = try Self.offered(request.payload)
     arrivedAt = EventLoop.process.now
     let number = gate.submit(request.payload.bytes, events, .local, rank: rank, tellsEach: true)
@@ -312,10 +306,10 @@ final class Store {
       guard let waiting = requests.removeValue(forKey: number) else { return }
       switch waiting {
       case .run(let request, let run):
-        request.respond(BusPayload(json: run.report(result, seq: archive.lastSeq)))
+        request.respond(to: StoreMethod.ingest, run.report(result, seq: archive.lastSeq))
         tellEnds(of: run)
       case .event(let request): answer(request, result)
-      case .offer(let request): request.respond(Self.told(result))
+      case .offer(let request): request.respond(to: StoreMethod.offer, Self.told(result))
       case .notes(let request): request.respond()
       case .distrust:
         isRecheckDue = true
@@ -355,12 +349,13 @@ final class Store {
   private func answer(_ request: BusRequest, _ result: GateResult) {
     let id = result.lastID.map { "\($0)" } ?? ""
     switch result.last {
-    case .archived(.stored(let seq)): request.respond(BusPayload(json: PublishResult(id: id, seq: seq, isNew: true)))
+    case .archived(.stored(let seq)):
+      request.respond(to: StoreMethod.publish, PublishResult(id: id, seq: seq, isNew: true))
     case .archived(.duplicate(let seq)):
-      request.respond(BusPayload(json: PublishResult(id: id, seq: seq, isNew: false)))
+      request.respond(to: StoreMethod.publish, PublishResult(id: id, seq: seq, isNew: false))
     case .archived(.mended(let seq)):
-      request.respond(BusPayload(json: PublishResult(id: id, seq: seq, isNew: false, isMended: true)))
-    case .ephemeral(let isNew): request.respond(BusPayload(json: PublishResult(id: id, seq: nil, isNew: isNew)))
+      request.respond(to: StoreMethod.publish, PublishResult(id: id, seq: seq, isNew: false, isMended: true))
+    case .ephemeral(let isNew): request.respond(to: StoreMethod.publish, PublishResult(id: id, seq: nil, isNew: isNew))
     case .archived(.superseded):
       request.refuse(
         Refusal(

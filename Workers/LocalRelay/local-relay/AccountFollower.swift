@@ -48,7 +48,7 @@ final class AccountFollower {
   func start() async {
     EventLoopActor.task { [bus, log] in
       // Without it the signer is still asked from time to time.
-      do throws(Refusal) { try await bus.subscribe("signer.changes") } catch {
+      do throws(Refusal) { try await bus.subscribe(SignerTopic.changes) } catch {
         log.warning("the signer's changes are not heard", metadata: ["why": "\(error.message)"])
       }
     }
@@ -64,8 +64,9 @@ final class AccountFollower {
 
   /// An event of a topic came.
   func received(_ event: BusEvent) {
-    guard event.name == "signer.changes" else { return }
-    do throws(Refusal) { adopt(try event.payload.decoded(as: SignerChanges.self).accounts) } catch {
+    do throws(Refusal) {
+      if let changes = try event.value(of: SignerTopic.changes) { adopt(changes.accounts) }
+    } catch {
       log.error("the signer's accounts cannot be read", metadata: ["why": "\(error.message)"])
     }
   }
@@ -105,8 +106,7 @@ final class AccountFollower {
 
   private func ask(within milliseconds: UInt32) async {
     do throws(Refusal) {
-      let answer = try await bus.request("signer.accounts", ttlMilliseconds: milliseconds)
-      adopt(try answer.decoded(as: SignerAccounts.self).accounts)
+      adopt(try await bus.request(SignerMethod.accounts, NoArguments(), ttlMilliseconds: milliseconds).accounts)
     } catch {
       log.debug("the signer does not say which accounts there are", metadata: ["why": "\(error.message)"])
     }

@@ -211,9 +211,8 @@ final class ClientLink: EventIntake.Owner, Feed.Reader, Sync.Reader {
       guard await desk.granting(turn), !isOver else { return }
       asked = EventLoop.process.now
       do throws(Refusal) {
-        let answer = try await bus.request("store.count", query, ttlMilliseconds: 30_000)
-        let count = try answer.decoded(as: StoreCount.self).count
-        perform(session.counted(work, count))
+        let answer = try await bus.request(StoreMethod.count, encoded: query, ttlMilliseconds: 30_000)
+        perform(session.counted(work, answer.count))
       } catch {
         perform(session.countFailed(work, error.reason))
       }

@@ -149,9 +149,9 @@ final class EventIntake {
   private func offer(_ pieces: [Piece]) async {
     var run: [UInt8] = []
     for piece in pieces { OfferRun.append(piece.bytes, to: &run) }
-    let payload = BusPayload(run, isRaw: true)
-    let method = pieces.first?.isForeign == true ? "store.offer.foreign" : "store.offer"
-    let result = await repeated { () async throws(Refusal) in try await self.bus.request(method, payload) }
+    let offered = OfferedEvents(run)
+    let method = pieces.first?.isForeign == true ? StoreMethod.offerForeign : StoreMethod.offer
+    let result = await repeated { () async throws(Refusal) in try await self.bus.request(method, offered) }
     do throws(Refusal) {
       let bytes = try result.get().bytes
       let outcomes: [OfferOutcome]
@@ -202,7 +202,9 @@ final class EventIntake {
     // Every unfollow takes an entry from a list, and a client cannot be asked whether it means that.
     arguments += Array(#","replace":true}"#.utf8)
     let payload = BusPayload(arguments)
-    let result = await repeated { () async throws(Refusal) in try await self.bus.request("plan.publish", payload) }
+    let result = await repeated { () async throws(Refusal) in
+      try await self.bus.request(PlanMethod.publish, encoded: payload)
+    }
     switch result {
     case .success: settle(piece, .taken(note: ""))
     case .failure(let refusal):
@@ -224,8 +226,7 @@ final class EventIntake {
     func isPlanner(_ role: String) -> Bool { role == Role.outboxPlanner.name }
     if bus.registry.members.contains(where: { isPlanner($0.role) }) { return nil }
     do throws(Refusal) {
-      let answer = try await bus.request("supervisor.status", BusPayload(json: StatusRequest()))
-      let workers = try answer.decoded(as: SupervisorStatus.self).workers
+      let workers = try await bus.request(SupervisorMethod.status, StatusRequest()).workers
       guard let planner = workers.first(where: { isPlanner($0.role) }) else {
         return ("no outbox-planner runs here", true)
       }
@@ -243,9 +244,9 @@ final class EventIntake {
   }
 
   /// Asks again while there is nobody to answer, for ten seconds; longer if the answers take time.
-  private func repeated(
-    _ body: @EventLoopActor () async throws(Refusal) -> BusPayload
-  ) async -> Result<BusPayload, Refusal> {
+  private func repeated<Answer>(
+    _ body: @EventLoopActor () async throws(Refusal) -> Answer
+  ) async -> Result<Answer, Refusal> {
     var attempts = 0
     let deadline = EventLoop.process.now.advanced(milliseconds: Self.patienceMilliseconds)
     while true {

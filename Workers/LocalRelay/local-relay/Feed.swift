@@ -173,18 +173,19 @@ final class Feed {
     isAsking = true
     defer { isAsking = false }
     do throws(Refusal) {
-      let answer = try await bus.ask("store.observe", BusPayload(json: wanted, filters: question.filters))
-      self.answer = answer
+      let answer = try await bus.ask(
+        StoreMethod.observe, encoded: BusPayload(json: wanted, filters: question.filters))
+      self.answer = answer.answer
       if isOver { giveUp(Self.unwanted) }
       if isFetched, !isOver, resumeSeq == nil, wait == nil { wait = FetchWait(wanted, question.filters, bus) }
       while let part = try await answer.nextPart() {
         if isOver || hasGivenWay { continue }
-        if part.payload.isRaw, resumeSeq != nil, reader?.hasRoom == false {
+        if part.isRaw, resumeSeq != nil, reader?.hasRoom == false {
           answer.abandon(Self.unread)
           await reader?.awaitRoom()
           return nil
         }
-        try await take(part.payload)
+        try await take(part)
       }
     } catch {
       return hasGivenWay ? nil : error
@@ -192,9 +193,9 @@ final class Feed {
     return hasGivenWay ? nil : Refusal(.unavailable, "the store has ended the answer", outcome: .done)
   }
 
-  private func take(_ payload: BusPayload) async throws(Refusal) {
+  private func take(_ payload: ObservedEvents) async throws(Refusal) {
     guard payload.isRaw else {
-      let end = try payload.decoded(as: StoredEnd.self)
+      let end = try JSONPayload.decode(StoredEnd.self, from: payload.bytes)
       let isFirst = resumeSeq == nil
       resumeSeq = max(resumeSeq ?? end.seq, end.seq)
       given = []

@@ -27,11 +27,10 @@ final class FetchWait {
     EventLoopActor.task { [self] in
       do throws(Refusal) {
         let question = BusPayload(json: wanted.plain, filters: filters)
-        let answer = try await bus.ask("plan.progress", question)
+        let answer = try await bus.ask(PlanMethod.progress, encoded: question)
         guard !isOver else { return answer.abandon(Refusal(.cancelled, "not awaited any more", outcome: .done)) }
-        self.answer = answer
-        while let part = try await answer.nextPart(), !isOver {
-          let progress = try part.payload.decoded(as: ObserveProgress.self)
+        self.answer = answer.answer
+        while let progress = try await answer.nextPart(), !isOver {
           noteProgress()
           if progress.isObserved, progress.isComplete { return end() }
         }

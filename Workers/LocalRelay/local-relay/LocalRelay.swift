@@ -63,8 +63,6 @@ final class LocalRelay: ClientLink.Owner {
   private var lastStatus = ""
   private(set) lazy var look = StatusCollector(self)
 
-  nonisolated static let methods = ["local.status", "local.clients", "local.allow", "local.deny"]
-
   /// Subscriptions of one client that the network is asked for at a time.
   private static let fetchMaximum = 8
 
@@ -372,24 +370,22 @@ final class LocalRelay: ClientLink.Owner {
   // MARK: Serving
 
   private func serve() {
-    worker.serve("local.status") { [unowned self] (request) throws(Refusal) in
-      _ = try request.arguments(as: NoArguments.self)
-      return BusPayload(json: status)
-    }
-    worker.serve("local.clients") { [unowned self] (request) throws(Refusal) in
-      _ = try request.arguments(as: NoArguments.self)
+    worker.serve(LocalRelayMethod.status) { [unowned self] (_, _) in status }
+    worker.serve(LocalRelayMethod.clients) { [unowned self] (_, _) in
       let latest = clients.values.sorted { $0.number > $1.number }.prefix(LocalRelayClients.clientMaximum)
-      let told = LocalRelayClients(
+      return LocalRelayClients(
         clients: latest.map { $0.told(environment) }, others: clients.count - latest.count,
         allowed: origins.origins.sorted())
-      return BusPayload(json: told)
     }
-    worker.serve("local.allow") { [unowned self] (request) throws(Refusal) in try await set(request, isAllowed: true) }
-    worker.serve("local.deny") { [unowned self] (request) throws(Refusal) in try await set(request, isAllowed: false) }
+    worker.serve(LocalRelayMethod.allow) { [unowned self] (_, wanted) throws(Refusal) in
+      try await set(wanted, isAllowed: true)
+    }
+    worker.serve(LocalRelayMethod.deny) { [unowned self] (_, wanted) throws(Refusal) in
+      try await set(wanted, isAllowed: false)
+    }
   }
 
-  private func set(_ request: BusRequest, isAllowed: Bool) async throws(Refusal) -> BusPayload {
-    let wanted = try request.arguments(as: LocalRelayOrigin.self)
+  private func set(_ wanted: LocalRelayOrigin, isAllowed: Bool) async throws(Refusal) -> LocalRelayOrigins {
     guard let origin = Origin(wanted.origin) else {
       throw Refusal(.badRequest, "\"\(wanted.origin)\" is not \(Origin.form)", outcome: .notStarted)
     }
@@ -405,7 +401,7 @@ final class LocalRelay: ClientLink.Owner {
     for client in clients.values where client.identity.origin.flatMap({ Origin($0) }) == origin {
       client.close(code: 1012, isAllowed ? "you may come in now" : "you may not come in any more")
     }
-    return BusPayload(json: LocalRelayOrigins(allowed: origins.origins.sorted()))
+    return LocalRelayOrigins(allowed: origins.origins.sorted())
   }
 }
 

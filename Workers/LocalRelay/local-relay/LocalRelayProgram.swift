@@ -8,7 +8,7 @@ import WorkerKit
 @main
 enum LocalRelayProgram {
   static func main() {
-    Worker.main(role: .localRelay, methods: LocalRelay.methods, window: window, profile: profile) {
+    Worker.main(role: .localRelay, window: window, profile: profile) {
       worker throws(Refusal) in
       let (owners, knowsUsers) = Self.owners
       relay = try LocalRelay(

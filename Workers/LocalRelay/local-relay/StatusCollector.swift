@@ -35,13 +35,13 @@ final class StatusCollector {
   private func look() async -> RoostSnapshot {
     var snapshot = RoostSnapshot(version: RoostVersion.text)
     snapshot.at = WallClock.seconds
-    async let supervisor = ask("supervisor.status", StatusRequest(), as: SupervisorStatus.self)
-    async let store = askRole(.eventStore, "store.status", as: StoreStatus.self)
-    async let plan = askRole(.outboxPlanner, "plan.status", as: PlanStatus.self)
-    async let jobs = askRole(.dvmTracker, "job.status", as: TrackingStatus.self)
-    async let serving = askRole(.dvmProvider, "dvm.status", as: ServingStatus.self)
-    async let keys = askRole(.signer, "signer.accounts", as: SignerAccounts.self)
-    async let push = askRole(.pushRelay, "push.status", as: PushStatus.self)
+    async let supervisor = ask(SupervisorMethod.status, StatusRequest())
+    async let store = askRole(StoreMethod.status)
+    async let plan = askRole(PlanMethod.status)
+    async let jobs = askRole(JobMethod.status)
+    async let serving = askRole(ProviderMethod.status)
+    async let keys = askRole(SignerMethod.accounts)
+    async let push = askRole(PushMethod.status)
     async let connectors = askConnectors()
     snapshot.supervisor = await supervisor
     snapshot.store = await store
@@ -59,7 +59,7 @@ final class StatusCollector {
   private func askConnectors() async -> [RoostSnapshot.Connector] {
     let names = relay.bus.registry.members.filter { $0.role == Role.relayConnector.name }.map(\.name).sorted()
     let tasks = names.map { name in
-      EventLoopActor.task { [self] in await ask("relay.list", of: name, NoArguments(), as: RelayStates.self) }
+      EventLoopActor.task { [self] in await ask(RelayMethod.list, of: name, NoArguments()) }
     }
     var connectors: [RoostSnapshot.Connector] = []
     for (name, task) in zip(names, tasks) {
@@ -68,20 +68,18 @@ final class StatusCollector {
     return connectors
   }
 
-  private func askRole<Value: Decodable & Sendable>(
-    _ role: Role, _ method: String, as type: Value.Type
-  ) async -> Told<Value> {
-    guard relay.bus.registry.members.contains(where: { $0.role == role.name }) else { return .absent }
-    return await ask(method, NoArguments(), as: type)
+  private func askRole<Value>(_ method: Method<NoArguments, Value>) async -> Told<Value> {
+    let role = method.declaration.server.name
+    guard relay.bus.registry.members.contains(where: { $0.role == role }) else { return .absent }
+    return await ask(method, NoArguments())
   }
 
-  private func ask<Value: Decodable & Sendable>(
-    _ method: String, of worker: String? = nil, _ arguments: some Encodable & Sendable, as type: Value.Type
+  private func ask<Arguments, Value>(
+    _ method: Method<Arguments, Value>, of worker: String? = nil, _ arguments: Arguments
   ) async -> Told<Value> {
     do throws(Refusal) {
-      let payload = BusPayload(json: arguments)
-      let answer = try await relay.bus.request(method, of: worker, payload, ttlMilliseconds: Self.answerMilliseconds)
-      return .told(try answer.decoded(as: type))
+      return .told(
+        try await relay.bus.request(method, of: worker, arguments, ttlMilliseconds: Self.answerMilliseconds))
     } catch {
       return .silent(error.message)
     }

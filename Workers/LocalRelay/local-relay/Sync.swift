@@ -92,12 +92,12 @@ final class Sync {
       endTurn()
     }
     do throws(Refusal) {
-      let answer = try await bus.ask("store.reconcile.open", BusPayload(json: wanted, filter: filter))
-      self.answer = answer
+      let answer = try await bus.ask(
+        StoreMethod.openReconcile, encoded: BusPayload(json: wanted, filter: filter))
+      self.answer = answer.answer
       if isOver { answer.cancel() }
-      while let part = try await answer.nextPart(), !part.isLast {
+      while let message = try await answer.nextPart() {
         if isOver { continue }
-        let message = try Self.message(part.payload)
         session = message.session
         endTurn()
         reader?.reconciled(work, message.bytes)
@@ -115,23 +115,18 @@ final class Sync {
     guard !isAsking, !isOver, let session, let next = waiting.popFirst() else { return }
     isAsking = true
     EventLoopActor.task { [self] in
-      let payload = ReconcileMessage(session: session, bytes: next).payload
+      let message = ReconcileMessage(session: session, bytes: next)
       do throws(Refusal) {
-        let answer = try await bus.request("store.reconcile.next", BusPayload(payload, isRaw: true))
+        let answer = try await bus.request(StoreMethod.nextReconcile, message)
         isAsking = false
         guard !isOver else { return }
-        reader?.reconciled(work, try Self.message(answer).bytes)
+        reader?.reconciled(work, answer.bytes)
         proceed()
       } catch {
         isAsking = false
         end(error)
       }
     }
-  }
-
-  private static func message(_ payload: BusPayload) throws(Refusal) -> ReconcileMessage {
-    if let message = ReconcileMessage(payload: payload.bytes) { return message }
-    throw Refusal(.failed, "the store's message has no number of a session")
   }
 
   private func end(_ refusal: Refusal) {

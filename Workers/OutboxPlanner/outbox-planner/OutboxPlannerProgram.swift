@@ -8,7 +8,7 @@ import WorkerKit
 @main
 enum OutboxPlannerProgram {
   static func main() {
-    Worker.main(role: .outboxPlanner, methods: Planner.methods + PublishService.methods, profile: profile) {
+    Worker.main(role: .outboxPlanner, profile: profile) {
       worker throws(Refusal) in
       planner = try Planner(worker, directory: WorkerDirectory.path.get())
       planner?.start()

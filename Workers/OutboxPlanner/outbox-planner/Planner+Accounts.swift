@@ -44,8 +44,8 @@ extension Planner {
     EventLoopActor.task { [self] in
       do throws(Refusal) {
         let answer = try await bus.request(
-          "signer.accounts", BusPayload(json: NoArguments()), ttlMilliseconds: Self.signerMilliseconds)
-        accountsAre(try answer.decoded(as: SignerAccounts.self).accounts)
+          SignerMethod.accounts, NoArguments(), ttlMilliseconds: Self.signerMilliseconds)
+        accountsAre(answer.accounts)
       } catch  where error.isNobodyConfigured {
         // Nobody holds keys here, and so there is no account. One that was stopped, or has failed, may be back.
         accountsAre([])
@@ -88,16 +88,7 @@ extension Planner {
   /// Strangers remembered; then all are forgotten, and asked about again.
   private static let strangerMaximum = 1_024
 
-  /// The signer tells that accounts have changed.
-  func received(accounts payload: BusPayload) {
-    do throws(Refusal) {
-      accountsAre(try payload.decoded(as: SignerChanges.self).accounts)
-    } catch {
-      log.error("the signer's accounts cannot be read", metadata: ["why": "\(error.message)"])
-    }
-  }
-
-  private func accountsAre(_ accounts: [SignerAccount]) {
+  func accountsAre(_ accounts: [SignerAccount]) {
     publishing?.accountsOpened(Set(accounts.filter { $0.state == .unlocked }.compactMap { PublicKey($0.publicKey) }))
     let known = accounts.compactMap { account in PublicKey(account.publicKey).map { (name: account.name, key: $0) } }
     let before = directory.accounts.map { "\($0.name) \($0.key)" }
@@ -137,20 +128,20 @@ extension Planner {
       let keys = authors.compactMap { PublicKey($0) }
       var wanted = StoreObserve(filters: [JSONValue(of: Filter(authors: keys, kinds: Self.listKinds))])
       wanted.policy = .cacheOnly
-      let answer = try await bus.ask("store.observe", BusPayload(json: wanted))
+      let answer = try await bus.ask(StoreMethod.observe, wanted)
       guard listAuthors == authors else {
         answer.abandon(Refusal(.cancelled, "other accounts are read"))
         return true
       }
-      listAnswer = answer
-      while let part = try await answer.nextPart(), listAuthors == authors { learn(part.payload, keys) }
+      listAnswer = answer.answer
+      while let part = try await answer.nextPart(), listAuthors == authors { learn(part, keys) }
       return false
     }
   }
 
-  private func learn(_ payload: BusPayload, _ keys: [PublicKey]) {
+  private func learn(_ payload: ObservedEvents, _ keys: [PublicKey]) {
     do throws(Refusal) {
-      let part = try payload.decoded(as: JSONValue.self)
+      let part = try JSONPayload.decode(JSONValue.self, from: payload.bytes)
       guard let value = part["event"] else {
         directory.lookedUp(keys)
         return update()
@@ -168,9 +159,9 @@ extension Planner {
   /// Looks in the store for where somebody receives private messages.
   func lookUpMessageRelays(of person: PublicKey) async throws(Refusal) {
     let filter = Filter(authors: [person], kinds: [EventKind.directMessageRelays], limit: 1)
-    let answer = try await bus.ask("store.query", BusPayload(json: StoreQuery(filters: [JSONValue(of: filter)])))
-    while let part = try await answer.nextPart(), !part.isLast {
-      guard let event = try? Event(json: part.payload.bytes) else { continue }  // The store has verified it.
+    let answer = try await bus.ask(StoreMethod.query, StoreQuery(filters: [JSONValue(of: filter)]))
+    while let part = try await answer.nextPart() {
+      guard let event = try? Event(json: part.bytes) else { continue }  // The store has verified it.
       _ = directory.learn(event)
     }
   }

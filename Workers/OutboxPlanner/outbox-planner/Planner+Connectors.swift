@@ -22,10 +22,8 @@ extension Planner {
         wishes.followEnded(of: name)
         speaking.remove(name)
       }
-      let answer = try await bus.ask("relay.follow", of: name, BusPayload(json: NoArguments()))
-      while let part = try await answer.nextPart() {
-        if !part.isLast { reported(name, try part.payload.decoded(as: RelayReport.self)) }
-      }
+      let answer = try await bus.ask(RelayMethod.follow, of: name, NoArguments())
+      while let report = try await answer.nextPart() { reported(name, report) }
       return false
     }
   }
@@ -47,8 +45,7 @@ extension Planner {
       var next: RelayDesire? = first
       while let desire = next, !isDraining {
         do throws(Refusal) {
-          let answer = try await bus.request("relay.desire", of: name, BusPayload(json: desire))
-          _ = try answer.decoded(as: RelayDesireResult.self)
+          _ = try await bus.request(RelayMethod.desire, of: name, desire)
           wishes.desireTaken(by: name, version: desire.version)
           delay.reset()
         } catch {

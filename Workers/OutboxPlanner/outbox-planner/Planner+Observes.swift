@@ -12,18 +12,21 @@ import WorkerKit
 extension Planner {
   func subscribe() {
     persist("the subscription") { [self] () async throws(Refusal) in
-      try await bus.subscribe("store.observes")
-      try await bus.subscribe("signer.changes")
+      try await bus.subscribe(StoreTopic.observes)
+      try await bus.subscribe(SignerTopic.changes)
       return true
     }
   }
 
   func received(_ event: BusEvent) {
     defer { event.acknowledge() }
-    if event.name == "signer.changes" { return received(accounts: event.payload) }
-    guard event.name == "store.observes" else { return }
     do throws(Refusal) {
-      take(mirror.received(try event.payload.decoded(as: ObserveChanges.self)))
+      if let changes = try event.value(of: SignerTopic.changes) { accountsAre(changes.accounts) }
+    } catch {
+      log.error("the signer's accounts cannot be read", metadata: ["why": "\(error.message)"])
+    }
+    do throws(Refusal) {
+      if let changes = try event.value(of: StoreTopic.observes) { take(mirror.received(changes)) }
     } catch {
       log.error("a change of what is observed cannot be read", metadata: ["why": "\(error.message)"])
       listObserves()
@@ -54,7 +57,7 @@ extension Planner {
     isListDue = true
     guard !isListing else { return }
     isListing = true
-    persist("store.observes.list") { [self] () async throws(Refusal) in
+    persist("the list of what is observed") { [self] () async throws(Refusal) in
       while isListDue {
         isListDue = false
         mirror.listBegins()
@@ -72,11 +75,13 @@ extension Planner {
   }
 
   private func list() async throws(Refusal) -> ObserveMirror.Step {
-    let answer = try await bus.ask("store.observes.list", BusPayload(json: NoArguments()))
+    let answer = try await bus.ask(StoreMethod.listObserves, NoArguments())
     var observes: [ActiveObserve] = []
-    while let part = try await answer.nextPart() {
-      if part.isLast { return mirror.listed(observes, try part.payload.decoded(as: ObserveListEnd.self)) }
-      observes.append(try part.payload.decoded(as: ActiveObserve.self))
+    while let item = try await answer.next() {
+      switch item {
+      case .part(let observe): observes.append(observe)
+      case .end(let end): return mirror.listed(observes, end)
+      }
     }
     throw Refusal(.badPayload, "the list of what is observed has no end")
   }
@@ -91,11 +96,11 @@ extension Planner {
     fetchesToTell.removeFirst(max(0, fetchesToTell.count - Self.fetchMaximum))
     guard !isTellingFetches, !fetchesToTell.isEmpty else { return }
     isTellingFetches = true
-    persist("store.fetched") { [self] () async throws(Refusal) in
+    persist("what was fetched") { [self] () async throws(Refusal) in
       while let fetched = fetchesToTell.first {
         fetchesToTell.removeFirst()
         do throws(Refusal) {
-          _ = try await bus.request("store.fetched", BusPayload(json: fetched))
+          _ = try await bus.request(StoreMethod.fetched, fetched)
         } catch {
           // What it refuses it will refuse again; what it could not do is worth another attempt.
           if error.code != .badRequest { fetchesToTell.insert(fetched, at: 0) }

@@ -16,20 +16,16 @@ import WorkerKit
 
 extension Planner {
   func serve() {
-    worker.serve("plan.route") { [unowned self] (request) throws(Refusal) in try await route(request) }
-    worker.serve("plan.relays") { [unowned self] (request) throws(Refusal) in
-      _ = try request.arguments(as: NoArguments.self)
+    worker.serve(PlanMethod.route) { [unowned self] (_, wanted) throws(Refusal) in try await route(wanted) }
+    worker.serve(PlanMethod.relays) { [unowned self] (_, _) in
       await settled()
       await refreshStates()
-      return BusPayload(json: relayList)
+      return relayList
     }
-    worker.serve("plan.relays.add") { [unowned self] (request) throws(Refusal) in try await add(request) }
-    worker.serve("plan.relays.remove") { [unowned self] (request) throws(Refusal) in try await remove(request) }
-    worker.serve("plan.progress") { [unowned self] (request) throws(Refusal) in try await progress(request) }
-    worker.serve("plan.status") { [unowned self] (request) throws(Refusal) in
-      _ = try request.arguments(as: NoArguments.self)
-      return BusPayload(json: status)
-    }
+    worker.serve(PlanMethod.addRelay) { [unowned self] (_, wanted) throws(Refusal) in try await add(wanted) }
+    worker.serve(PlanMethod.removeRelay) { [unowned self] (_, wanted) throws(Refusal) in try await remove(wanted) }
+    worker.serve(PlanMethod.progress, progress)
+    worker.serve(PlanMethod.status) { [unowned self] (_, _) in status }
   }
 
   /// Asks connectors for the counters of their relays, which they tell by themselves only when a connection changes.
@@ -37,9 +33,8 @@ extension Planner {
   private func refreshStates() async {
     for name in followed.sorted() {
       do throws(Refusal) {
-        let answer = try await bus.request(
-          "relay.list", of: name, BusPayload(json: NoArguments()), ttlMilliseconds: Self.refreshMilliseconds)
-        let states = try answer.decoded(as: RelayStates.self)
+        let states = try await bus.request(
+          RelayMethod.list, of: name, NoArguments(), ttlMilliseconds: Self.refreshMilliseconds)
         directory.connectorReported(name, states.relays, isWhole: false, dialsOthers: nil)
       } catch {
         log.debug("\(name) does not tell its relays", metadata: ["why": "\(error.message)"])
@@ -76,12 +71,11 @@ extension Planner {
 
   // MARK: plan.route
 
-  private func route(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let wanted = try request.arguments(as: PlanRoute.self)
+  private func route(_ wanted: PlanRoute) async throws(Refusal) -> Route {
     await settled()
     if let filters = wanted.filters {
       let list = try Filter.list(argument: filters, countMaximum: StoreObserve.filterMaximum)
-      return BusPayload(json: described(directory.route(list)))
+      return described(directory.route(list))
     }
     let given = wanted.event ?? .null
     // Who made an account a moment ago asks about it now.
@@ -94,9 +88,8 @@ extension Planner {
       try await lookUpMessageRelays(of: person)
       route = directory.plan(event)
     }
-    return BusPayload(
-      json: Route(
-        stops: route.choices.map(stop), skipped: route.skipped.map(stop), problem: route.problem?.description))
+    return Route(
+      stops: route.choices.map(stop), skipped: route.skipped.map(stop), problem: route.problem?.description)
   }
 
   private func described(_ route: FilterRoute) -> Route {
@@ -138,8 +131,7 @@ extension Planner {
 
   private var relayList: PlanRelayList { PlanRelayList(relays: directory.list()) }
 
-  private func add(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let wanted = try request.arguments(as: PlanRelay.self)
+  private func add(_ wanted: PlanRelay) async throws(Refusal) -> PlanRelayList {
     let relay = RelayDirectory.Added(
       try url(wanted.relay), reads: wanted.reads ?? true, writes: wanted.writes ?? true)
     guard !directory.isHome(relay.url) else {
@@ -159,11 +151,10 @@ extension Planner {
     }
     recovered()
     log.notice("a relay was added", metadata: ["relay": "\(relay.url)"])
-    return BusPayload(json: relayList)
+    return relayList
   }
 
-  private func remove(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let wanted = try request.arguments(as: PlanRelay.self)
+  private func remove(_ wanted: PlanRelay) async throws(Refusal) -> PlanRelayList {
     let relay = try url(wanted.relay)
     guard directory.addedRelays.contains(where: { $0.url == relay }) else {
       let source = directory.list().first { $0.relay == relay.text }?.sources.first
@@ -174,7 +165,7 @@ extension Planner {
     _ = directory.remove(relay)
     recovered()
     log.notice("a relay was removed", metadata: ["relay": "\(relay)"])
-    return BusPayload(json: relayList)
+    return relayList
   }
 
   private func url(_ text: String) throws(Refusal) -> RelayURL {
@@ -198,8 +189,9 @@ extension Planner {
 
   // MARK: plan.progress
 
-  private func progress(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let (wanted, filters) = try request.argumentsAndFilters(as: StoreObserve.self)
+  private func progress(
+    _ request: BusRequest, _ wanted: StoreObserve, _ filters: [Filter]
+  ) async throws(Refusal) -> Nothing? {
     var relays: [String] = []
     for relay in wanted.relays ?? [] { relays.append(try url(relay).text) }
     let plan = ObservePlan(
@@ -214,10 +206,7 @@ extension Planner {
     progressFollowers[number] = (key, follower)
     defer { progressFollowers[number] = nil }
     request.accept()
-    try await follower.run(until: { _ in false }) {
-      let progress = progress(of: key)
-      return (progress, BusPayload(json: progress))
-    }
+    try await follower.run(until: { _ in false }) { progress(of: key) }
     return nil
   }
 

@@ -80,9 +80,6 @@ final class Planner {
   let accountTimer = LoopTimer()
   private(set) var isDraining = false
 
-  nonisolated static let methods = [
-    "plan.route", "plan.relays", "plan.relays.add", "plan.relays.remove", "plan.progress", "plan.status",
-  ]
   /// How long the first REQs wait for sources that say nothing.
   static let settlingMilliseconds: UInt64 = 3_000
   /// Longest wait until what others could not do is asked of them again.

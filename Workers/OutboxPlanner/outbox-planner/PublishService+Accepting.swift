@@ -27,8 +27,7 @@ extension PublishService {
   /// Claims at a time; what would be one more is refused (`full`).
   static let claimMaximum = 4_096
 
-  func publish(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let wanted = try request.arguments(as: PlanPublish.self)
+  func publish(_ request: BusRequest, _ wanted: PlanPublish) async throws(Refusal) -> Publication? {
     let json = JSONPayload.encode(wanted.event)
     let event = try Self.event(json)
     guard wanted.relays == nil || !Role.readsStrangers(request.callerRole) else {
@@ -67,7 +66,7 @@ extension PublishService {
       throw Refusal(.failed, "\(event.id) is forgotten already", outcome: .done)
     }
     publication.remarks = await remarks(on: event)
-    return BusPayload(json: publication)
+    return publication
   }
 
   static var draining: Refusal {

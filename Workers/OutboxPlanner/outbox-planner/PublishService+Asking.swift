@@ -84,8 +84,7 @@ extension PublishService {
 
   // MARK: plan.publications
 
-  func list(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let wanted = try request.arguments(as: PlanPublications.self)
+  func list(_ request: BusRequest, _ wanted: PlanPublications) async throws(Refusal) -> StoreCount? {
     let limit = min(wanted.limit ?? Self.listStandard, PublishLedger.pageMaximum)
     var found: [Publication]
     if let ids = wanted.ids {
@@ -97,11 +96,8 @@ extension PublishService {
     } else {
       found = try await newest(in: wanted.states, limit)
     }
-    for publication in found {
-      let part = BusPayload(json: publication)
-      if !request.sendNow(part: part) { try await request.send(part: part) }
-    }
-    return BusPayload(json: StoreCount(count: found.count))
+    for publication in found { try await request.send(publication, of: PlanMethod.publications) }
+    return StoreCount(count: found.count)
   }
 
   private func newest(in states: [Publication.State]?, _ limit: Int) async throws(Refusal) -> [Publication] {
@@ -145,8 +141,7 @@ extension PublishService {
 
   // MARK: plan.follow
 
-  func follow(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let wanted = try request.arguments(as: PlanPublication.self)
+  func follow(_ request: BusRequest, _ wanted: PlanPublication) async throws(Refusal) -> Nothing? {
     let id = try Self.id(wanted.id)
     let relay = try wanted.relay.map { text throws(Refusal) in try Self.relays([text])[0].text }
     guard followerCount < ChangeFollower<Publication>.maximum else {
@@ -164,10 +159,9 @@ extension PublishService {
     try await follower.run(until: \.state.isFinal) { () throws(Refusal) in
       guard let publication = try await self.publication(id) else { throw Self.unknown(id) }
       request.accept()
-      let told = try Self.only(relay, of: publication)
-      return (told, BusPayload(json: told))
+      return try Self.only(relay, of: publication)
     }
-    return .empty
+    return Nothing()
   }
 
   private static func only(_ relay: String?, of publication: Publication) throws(Refusal) -> Publication {
@@ -185,10 +179,10 @@ extension PublishService {
 
   // MARK: plan.retry, plan.cancel
 
-  func tryAgain(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let event = try await event(named: try Self.id(try request.arguments(as: PlanPublication.self).id))
+  func tryAgain(_ request: BusRequest, _ wanted: PlanPublication) async throws(Refusal) -> Publication? {
+    let event = try await event(named: try Self.id(wanted.id))
     if let event { try expectUnexpired(event) }
-    return try await change(request) { queue, id, relay, moment in
+    return try await change(request, wanted) { queue, id, relay, moment in
       // Without its event it is at all its relays, and nothing of it is sent.
       let expiry = event.map { self.expiry($0, nil, moment.time) } ?? moment.time
       return queue.retried(id, relay: relay, expiresAt: expiry, at: moment)
@@ -203,16 +197,16 @@ extension PublishService {
     return try? Event(json: bytes)  // It was read before it was accepted.
   }
 
-  func cancel(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let wanted = try request.arguments(as: PlanPublication.self)
+  func cancel(_ request: BusRequest, _ wanted: PlanPublication) async throws(Refusal) -> Publication? {
     if let waiting = unstored[try Self.id(wanted.id)] { return try await cancel(waiting, wanted, request) }
-    return try await change(request) { queue, id, relay, moment in queue.cancelled(id, relay: relay, at: moment) }
+    return try await change(request, wanted) { queue, id, relay, moment in queue.cancelled(id, relay: relay, at: moment)
+    }
   }
 
   /// Calls off what waits for the event store: it is taken out of the ledger, and nothing of it is left.
   private func cancel(
     _ waiting: QueuedPublication, _ wanted: PlanPublication, _ request: BusRequest
-  ) async throws(Refusal) -> BusPayload {
+  ) async throws(Refusal) -> Publication {
     try Self.expectMayCancel(waiting.kind, request)
     guard wanted.relay == nil else {
       throw Refusal(
@@ -223,7 +217,7 @@ extension PublishService {
     var told = waiting.publication
     told.state = .cancelled
     for index in told.targets.indices { told.targets[index].state = .cancelled }
-    return BusPayload(json: told)
+    return told
   }
 
   /// A tracker calls off its jobs, and nothing else of the user's.
@@ -235,9 +229,9 @@ extension PublishService {
 
   /// Does something to a publication; answered when it is written down.
   private func change(
-    _ request: BusRequest, _ step: (inout PublishQueue, EventID, String?, Moment) -> [PublishAction]
-  ) async throws(Refusal) -> BusPayload? {
-    let wanted = try request.arguments(as: PlanPublication.self)
+    _ request: BusRequest, _ wanted: PlanPublication,
+    _ step: (inout PublishQueue, EventID, String?, Moment) -> [PublishAction]
+  ) async throws(Refusal) -> Publication {
     let id = try Self.id(wanted.id)
     let relay = try wanted.relay.map { text throws(Refusal) in try Self.relays([text])[0].text }
     guard let known = try await inMemory(id) else { throw Self.unknown(id) }
@@ -247,6 +241,6 @@ extension PublishService {
     perform { step(&$0, id, relay, $1) }
     await writer.flush(id)
     guard let publication = try await publication(id) else { throw Self.unknown(id) }
-    return BusPayload(json: publication)
+    return publication
   }
 }

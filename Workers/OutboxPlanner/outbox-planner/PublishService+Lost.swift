@@ -20,10 +20,9 @@ extension PublishService {
   /// The event of a publication as the event store has it; nil when it has none.
   func storedBody(_ id: EventID) async throws(Refusal) -> [UInt8]? {
     let wanted = StoreQuery(filters: [JSONValue(of: Filter(ids: [id]))], limit: 1)
-    let answer = try await worker.bus.ask(
-      "store.query", BusPayload(json: wanted), ttlMilliseconds: Self.storeMilliseconds)
+    let answer = try await worker.bus.ask(StoreMethod.query, wanted, ttlMilliseconds: Self.storeMilliseconds)
     var event: [UInt8]?
-    while let part = try await answer.nextPart(), !part.isLast { event = part.payload.bytes }
+    while let part = try await answer.nextPart() { event = part.bytes }
     return event
   }
 

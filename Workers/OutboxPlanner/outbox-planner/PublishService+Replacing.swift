@@ -128,12 +128,12 @@ extension PublishService {
   private func stored(_ filters: [Filter]) async throws(Refusal) -> [Event] {
     do throws(Refusal) {
       let answer = try await worker.bus.ask(
-        "store.query", BusPayload(json: StoreQuery(filters: filters.map { JSONValue(of: $0) })),
+        StoreMethod.query, StoreQuery(filters: filters.map { JSONValue(of: $0) }),
         ttlMilliseconds: Self.lookMilliseconds)
       var found: [Event] = []
-      while let part = try await answer.nextPart(), !part.isLast {
+      while let part = try await answer.nextPart() {
         // `try?`: the store has verified it; what cannot be read is as if it were not there.
-        if let event = try? Event(json: part.payload.bytes) { found.append(event) }
+        if let event = try? Event(json: part.bytes) { found.append(event) }
       }
       return found
     } catch {
@@ -171,8 +171,7 @@ extension PublishService {
 
   // MARK: plan.replaced
 
-  func listReplaced(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let wanted = try request.arguments(as: PlanReplaced.self)
+  func listReplaced(_ request: BusRequest, _ wanted: PlanReplaced) async throws(Refusal) -> StoreCount? {
     let id = try wanted.id.map { text throws(Refusal) in try Self.id(text) }
     guard let kept = replacedLists else {
       throw Refusal(.failed, "no list is kept: replaced.db could not be opened; the log says why", outcome: .notStarted)
@@ -192,11 +191,8 @@ extension PublishService {
     } catch {
       throw replacedHealth.refusal(error)
     }
-    for list in found {
-      let part = BusPayload(json: named(list))
-      if !request.sendNow(part: part) { try await request.send(part: part) }
-    }
-    return BusPayload(json: StoreCount(count: found.count))
+    for list in found { try await request.send(named(list), of: PlanMethod.replaced) }
+    return StoreCount(count: found.count)
   }
 
   /// The same with its author's account.

@@ -70,9 +70,8 @@ extension PublishService {
   private func storeOnce(_ event: Event, _ json: [UInt8], until deadline: Instant?) async throws(Refusal) {
     let left = deadline.map { max(1, $0.milliseconds(since: EventLoop.process.now)) } ?? Self.storeAnswerMilliseconds
     do throws(Refusal) {
-      let answer = try await worker.bus.request(
-        "store.publish", BusPayload(json), ttlMilliseconds: UInt32(min(left, Self.storeAnswerMilliseconds)))
-      let result = try answer.decoded(as: PublishResult.self)
+      let result = try await worker.bus.request(
+        StoreMethod.publish, SignedEvent(json), ttlMilliseconds: UInt32(min(left, Self.storeAnswerMilliseconds)))
       // What it knows it knows by the id, and has not looked at this copy's signature.
       if !result.isNew { try Self.verify(event) }
     } catch {

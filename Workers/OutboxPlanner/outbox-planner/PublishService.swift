@@ -74,9 +74,6 @@ final class PublishService {
   private let sweepTimer = LoopTimer()
   let storeTimer = LoopTimer()
 
-  nonisolated static let methods = [
-    "plan.publish", "plan.publications", "plan.follow", "plan.retry", "plan.cancel", "plan.replaced",
-  ]
   /// The ledger's file in the worker's directory.
   nonisolated static let fileName = "publications.db"
   /// How long a connector has for one event at one relay, dialling included.
@@ -116,12 +113,12 @@ final class PublishService {
   }
 
   private func serve() {
-    worker.serve("plan.publish") { [unowned self] (request) throws(Refusal) in try await publish(request) }
-    worker.serve("plan.publications") { [unowned self] (request) throws(Refusal) in try await list(request) }
-    worker.serve("plan.follow") { [unowned self] (request) throws(Refusal) in try await follow(request) }
-    worker.serve("plan.retry") { [unowned self] (request) throws(Refusal) in try await tryAgain(request) }
-    worker.serve("plan.replaced") { [unowned self] (request) throws(Refusal) in try await listReplaced(request) }
-    worker.serve("plan.cancel") { [unowned self] (request) throws(Refusal) in try await cancel(request) }
+    worker.serve(PlanMethod.publish, publish)
+    worker.serve(PlanMethod.publications, list)
+    worker.serve(PlanMethod.follow, follow)
+    worker.serve(PlanMethod.retry, tryAgain)
+    worker.serve(PlanMethod.replaced, listReplaced)
+    worker.serve(PlanMethod.cancel, cancel)
   }
 
   /// Opens the file of replaced lists, now or once its disk lets it be opened: the queue does not wait for it.
@@ -301,9 +298,10 @@ final class PublishService {
     do throws(Refusal) { body = try await self.body(of: publication) } catch { return .absent(error.message) }
     guard let event = body else { return .refused("the event is no longer in the ledger") }
     do throws(Refusal) {
-      let answer = try await worker.bus.request(
-        "relay.publish", of: connector, Self.arguments(key, manner, event), ttlMilliseconds: Self.sendMilliseconds)
-      return SendOutcome(try answer.decoded(as: RelayPublishResult.self))
+      return SendOutcome(
+        try await worker.bus.request(
+          RelayMethod.publish, of: connector, encoded: Self.arguments(key, manner, event),
+          ttlMilliseconds: Self.sendMilliseconds))
     } catch {
       return SendOutcome(error)
     }
@@ -338,7 +336,7 @@ final class PublishService {
     while let id = untold.popFirst() {
       do throws(Refusal) {
         guard let publication = try await publication(id) else { continue }
-        try await worker.bus.publish("plan.published", BusPayload(json: publication))
+        try await worker.bus.publish(PlanTopic.published, publication)
       } catch {
         // Whoever missed it asks `plan.publications`.
         log.debug("not told", metadata: ["event": "\(id)", "why": "\(error.message)"])

@@ -30,12 +30,12 @@ extension EventFollower {
       events.since = WallTime.seconds - EventJudge.wrapSeconds - rules.ageSeconds
       var wanted = StoreObserve(filters: [events, Self.lists(of: keys)].map { JSONValue(of: $0) })
       wanted.policy = .networkOnly
-      let answer = try await worker.bus.ask("store.observe", BusPayload(json: wanted))
+      let answer = try await worker.bus.ask(StoreMethod.observe, wanted)
       guard !isOver, round == networkRound else {
         answer.abandon(Refusal(.cancelled, "others are watched for now"))
         return true
       }
-      networkAnswer = answer
+      networkAnswer = answer.answer
       // Nothing of it is read here: it comes to the store.
       while try await answer.nextPart() != nil {}
       return isOver || round != networkRound

@@ -50,14 +50,14 @@ extension EventFollower {
       filters: [events, Self.lists(of: keys)].map { JSONValue(of: $0) }, afterSeq: watch.seq)
     wanted.policy = .cacheOnly
     wanted.pages = true
-    let answer = try await worker.bus.ask("store.observe", BusPayload(json: wanted))
+    let answer = try await worker.bus.ask(StoreMethod.observe, wanted)
     guard keys == watch.keys, !isOver else { return answer.abandon(Refusal(.cancelled, "others are watched for now")) }
-    answers = [answer]
+    answers = [answer.answer]
     while let part = try await answer.nextPart(), !isOver {
-      if part.payload.isRaw {
-        try await take(part.payload.bytes)
-      } else if !part.isLast {
-        let end = try part.payload.decoded(as: StoredEnd.self)
+      if part.isRaw {
+        try await take(part.bytes)
+      } else {
+        let end = try JSONPayload.decode(StoredEnd.self, from: part.bytes)
         if let seq = watch.seq, end.seq < seq {
           log.warning("the event store has begun anew: what it has is history", metadata: ["seq": "\(end.seq)"])
           watch.storeChanged()
@@ -76,11 +76,11 @@ extension EventFollower {
   /// Mute lists first, so that none of what comes is judged without them.
   private func readLists(_ keys: Set<PublicKey>) async throws(Refusal) {
     let answer = try await worker.bus.ask(
-      "store.query", BusPayload(json: StoreQuery(filters: [JSONValue(of: Self.lists(of: keys))])),
+      StoreMethod.query, StoreQuery(filters: [JSONValue(of: Self.lists(of: keys))]),
       ttlMilliseconds: Self.listMilliseconds)
-    while let part = try await answer.nextPart(), !part.isLast {
+    while let part = try await answer.nextPart() {
       // The store has verified it; what cannot be read mutes nobody.
-      if let event = try? Event(json: part.payload.bytes) { watch.learn(event) }
+      if let event = try? Event(json: part.bytes) { watch.learn(event) }
     }
   }
 

@@ -78,8 +78,8 @@ final class NostrOwners {
   private func askSigner() async -> Set<PublicKey>? {
     do throws(Refusal) {
       let answer = try await worker.bus.request(
-        "signer.accounts", BusPayload(json: NoArguments()), ttlMilliseconds: Self.signerMilliseconds)
-      return Set(try answer.decoded(as: SignerAccounts.self).accounts.compactMap { PublicKey($0.publicKey) })
+        SignerMethod.accounts, NoArguments(), ttlMilliseconds: Self.signerMilliseconds)
+      return Set(answer.accounts.compactMap { PublicKey($0.publicKey) })
     } catch {
       log.debug("the signer does not say which accounts there are", metadata: ["why": "\(error.message)"])
       return nil

@@ -22,18 +22,10 @@ extension PushRelay {
 
   /// Serves `push.*`.
   func serve() {
-    worker.serve("push.status") { [unowned self] request throws(Refusal) in
-      _ = try request.arguments(as: NoArguments.self)
-      return BusPayload(json: try await status())
-    }
-    worker.serve("push.devices") { [unowned self] request throws(Refusal) in try await list(request) }
-    worker.serve("push.send") { [unowned self] request throws(Refusal) in
-      BusPayload(json: try await send(try request.arguments(as: PushSend.self)))
-    }
-    worker.serve("push.rekey") { [unowned self] request throws(Refusal) in
-      _ = try request.arguments(as: NoArguments.self)
-      return BusPayload(json: try await rekey())
-    }
+    worker.serve(PushMethod.status) { [unowned self] (_, _) throws(Refusal) in try await status() }
+    worker.serve(PushMethod.devices, list)
+    worker.serve(PushMethod.send) { [unowned self] (_, wanted) throws(Refusal) in try await send(wanted) }
+    worker.serve(PushMethod.rekey) { [unowned self] (_, _) throws(Refusal) in try await rekey() }
   }
 
   private func status() async throws(Refusal) -> PushStatus {
@@ -85,8 +77,7 @@ extension PushRelay {
     }
   }
 
-  private func list(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let asked = try request.arguments(as: PushDevices.self)
+  private func list(_ request: BusRequest, _ asked: PushDevices) async throws(Refusal) -> StoreCount? {
     let owner = try asked.owner.map { text throws(Refusal) in try Self.owner(text) }
     let limit = min(max(1, asked.limit ?? Self.pageCount), PushLedger.pageMaximum)
     var after: Int64 = 0
@@ -100,10 +91,10 @@ extension PushRelay {
       after = last.number
       for device in page.filter({ owner == nil || $0.owner == owner }).prefix(limit - count) {
         count += 1
-        try await request.send(part: BusPayload(json: Self.row(device)))
+        try await request.send(Self.row(device), of: PushMethod.devices)
       }
     }
-    return BusPayload(json: StoreCount(count: count))
+    return StoreCount(count: count)
   }
 
   private static func row(_ device: DeviceSummary) -> PushDeviceRow {

@@ -56,7 +56,6 @@ final class PushRelay {
   private var isDraining = false
   private var isDoorClosing = false
 
-  nonisolated static let methods = ["push.status", "push.devices", "push.send", "push.rekey"]
   /// The ledger's file in the worker's directory.
   private static let fileName = "push.db"
   private static let sweepMilliseconds: UInt64 = 30_000

@@ -8,7 +8,7 @@ import WorkerKit
 @main
 enum PushRelayProgram {
   static func main() {
-    Worker.main(role: .pushRelay, methods: PushRelay.methods, profile: profile) { worker throws(Refusal) in
+    Worker.main(role: .pushRelay, profile: profile) { worker throws(Refusal) in
       relay = try PushRelay(worker, directory: WorkerDirectory.path.get())
       try await relay?.start()
     }

@@ -32,25 +32,23 @@ extension Connector {
 
   // MARK: relay.information
 
-  func information(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let wanted = try request.arguments(as: RelayInformationRequest.self)
+  func information(_ wanted: RelayInformationRequest) async throws(Refusal) -> RelayInformationResult {
     let url = try parse(wanted.relay)
     try requireDialling(url, besides: 0)
     if let quarantine = quarantine.quarantine(of: url) {
       throw Refusal("relay-unreachable", "\(url): \(quarantine.reason)", outcome: .notStarted)
     }
     if let known = information.shelf.document(of: url, at: EventLoop.process.now) {
-      return Self.payload(known, of: url)
+      return Self.result(known, of: url)
     }
     let question = InformationTable.Query(relay: url, isForeign: wanted.isForeign ?? false)
-    return Self.payload(try await fetch(question).value.get(), of: url)
+    return Self.result(try await fetch(question).value.get(), of: url)
   }
 
-  private static func payload(_ document: InformationCache.Document, of url: RelayURL) -> BusPayload {
-    BusPayload(
-      json: RelayInformationResult(
-        relay: url.text, fetchedAt: document.fetchedAt, document: JSONValue(document.information),
-        dropped: document.complaints.map(\.description)))
+  private static func result(_ document: InformationCache.Document, of url: RelayURL) -> RelayInformationResult {
+    RelayInformationResult(
+      relay: url.text, fetchedAt: document.fetchedAt, document: JSONValue(document.information),
+      dropped: document.complaints.map(\.description))
   }
 
   private func fetch(

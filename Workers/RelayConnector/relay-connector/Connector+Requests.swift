@@ -43,13 +43,12 @@ extension Connector {
 
   // MARK: relay.request
 
-  func request(_ request: BusRequest) throws(Refusal) -> BusPayload? {
-    let wanted = try request.arguments(as: RelayRequest.self)
+  func request(_ request: BusRequest, _ wanted: RelayRequest) throws(Refusal) -> RelayRequestResult? {
     let url = try resolve(wanted.relay)
     let list = try Filter.list(argument: wanted.filters ?? [.object([:])], countMaximum: RawFilters.countMaximum)
     // Some relays take an empty list for no condition at all, and would send everything.
     guard let filters = RawFilters(matchingSomething: list) else {
-      return BusPayload(json: RelayRequestResult(relay: url.text, events: 0, isComplete: true))
+      return RelayRequestResult(relay: url.text, events: 0, isComplete: true)
     }
     let link = try link(url)
     let key = RequestKey(newKey())
@@ -111,8 +110,7 @@ extension Connector {
 
   // MARK: relay.publish
 
-  func publish(_ request: BusRequest) throws(Refusal) -> BusPayload? {
-    let wanted = try request.arguments(as: RelayPublish.self)
+  func publish(_ request: BusRequest, _ wanted: RelayPublish) throws(Refusal) -> RelayPublishResult? {
     let url = try resolve(wanted.relay)
     let account = try wanted.account.map { text throws(Refusal) in try Self.account(text) }
     let event = JSONPayload.encode(wanted.event)
@@ -160,9 +158,8 @@ extension Connector {
   func answered(_ key: PublishKey, _ isAccepted: Bool, _ reason: RelayReason) {
     guard let publish = publishes.removeValue(forKey: key) else { return }
     publish.request.respond(
-      BusPayload(
-        json: RelayPublishResult(
-          relay: publish.relay.text, id: publish.id, isAccepted: isAccepted, message: reason.text)))
+      to: RelayMethod.publish,
+      RelayPublishResult(relay: publish.relay.text, id: publish.id, isAccepted: isAccepted, message: reason.text))
     settle(links[publish.relay])
   }
 }
@@ -212,8 +209,8 @@ extension Connector: RelayLinkOwner {
       let question = SignerAuthenticate(account: "\(account)", relay: link.url.text, challenge: challenge)
       do throws(Refusal) {
         let answer = try await bus.request(
-          "signer.authenticate", BusPayload(json: question), ttlMilliseconds: Self.signerMilliseconds)
-        let event = JSONPayload.encode(try answer.decoded(as: SignerSigned.self).event)
+          SignerMethod.authenticate, question, ttlMilliseconds: Self.signerMilliseconds)
+        let event = JSONPayload.encode(answer.event)
         let id = try Self.id(of: event)
         link.tell { session, now in
           session.authenticationSigned(account, challenge: challenge, event: event, id: id, at: now)

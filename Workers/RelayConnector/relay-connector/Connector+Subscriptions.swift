@@ -40,8 +40,7 @@ struct AcceptedSubscription {
 extension Connector {
   // MARK: relay.desire
 
-  func desire(_ request: BusRequest) throws(Refusal) -> BusPayload? {
-    let wanted = try request.arguments(as: RelayDesire.self)
+  func desire(_ wanted: RelayDesire) throws(Refusal) -> RelayDesireResult {
     if let base = wanted.base {
       guard let state = wishes.state, state == (wanted.generation, base) else {
         throw Refusal(.noSuchVersion, "these are changes of wishes that are not here", outcome: .notStarted)
@@ -55,7 +54,7 @@ extension Connector {
     for wish in read { try self.wish(wish) }
     wishes.state = (wanted.generation, wanted.version)
     for follower in followers { follower.changed() }
-    return BusPayload(json: RelayDesireResult(version: wanted.version))
+    return RelayDesireResult(version: wanted.version)
   }
 
   private func read(_ desired: DesiredSubscription) throws(Refusal) -> AcceptedSubscription {
@@ -134,8 +133,7 @@ extension Connector {
 
   // MARK: relay.follow
 
-  func follow(_ request: BusRequest) throws(Refusal) -> BusPayload? {
-    _ = try request.arguments(as: NoArguments.self)
+  func follow(_ request: BusRequest) throws(Refusal) -> Nothing? {
     guard followers.count < Self.followerMaximum else {
       throw Refusal(.full, "\(Self.followerMaximum) callers follow \(worker.name) already", outcome: .notStarted)
     }

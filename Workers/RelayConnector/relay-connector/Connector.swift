@@ -76,18 +76,15 @@ final class Connector {
     try adopt(settings)
     worker.onSettings = { [unowned self] _ in settingsChanged() }
     worker.onDrain = { [unowned self] in finishLive() }
-    worker.serve("relay.request") { [unowned self] (request) throws(Refusal) in try self.request(request) }
-    worker.serve("relay.publish") { [unowned self] (request) throws(Refusal) in try publish(request) }
-    worker.serve("relay.desire") { [unowned self] (request) throws(Refusal) in try desire(request) }
-    worker.serve("relay.follow") { [unowned self] (request) throws(Refusal) in try follow(request) }
-    worker.serve("relay.list") { [unowned self] (request) throws(Refusal) in
-      _ = try request.arguments(as: NoArguments.self)
-      return BusPayload(json: remarkedStates)
+    worker.serve(RelayMethod.request, request)
+    worker.serve(RelayMethod.publish, publish)
+    worker.serve(RelayMethod.desire) { [unowned self] (_, wanted) throws(Refusal) in try desire(wanted) }
+    worker.serve(RelayMethod.follow) { [unowned self] (request, _) throws(Refusal) in try follow(request) }
+    worker.serve(RelayMethod.list) { [unowned self] (_, _) in remarkedStates }
+    worker.serve(RelayMethod.information) { [unowned self] (_, wanted) throws(Refusal) in
+      try await information(wanted)
     }
-    worker.serve("relay.information") { [unowned self] (request) async throws(Refusal) in
-      try await information(request)
-    }
-    worker.serve("relay.retry") { [unowned self] (request) throws(Refusal) in try retry(request) }
+    worker.serve(RelayMethod.retry) { [unowned self] (_, wanted) throws(Refusal) in try retry(wanted) }
   }
 
   // MARK: Settings
@@ -226,8 +223,8 @@ final class Connector {
     return nextKey
   }
 
-  private func retry(_ request: BusRequest) throws(Refusal) -> BusPayload? {
-    let url = try parse(try request.arguments(as: RelayRetry.self).relay)
+  private func retry(_ wanted: RelayRetry) throws(Refusal) -> RelayStates.Relay {
+    let url = try parse(wanted.relay)
     try refuseOwn(url)
     guard links[url] != nil || configured.contains(url) || quarantine.hasStrikes(url) || dismissals[url] != nil else {
       throw Refusal(.noSuchRelay, "\(url) is not among the relays of \(worker.name) now", outcome: .notStarted)
@@ -238,7 +235,7 @@ final class Connector {
     links[url]?.retry()
     try comeBack(to: url)
     relaysChanged([url])
-    return BusPayload(json: state(of: url))
+    return state(of: url)
   }
 
   // MARK: States
@@ -308,7 +305,7 @@ final class Connector {
       let states = states
       bus.sendStatus(Status(text: summary(states)))
       // Whoever listens gets the next one; nobody waits for this one.
-      do throws(Refusal) { try await bus.publish("relay.states", BusPayload(json: states)) } catch {}
+      do throws(Refusal) { try await bus.publish(RelayTopic.states, states) } catch {}
     }
     isTellingStates = false
   }

@@ -71,7 +71,7 @@ final class Follower {
         await withCheckedContinuation { waiter = $0 }
         continue
       }
-      do throws(Refusal) { try await request.send(part: BusPayload(json: next())) } catch {
+      do throws(Refusal) { try await request.send(next(), of: RelayMethod.follow) } catch {
         // Of one that is cancelled, or whose bus has ended, this is nothing; any other hears it and follows anew.
         request.refuse(error)
         return

@@ -18,8 +18,8 @@ final class IngestSenders {
   private var held: [RelayURL] = []
 
   init(_ bus: BusConnection) {
-    stored = IngestSender("store.import", bus)
-    live = IngestSender("store.ingest", bus)
+    stored = IngestSender(StoreMethod.import, bus)
+    live = IngestSender(StoreMethod.ingest, bus)
     for line in [stored, live] { line.onAnswered = { [unowned self] in release() } }
   }
 
@@ -52,7 +52,7 @@ final class IngestSender {
   /// Called when a run was answered, and others went out for it.
   var onAnswered: (@EventLoopActor () -> Void)?
 
-  private let method: String
+  private let method: Method<IngestRun, IngestResult>
   private let bus: BusConnection
   private let log = Logger(label: "ingest")
   private var runs: IngestRuns
@@ -64,7 +64,7 @@ final class IngestSender {
   /// Longest wait.
   private static let retryMaximumMilliseconds: UInt64 = 10_000
 
-  init(_ method: String, _ bus: BusConnection) {
+  init(_ method: Method<IngestRun, IngestResult>, _ bus: BusConnection) {
     self.method = method
     self.bus = bus
     runs = IngestRuns(
@@ -103,7 +103,7 @@ final class IngestSender {
     var wait = Self.retryMilliseconds
     while true {
       do throws(Refusal) {
-        _ = try await bus.request(method, BusPayload(run.bytes, isRaw: true))
+        _ = try await bus.request(method, IngestRun(run.bytes))
         break
       } catch {
         log.log(

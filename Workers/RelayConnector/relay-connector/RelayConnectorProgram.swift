@@ -10,10 +10,7 @@ enum RelayConnectorProgram {
   static func main() {
     Worker.main(
       role: .relayConnector,
-      methods: [
-        "relay.request", "relay.publish", "relay.list", "relay.desire", "relay.follow", "relay.retry",
-        "relay.information",
-      ], profile: profile
+      profile: profile
     ) { worker throws(Refusal) in
       connector = try Connector(worker)
     }

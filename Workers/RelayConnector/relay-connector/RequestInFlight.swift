@@ -4,6 +4,7 @@ import Contracts
 import EventLoop
 import Frames
 import RelaySession
+import WorkerKit
 
 /// One `relay.request` under way: events go to the caller as they come, and wait here, with the relay held back, when
 /// the caller has no room. The end waits behind them.
@@ -97,7 +98,7 @@ final class RequestInFlight {
 
   private func finish() {
     switch ending {
-    case .success(let result): request.respond(BusPayload(json: result))
+    case .success(let result): request.respond(to: RelayMethod.request, result)
     case .failure(let refusal): request.refuse(refusal)
     case nil: break
     }

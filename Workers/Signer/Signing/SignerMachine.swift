@@ -103,7 +103,7 @@ public struct SignerMachine: Sendable {
       return refuse(
         key, use, nil,
         Refusal(
-          .rateLimited, "too many \(use.method.rawValue) for the role \(use.caller.role)", outcome: .notStarted,
+          .rateLimited, "too many \(use.method.name) for the role \(use.caller.role)", outcome: .notStarted,
           retryAfterMilliseconds: milliseconds))
     }
     guard use.method.needsKey else { return perform(key, use, nil) }

@@ -1,39 +1,65 @@
+public import Contracts
 public import Cryptography
 
 /// What the signer is asked to do.
-public enum SignerMethod: String, Hashable, Sendable, CaseIterable {
+public enum SignerOperation: Hashable, Sendable, CaseIterable {
   /// Sign an event.
-  case sign = "signer.sign"
+  case sign
   /// Answer a relay's challenge (NIP-42).
-  case authenticate = "signer.authenticate"
+  case authenticate
   /// Encrypt as NIP-04 does.
-  case nip04Encrypt = "signer.nip04.encrypt"
+  case nip04Encrypt
   /// Decrypt what NIP-04 encrypted.
-  case nip04Decrypt = "signer.nip04.decrypt"
+  case nip04Decrypt
   /// Encrypt as NIP-44 does.
-  case nip44Encrypt = "signer.nip44.encrypt"
+  case nip44Encrypt
   /// Decrypt what NIP-44 encrypted.
-  case nip44Decrypt = "signer.nip44.decrypt"
+  case nip44Decrypt
   /// Seal and gift-wrap (NIP-59).
-  case wrap = "signer.wrap"
+  case wrap
   /// Open a gift wrap (NIP-59).
-  case unwrap = "signer.unwrap"
+  case unwrap
   /// Tell the accounts.
-  case accounts = "signer.accounts"
+  case accounts
   /// Tell the account of the caller's role, and make it if it is not there.
-  case own = "signer.own"
+  case own
   /// Make a key.
-  case generate = "signer.generate"
+  case generate
   /// Take a key over.
-  case `import` = "signer.import"
+  case `import`
   /// Open an account's key.
-  case unlock = "signer.unlock"
+  case unlock
   /// Forget an account's key.
-  case lock = "signer.lock"
+  case lock
   /// Delete a stored key.
-  case remove = "signer.remove"
+  case remove
   /// Store a key under another passphrase.
-  case passphrase = "signer.passphrase"
+  case passphrase
+
+  /// The method of the bus.
+  public var method: MethodDeclaration {
+    switch self {
+    case .sign: SignerMethod.sign.declaration
+    case .authenticate: SignerMethod.authenticate.declaration
+    case .nip04Encrypt: SignerMethod.nip04Encrypt.declaration
+    case .nip04Decrypt: SignerMethod.nip04Decrypt.declaration
+    case .nip44Encrypt: SignerMethod.nip44Encrypt.declaration
+    case .nip44Decrypt: SignerMethod.nip44Decrypt.declaration
+    case .wrap: SignerMethod.wrap.declaration
+    case .unwrap: SignerMethod.unwrap.declaration
+    case .accounts: SignerMethod.accounts.declaration
+    case .own: SignerMethod.own.declaration
+    case .generate: SignerMethod.generate.declaration
+    case .import: SignerMethod.import.declaration
+    case .unlock: SignerMethod.unlock.declaration
+    case .lock: SignerMethod.lock.declaration
+    case .remove: SignerMethod.remove.declaration
+    case .passphrase: SignerMethod.passphrase.declaration
+    }
+  }
+
+  /// The method's name.
+  public var name: String { method.name }
 
   /// Whether an account's secret key is needed for it, so that it waits while that is locked.
   public var needsKey: Bool {
@@ -61,7 +87,7 @@ public struct SignerCaller: Hashable, Sendable {
 /// One request, as far as it matters for deciding about it. What is to be signed or encrypted is not in here.
 public struct SignerUse: Hashable, Sendable {
   /// What is asked.
-  public var method: SignerMethod
+  public var method: SignerOperation
   /// Who asks.
   public var caller: SignerCaller
   /// With which account: its name, `npub` or hexadecimal digits. Nil: the only one.
@@ -83,7 +109,7 @@ public struct SignerUse: Hashable, Sendable {
 
   /// A request.
   public init(
-    method: SignerMethod, caller: SignerCaller, account: String? = nil, kind: UInt16? = nil, relay: String? = nil,
+    method: SignerOperation, caller: SignerCaller, account: String? = nil, kind: UInt16? = nil, relay: String? = nil,
     byteCount: Int = 0, ttlMilliseconds: UInt32 = 0
   ) {
     self.method = method

@@ -16,7 +16,7 @@ struct KeyUse {
   let eventByteCountMaximum: Int
 
   /// Does a job that needs a key.
-  func perform(_ job: SignerJob, _ method: SignerMethod) throws(Refusal) -> BusPayload {
+  func perform(_ job: SignerJob, _ method: SignerOperation) throws(Refusal) -> BusPayload {
     switch job {
     case .sign(let draft):
       return Self.payload(["event": try taken(draft.event(of: key.publicKey, now: Self.now).signed(by: key))])
@@ -26,7 +26,7 @@ struct KeyUse {
     case .wrap(let draft, let wanted, let recipient): return try wrap(draft, wanted, recipient)
     case .unwrap(let event): return try unwrap(event)
     case .accounts, .own, .generate, .import, .unlock, .lock, .remove, .passphrase:
-      preconditionFailure("\(method.rawValue) needs no key")
+      preconditionFailure("\(method.name) needs no key")
     }
   }
 
@@ -45,7 +45,7 @@ struct KeyUse {
     return Self.payload(["event": event.signed(by: key).json])
   }
 
-  private func cipher(_ method: SignerMethod, _ peer: PublicKey, _ text: String) throws(Refusal) -> String {
+  private func cipher(_ method: SignerOperation, _ peer: PublicKey, _ text: String) throws(Refusal) -> String {
     do {
       switch method {
       case .nip04Encrypt: return try NIP04.encrypt(text, by: key, for: peer)

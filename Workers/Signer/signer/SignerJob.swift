@@ -34,7 +34,7 @@ extension SignerJob {
   ///
   /// - Returns: what is to be done, and what is to be decided about.
   static func read(
-    _ method: SignerMethod, _ request: BusRequest, from caller: SignerCaller
+    _ method: SignerOperation, _ request: BusRequest, from caller: SignerCaller
   ) throws(Refusal) -> (job: SignerJob, use: SignerUse) {
     var use = SignerUse(
       method: method, caller: caller, byteCount: request.payload.bytes.count, ttlMilliseconds: request.ttlMilliseconds)

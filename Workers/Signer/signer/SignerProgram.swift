@@ -16,7 +16,7 @@ enum SignerProgram {
     let fault = harden()
     let paths = SignerPaths()
     Worker.main(
-      role: .signer, methods: SignerMethod.allCases.map(\.rawValue),
+      role: .signer,
       profile: { _ in paths.profile }
     ) { worker throws(Refusal) in
       if let fault { worker.log.error("not hardened", metadata: ["why": "\(fault)"]) }

@@ -34,7 +34,7 @@ final class SignerService {
   private struct InHand {
     let request: BusRequest
     let job: SignerJob
-    let method: SignerMethod
+    let method: SignerOperation
   }
 
   let worker: Worker
@@ -94,8 +94,8 @@ final class SignerService {
     worker.onSettings = { [unowned self] _ in settingsChanged() }
     worker.onDrain = { [unowned self] in perform(machine.draining()) }
     worker.bus.onRegistry = { [unowned self] in registryChanged($0) }
-    for method in SignerMethod.allCases {
-      worker.serve(method.rawValue) { [unowned self] request throws(Refusal) in try received(method, request) }
+    for operation in SignerOperation.allCases {
+      worker.serve(operation.method) { [unowned self] request throws(Refusal) in try received(operation, request) }
     }
     tellStatus()
   }
@@ -113,7 +113,7 @@ final class SignerService {
 
   // MARK: Requests
 
-  private func received(_ method: SignerMethod, _ request: BusRequest) throws(Refusal) -> BusPayload? {
+  private func received(_ method: SignerOperation, _ request: BusRequest) throws(Refusal) -> BusPayload? {
     let (job, use) = try SignerJob.read(method, request, from: callers.caller(request.caller, role: request.callerRole))
     let key = SignerMachine.Key(nextKey)
     nextKey += 1
@@ -208,7 +208,7 @@ final class SignerService {
     if let relay = line.use.relay { fields["relay"] = "\(relay)" }
     // Who asks which accounts there are uses no key, and idle workers ask all day.
     let level: Logger.Level = line.use.method == .accounts && line.result == "done" ? .debug : .info
-    audit.log(level: level, "\(line.use.method.rawValue)", metadata: fields)
+    audit.log(level: level, "\(line.use.method.name)", metadata: fields)
   }
 
   // MARK: Status
@@ -237,7 +237,7 @@ final class SignerService {
       await telling?.value
       // Whoever misses it asks from time to time.
       do throws(Refusal) {
-        try await worker.bus.publish("signer.changes", BusPayload(json: SignerChanges(accounts: present)))
+        try await worker.bus.publish(SignerTopic.changes, SignerChanges(accounts: present))
       } catch {}
     }
   }

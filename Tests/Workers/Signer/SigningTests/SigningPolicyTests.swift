@@ -19,14 +19,14 @@ struct SigningPolicyTests {
     SignerMachine.Account(name: name, publicKey: SecretKey.generate().publicKey, isLocked: false)
   }
 
-  private func use(_ method: SignerMethod, _ caller: SignerCaller, kind: UInt16? = nil) -> SignerUse {
+  private func use(_ method: SignerOperation, _ caller: SignerCaller, kind: UInt16? = nil) -> SignerUse {
     SignerUse(method: method, caller: caller, kind: kind)
   }
 
-  private static let withKey = SignerMethod.allCases.filter(\.needsKey)
+  private static let withKey = SignerOperation.allCases.filter(\.needsKey)
 
   @Test("A provider acts as the account of its configuration and as no other, whatever it does", arguments: withKey)
-  func providersAccount(method: SignerMethod) throws {
+  func providersAccount(method: SignerOperation) throws {
     let (own, bot, alice) = (account("dvm-provider"), account("bot"), account("alice"))
     let asked = use(method, Self.provider, kind: 7_000)
     for (spelled, right) in [
@@ -70,7 +70,7 @@ struct SigningPolicyTests {
       (Self.provider, 5_000, true), (Self.provider, 6_000, false), (Self.client, nil, true), (Self.client, 4, true),
     ]
     for (caller, kind, isAllowed) in cases {
-      for method in [SignerMethod.nip04Decrypt, .nip44Decrypt] {
+      for method in [SignerOperation.nip04Decrypt, .nip44Decrypt] {
         var asked = use(method, caller)
         asked.contentKind = kind
         #expect(policy.refusal(of: asked)?.code == (isAllowed ? nil : .forbidden), "\(caller.role) \(kind ?? 0)")

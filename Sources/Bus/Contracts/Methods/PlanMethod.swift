@@ -1,0 +1,76 @@
+internal import Frames
+
+/// The methods of the role `outbox-planner`.
+public enum PlanMethod {
+  /// Sends an event to its relays and keeps trying. Answered when the event is stored and queued.
+  public static let publish = Method<PlanPublish, Publication>(
+    384, "plan.publish", of: .outboxPlanner, for: [.client, .localRelay, .dvmTracker, .dvmProvider],
+    "Sends an event to its relays and keeps trying. Answered when the event is stored and queued.",
+    refuses: [.invalidEvent, .superseded, .deletedEvent, .expiredEvent, .noRelays, .wouldReplace, .diskFull])
+  /// Publications, the newest first.
+  public static let publications = Stream<PlanPublications, Publication, StoreCount>(
+    385, "plan.publications", of: .outboxPlanner, for: [.client, .dvmTracker],
+    "Publications, the newest first.")
+  /// A publication at once and at each change, until its state is final or the caller cancels.
+  public static let follow = Stream<PlanPublication, Publication, Nothing>(
+    386, "plan.follow", of: .outboxPlanner, for: [.client],
+    "A publication at once and at each change, until its state is final or the caller cancels.", refuses: [.noSuchEvent]
+  )
+  /// Tries relays again that failed, and those that wait at once.
+  public static let retry = Method<PlanPublication, Publication>(
+    387, "plan.retry", of: .outboxPlanner, for: [.client],
+    "Tries relays again that failed, and those that wait at once.", refuses: [.noSuchEvent])
+  /// Stops trying the relays that have not taken the event.
+  public static let cancel = Method<PlanPublication, Publication>(
+    388, "plan.cancel", of: .outboxPlanner, for: [.client, .dvmTracker],
+    "Stops trying the relays that have not taken the event.", refuses: [.noSuchEvent])
+  /// Where an event would be sent, or where filters would be asked, and why. Nothing is sent.
+  public static let route = Method<PlanRoute, Route>(
+    389, "plan.route", of: .outboxPlanner, for: [.client],
+    "Where an event would be sent, or where filters would be asked, and why. Nothing is sent.", refuses: [.noRelays])
+  /// The relays that are known, and why each is.
+  public static let relays = Method<NoArguments, PlanRelayList>(
+    390, "plan.relays", of: .outboxPlanner, for: [.client],
+    "The relays that are known, and why each is.")
+  /// Adds a relay by hand.
+  public static let addRelay = Method<PlanRelay, PlanRelayList>(
+    391, "plan.relays.add", of: .outboxPlanner, for: [.client],
+    "Adds a relay by hand.")
+  /// Removes a relay that was added by hand.
+  public static let removeRelay = Method<PlanRelay, PlanRelayList>(
+    392, "plan.relays.remove", of: .outboxPlanner, for: [.client],
+    "Removes a relay that was added by hand.", refuses: [.noSuchRelay])
+  /// How far the relays are with what is observed: at once and at each change, until the caller cancels.
+  public static let progress = Stream<StoreObserve, ObserveProgress, Nothing>(
+    393, "plan.progress", of: .outboxPlanner, for: [.client, .localRelay],
+    "How far the relays are with what is observed: at once and at each change, until the caller cancels.")
+  /// Figures of the publish queue and of what relays are asked.
+  public static let status = Method<NoArguments, PlanStatus>(
+    394, "plan.status", of: .outboxPlanner, for: [.client, .localRelay],
+    "Figures of the publish queue and of what relays are asked.")
+  /// Versions of lists that were kept because the next version had lost entries, the newest first.
+  public static let replaced = Stream<PlanReplaced, ReplacedList, StoreCount>(
+    395, "plan.replaced", of: .outboxPlanner, for: [.client],
+    "Versions of lists that were kept because the next version had lost entries, the newest first.",
+    refuses: [.noSuchEvent])
+
+  static let all: [MethodDeclaration] = [
+    publish.declaration, publications.declaration, follow.declaration, retry.declaration, cancel.declaration,
+    route.declaration, relays.declaration, addRelay.declaration, removeRelay.declaration, progress.declaration,
+    status.declaration, replaced.declaration, PlanTopic.published.declaration,
+  ]
+}
+
+/// The topics of the role `outbox-planner`.
+public enum PlanTopic {
+  /// Each change of a publication.
+  public static let published = Topic<Publication>(
+    416, "plan.published", of: .outboxPlanner, for: [.client, .dvmTracker], "Each change of a publication.")
+}
+
+extension Publication: Payload {}
+extension Route: Payload {}
+extension PlanRelayList: Payload {}
+extension ObserveProgress: Payload {}
+extension PlanStatus: Payload {}
+extension ReplacedList: Payload {}

@@ -1,0 +1,68 @@
+internal import Frames
+
+/// The methods of the role `relay-connector`.
+public enum RelayMethod {
+  /// A REQ to one relay.
+  public static let request = Stream<RelayRequest, SignedEvent, RelayRequestResult>(
+    256, "relay.request", of: .relayConnector, for: [.client, .outboxPlanner],
+    "Sends a REQ to one relay. Each part is one event; the answer comes after the relay's EOSE.",
+    refuses: [.noSuchRelay, .ownRelay])
+  /// An EVENT to one relay.
+  public static let publish = Method<RelayPublish, RelayPublishResult>(
+    257, "relay.publish", of: .relayConnector, for: [.client, .outboxPlanner],
+    "Sends an EVENT to one relay. Answered by the relay's OK.", refuses: [.noSuchRelay, .ownRelay])
+  /// The relays of a connector.
+  public static let list = Method<NoArguments, RelayStates>(
+    258, "relay.list", of: .relayConnector, for: [.client, .outboxPlanner, .localRelay],
+    "The relays of one connector, and how their connections are.")
+  /// The subscriptions to hold open.
+  public static let desire = Method<RelayDesire, RelayDesireResult>(
+    259, "relay.desire", of: .relayConnector, for: [.outboxPlanner],
+    "Sets the subscriptions that the connector holds open at its relays.", refuses: [.noSuchVersion, .noSuchRelay])
+  /// How those are doing.
+  public static let follow = Stream<NoArguments, RelayReport, Nothing>(
+    260, "relay.follow", of: .relayConnector, for: [.client, .outboxPlanner],
+    "How the subscriptions and the relays of the connector are doing, until the caller cancels. The first part is whole.",
+    refuses: [.full])
+  /// Dials now.
+  public static let retry = Method<RelayRetry, RelayStates.Relay>(
+    261, "relay.retry", of: .relayConnector, for: [.client, .outboxPlanner],
+    "Dials a relay now, and forgets its failures and its quarantine.", refuses: [.noSuchRelay, .ownRelay])
+  /// NIP-11.
+  public static let information = Method<RelayInformationRequest, RelayInformationResult>(
+    262, "relay.information", of: .relayConnector, for: [.client, .outboxPlanner],
+    "What a relay says of itself (NIP-11). Nothing of it is proven.", refuses: [.noInformation, .ownRelay])
+
+  static let all: [MethodDeclaration] = [
+    request.declaration, publish.declaration, list.declaration, desire.declaration, follow.declaration,
+    retry.declaration, information.declaration, RelayTopic.states.declaration,
+  ]
+}
+
+/// The topics of the role `relay-connector`.
+public enum RelayTopic {
+  /// States of relays.
+  public static let states = Topic<RelayStates>(
+    288, "relay.states", of: .relayConnector, for: [.client, .outboxPlanner], "The relays whose states have changed.")
+}
+
+/// One signed event as JSON, in the bytes it was signed as.
+public struct SignedEvent: BytePayload, Hashable {
+  /// An event.
+  public static var form: PayloadForm { .event }
+  /// Its bytes.
+  public var bytes: [UInt8]
+  /// Whether the sender has marked them RAW, which no event is.
+  public var isRaw: Bool
+
+  /// An event.
+  public init(_ bytes: [UInt8], isRaw: Bool = false) { (self.bytes, self.isRaw) = (bytes, isRaw) }
+}
+
+extension RelayRequestResult: Payload {}
+extension RelayPublishResult: Payload {}
+extension RelayStates: Payload {}
+extension RelayStates.Relay: Payload {}
+extension RelayDesireResult: Payload {}
+extension RelayReport: Payload {}
+extension RelayInformationResult: Payload {}

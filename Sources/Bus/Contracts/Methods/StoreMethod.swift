@@ -1,0 +1,109 @@
+internal import Frames
+
+/// The methods of the role `event-store`.
+public enum StoreMethod {
+  /// Takes new events of relays.
+  public static let ingest = Method<IngestRun, IngestResult>(
+    320, "store.ingest", of: .eventStore, for: [.relayConnector],
+    "Stores events that have just arrived from relays. Answered when they are committed.", refuses: [.diskFull])
+  /// Takes stored events of relays and files.
+  public static let `import` = Method<IngestRun, IngestResult>(
+    321, "store.import", of: .eventStore, for: [.client, .relayConnector],
+    "Stores events from files, or what relays had stored, over the bulk lane. Answered when they are committed.",
+    refuses: [.diskFull])
+  /// Stores one event.
+  public static let publish = Method<SignedEvent, PublishResult>(
+    322, "store.publish", of: .eventStore, for: [.client, .dvmTracker, .dvmProvider, .outboxPlanner],
+    "Stores one event. Answered when it is committed; no relay gets it (`plan.publish` does that).",
+    refuses: [.invalidEvent, .superseded, .deletedEvent, .expiredEvent, .diskFull])
+  /// Stored events.
+  public static let query = Stream<StoreQuery, QueriedEvents, StoreCount>(
+    323, "store.query", of: .eventStore, for: [.client, .outboxPlanner, .pushRelay, .dvmTracker, .dvmProvider],
+    "Stored events that any of the filters matches, each once, the newest first.")
+  /// How many.
+  public static let count = Method<StoreQuery, StoreCount>(
+    324, "store.count", of: .eventStore, for: [.client, .outboxPlanner, .dvmProvider, .localRelay],
+    "How many stored events any of the filters matches.")
+  /// Stored events, and then those that come.
+  public static let observe = Stream<StoreObserve, ObservedEvents, Nothing>(
+    325, "store.observe", of: .eventStore,
+    for: [.client, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .localRelay],
+    "Stored events that any of the filters matches, and then new ones, until the caller cancels.",
+    refuses: [.full, .replaced, .missed])
+  /// The relays of an event.
+  public static let seen = Method<StoreSeen, SeenResult>(
+    326, "store.seen", of: .eventStore, for: [.client, .outboxPlanner], "The relays that an event came from.",
+    refuses: [.noSuchEvent])
+  /// Counters.
+  public static let status = Method<NoArguments, StoreStatus>(
+    327, "store.status", of: .eventStore, for: [.client, .outboxPlanner, .localRelay],
+    "Figures of the store. Counters begin with the process.")
+  /// Where an observer is.
+  public static let acknowledge = Method<StoreAcknowledge, Nothing>(
+    328, "store.acknowledge", of: .eventStore, for: [.client, .outboxPlanner],
+    "The caller has handled all events of an observation up to a seq.", refuses: [.noSuchObserve])
+  /// What was fetched.
+  public static let fetched = Method<StoreFetched, Nothing>(
+    329, "store.fetched", of: .eventStore, for: [.outboxPlanner],
+    "All relays that are planned for these filters have sent what they had.")
+  /// What is observed.
+  public static let listObserves = Stream<NoArguments, ActiveObserve, ObserveListEnd>(
+    330, "store.observes.list", of: .eventStore, for: [.client, .outboxPlanner], "What is observed at present.")
+  /// What is complete.
+  public static let coverage = Stream<StoreCoverage, CoveredFilter, StoreCount>(
+    331, "store.coverage", of: .eventStore, for: [.client, .outboxPlanner],
+    "For which relays and times everything that the filters match is stored.")
+  /// Takes events of clients.
+  public static let offer = Method<OfferedEvents, OfferOutcomes>(
+    332, "store.offer", of: .eventStore, for: [.client, .localRelay, .outboxPlanner, .dvmTracker],
+    "Stores many events. Answered with an outcome for each, in their order, when all are committed.",
+    refuses: [.diskFull])
+  /// Begins a reconciliation.
+  public static let openReconcile = Stream<ReconcileOpen, ReconcileMessage, ReconcileEnd>(
+    333, "store.reconcile.open", of: .eventStore, for: [.client, .localRelay],
+    "Begins a reconciliation (NIP-77). The one part is the first message; the request stays open until the session ends.",
+    refuses: [.tooMany, .full, .idle])
+  /// The next message.
+  public static let nextReconcile = Method<ReconcileMessage, ReconcileMessage>(
+    334, "store.reconcile.next", of: .eventStore, for: [.client, .localRelay],
+    "The next message of a reconciliation.", refuses: [.noSuchSession])
+  /// Ends a reconciliation.
+  public static let closeReconcile = Method<ReconcileClose, Nothing>(
+    335, "store.reconcile.close", of: .eventStore, for: [.client, .localRelay], "Ends a reconciliation.",
+    refuses: [.noSuchSession])
+  /// Takes events of clients that no account signed.
+  public static let offerForeign = Method<OfferedEvents, OfferOutcomes>(
+    336, "store.offer.foreign", of: .eventStore, for: [.localRelay],
+    "As `store.offer`, for events that no account signed; they count towards `foreign-limit`.", refuses: [.diskFull])
+
+  static let all: [MethodDeclaration] = [
+    ingest.declaration, `import`.declaration, publish.declaration, query.declaration, count.declaration,
+    observe.declaration, seen.declaration, status.declaration, acknowledge.declaration, fetched.declaration,
+    listObserves.declaration, coverage.declaration, offer.declaration, openReconcile.declaration,
+    nextReconcile.declaration, closeReconcile.declaration, offerForeign.declaration, StoreTopic.observes.declaration,
+    StoreTopic.covered.declaration,
+  ]
+}
+
+/// The topics of the role `event-store`.
+public enum StoreTopic {
+  /// What is observed.
+  public static let observes = Topic<ObserveChanges>(
+    352, "store.observes", of: .eventStore, for: [.client, .outboxPlanner], "Changes of what is observed.")
+  /// What was fetched.
+  public static let covered = Topic<CoverageAdded>(
+    353, "store.covered", of: .eventStore, for: [.client, .outboxPlanner],
+    "A relay has sent all it had for a filter, and all of it is committed.")
+}
+
+extension IngestResult: Payload {}
+extension PublishResult: Payload {}
+extension StoreCount: Payload {}
+extension SeenResult: Payload {}
+extension StoreStatus: Payload {}
+extension ActiveObserve: Payload {}
+extension ObserveListEnd: Payload {}
+extension CoveredFilter: Payload {}
+extension ReconcileEnd: Payload {}
+extension ObserveChanges: Payload {}
+extension CoverageAdded: Payload {}
