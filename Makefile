@@ -14,7 +14,7 @@ PROGRAMS = roostd roost roost-exec event-store outbox-planner relay-connector si
 SWIFT_SOURCES = Sources Workers Tests Package.swift $(wildcard Benchmarks)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check lint documentation sanitize bench hostile chaos fuzz soak power install clean \
+.PHONY: help run build test methods check lint documentation sanitize bench hostile chaos fuzz soak power install clean \
   packages python
 
 help: ## print this list
@@ -30,6 +30,10 @@ build: packages ## build everything for debugging
 
 test: packages python build ## run every test, real processes included
 	$(SWIFT) test --skip-build
+
+methods: packages ## write docs/methods.json from the declarations of methods
+	ROOST_WRITE=1 $(SWIFT) test --filter MemberTextsTests
+	ROOST_WRITE=1 $(SWIFT) test --filter MethodReferenceTests
 
 check: packages lint documentation ## lint, hold the house rules, build the documentation with warnings as errors
 	$(SWIFT) test --filter HouseTests

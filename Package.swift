@@ -109,6 +109,7 @@ let rooms: [[Target]] = [
     library("Frames"),
     library("Contracts", ["Addresses", "Frames"]),
     library("NostrContracts", ["Cryptography", "Nostr", "Frames", "Contracts"]),
+    library("MethodReference", ["Frames", "Contracts"]),
     library("Recordings", ["Clocks", "Frames", "Contracts"]),
     library("Wording", ["Nostr", "Frames", "Contracts"]),
     library("Bus", ["Clocks", "EventLoop", "Frames", "Contracts", "DequeModule"]),
@@ -215,11 +216,13 @@ let rooms: [[Target]] = [
   ),
   room(
     "Sources/CommandLine",
-    library("Rendering", ["Cryptography", "Nostr", "Frames", "Contracts", "Recordings", "Wording"]),
+    library(
+      "Rendering", ["Cryptography", "Nostr", "Frames", "Contracts", "MethodReference", "Recordings", "Wording"]),
     program(
       "roost",
       values + [
-        "LinuxSystem", "EventLoop", "NostrContracts", "Recordings", "Wording", "Bus", "RoostClient", "Rendering",
+        "LinuxSystem", "EventLoop", "NostrContracts", "MethodReference", "Recordings", "Wording", "Bus", "RoostClient",
+        "Rendering",
         "ArgumentParser",
       ])
   ),
@@ -283,6 +286,7 @@ let rooms: [[Target]] = [
     tests("Network/HTTP2ClientTests", http2 + ["Clocks", "Addresses", "HTTP2Client", "TestSupport"]),
     tests("Bus/FramesTests", ["Clocks", "Frames", "TestSupport"]),
     tests("Bus/ContractsTests", ["Frames", "Contracts"]),
+    tests("Bus/MethodReferenceTests", ["Frames", "Contracts", "MethodReference"]),
     tests("Bus/NostrContractsTests", ["Cryptography", "Nostr", "Frames", "NostrContracts"]),
     tests("Bus/RecordingsTests", ["Clocks", "Frames", "Contracts", "Recordings", "TestSupport"]),
     tests(

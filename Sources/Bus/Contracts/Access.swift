@@ -26,7 +26,7 @@ public struct AccessEntry: Sendable, Hashable {
   public let callers: RoleSet
 
   /// Whether its payloads must not be written anywhere: keys, tokens and plaintext pass in them.
-  public var isSecret: Bool { server == .signer || name == SupervisorMethod.attach.name }
+  public var isSecret: Bool { name.hasPrefix("signer.") || name == SupervisorMethod.attach.name }
 
   /// A line of the table.
   public init(_ number: UInt16, _ name: String, _ kind: Kind = .method, servedBy server: Role, callers: [Role]) {

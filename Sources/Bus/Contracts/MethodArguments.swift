@@ -93,7 +93,8 @@ public struct FieldRange<Arguments>: Sendable {
 
   /// A number from `minimum`, and to `maximum` if there is one.
   public init(
-    _ name: String, from minimum: Int64 = 0, to maximum: Int64? = nil, _ value: @escaping @Sendable (Arguments) -> Int64?
+    _ name: String, from minimum: Int64 = 0, to maximum: Int64? = nil,
+    _ value: @escaping @Sendable (Arguments) -> Int64?
   ) {
     self.name = name
     self.minimum = minimum
