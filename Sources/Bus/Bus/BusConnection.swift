@@ -87,7 +87,7 @@ public final class BusConnection {
   /// Tells the hub that this worker takes work now.
   public func sendReady() { sendFree(FrameHeader(type: .ready)) }
   /// Tells the hub in a line what this worker is doing.
-  public func sendStatus(_ status: Status) { sendFree(FrameHeader(type: .status), JSONPayload.encode(status)) }
+  public func sendStatus(_ status: StatusReport) { sendFree(FrameHeader(type: .status), JSONPayload.encode(status)) }
   /// Asks for `milliseconds` more to start or to stop.
   public func sendExtend(milliseconds: UInt32) { sendFree(FrameHeader(type: .extend, ttlMilliseconds: milliseconds)) }
 
@@ -273,6 +273,7 @@ public final class BusConnection {
     guard ending == nil else { return }
     var unknown = refusal
     unknown.outcome = .unknown
+    unknown.reason = .connectionEnded
     ending = unknown
     stream.flushAndClose()
     for answer in answers.values { answer.receivedRefusal(unknown) }

@@ -176,7 +176,7 @@ extension Registry {
 }
 
 /// The payload of STATUS, JSON: what a worker is doing, in a line, and how far it is.
-public struct Status: Codable, Sendable {
+public struct StatusReport: Codable, Sendable {
   /// One line for people, at most 200 bytes shown.
   public var text: String
   /// Anything that grows while work moves.

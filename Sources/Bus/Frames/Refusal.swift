@@ -83,6 +83,22 @@ public enum Outcome: String, Codable, Sendable {
   case done
 }
 
+/// Why, of a code that has several causes, as a word for programs: no logic reads the message. A reader takes words that
+/// it does not know.
+public struct RefusalReason: RawRepresentable, Hashable, Sendable, Codable, ExpressibleByStringLiteral {
+  /// The word itself.
+  public let rawValue: String
+  /// Takes a word as it came.
+  public init(rawValue: String) { self.rawValue = rawValue }
+  /// Takes a word as it stands in the source.
+  public init(stringLiteral value: String) { rawValue = value }
+
+  /// `unavailable`: supervisor.conf has no worker of the role. One that has failed or was stopped is another matter.
+  public static let notConfigured: RefusalReason = "not-configured"
+  /// The connection ended before the answer: this side says so, and no worker.
+  public static let connectionEnded: RefusalReason = "connection-ended"
+}
+
 /// The payload of ERROR and FATAL, JSON:
 /// `{"code":"expired","message":"…","outcome":"not-started","retryAfterMilliseconds":3000}`.
 public struct Refusal: Error, Codable, Hashable, Sendable {
@@ -94,9 +110,15 @@ public struct Refusal: Error, Codable, Hashable, Sendable {
   public var outcome: Outcome?
   /// When asking again makes sense, if that is known.
   public var retryAfterMilliseconds: UInt32?
+  /// Which cause of the code it is; absent where the code says all.
+  public var reason: RefusalReason?
 
   /// A refusal; `outcome` says whether the work was begun.
-  public init(_ code: RefusalCode, _ message: String, outcome: Outcome? = nil, retryAfterMilliseconds: UInt32? = nil) {
+  public init(
+    _ code: RefusalCode, _ message: String, outcome: Outcome? = nil, retryAfterMilliseconds: UInt32? = nil,
+    reason: RefusalReason? = nil
+  ) {
+    self.reason = reason
     self.code = code
     self.message = message
     self.outcome = outcome

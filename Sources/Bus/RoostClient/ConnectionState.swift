@@ -37,8 +37,5 @@ final class LiveSession {
   func ended(_ refusal: Refusal) { ending = refusal }
 
   /// Whether a request was refused because this connection ended, and not by an answer that came before.
-  func isLoss(_ refusal: Refusal) -> Bool {
-    guard let ending else { return false }
-    return ending.code == refusal.code && ending.message == refusal.message
-  }
+  func isLoss(_ refusal: Refusal) -> Bool { ending != nil && refusal.reason == .connectionEnded }
 }

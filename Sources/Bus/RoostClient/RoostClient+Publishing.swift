@@ -123,7 +123,7 @@ extension RoostClient {
   /// Says that no worker of a role is configured, if that is what is wrong. One that failed, or was stopped, is no
   /// member either, and the refusal says so itself.
   func explained(_ refusal: Refusal, without role: Role, _ task: String) -> Refusal {
-    guard refusal.isNobodyConfigured || refusal.code == .unknownMethod, let members = registry?.members,
+    guard refusal.reason == .notConfigured || refusal.code == .unknownMethod, let members = registry?.members,
       !members.contains(where: { $0.role == role.name })
     else { return refusal }
     var told = refusal

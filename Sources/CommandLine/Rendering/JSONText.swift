@@ -31,7 +31,7 @@ public struct JSONText: Sendable {
 
   /// Checks `bytes`: one JSON value, with blanks around it at most.
   public init(_ bytes: [UInt8]) throws(Problem) {
-    var scanner = JSONScanner(bytes)
+    var scanner = JSONTextScanner(bytes)
     root = try scanner.wholeValue()
     self.bytes = bytes
   }
@@ -78,7 +78,7 @@ public struct JSONText: Sendable {
 }
 
 /// The grammar of RFC 8259, byte by byte.
-struct JSONScanner {
+struct JSONTextScanner {
   private let bytes: [UInt8]
   private var index = 0
   private var depth = 0

@@ -1,3 +1,4 @@
+internal import Cryptography
 public import Frames
 
 // The lines of `roost pipe`: a request a line in, an answer a line out. `docs/protocol.md` tells people the same.

@@ -1,3 +1,4 @@
+internal import Cryptography
 public import Contracts
 public import Frames
 public import Recordings

@@ -65,7 +65,7 @@ struct Call: LoopCommand {
   /// PROGRESS with a line for people, beside the answer and never in it; any other is of use to nobody here.
   @EventLoopActor
   private func tell(_ progress: BusPayload, _ session: CommandSession) {
-    guard !session.isJSON, let status = try? progress.decoded(as: Frames.Status.self) else { return }  // As said.
+    guard !session.isJSON, let status = try? progress.decoded(as: StatusReport.self) else { return }  // As said.
     session.note(status.text)
   }
 

@@ -38,7 +38,7 @@ struct Pipe: LoopCommand {
 private final class PipeRunner {
   private let session: CommandSession
   private let input = StandardInput()
-  private var splitter = LineSplitter(byteCountMaximum: FrameReader.lengthCeiling)
+  private var splitter = InputLineSplitter(byteCountMaximum: FrameReader.lengthCeiling)
   private var runningCount = 0
   private var waiter: CheckedContinuation<Void, Never>?
 
@@ -64,7 +64,7 @@ private final class PipeRunner {
     while runningCount > count { await withCheckedContinuation { waiter = $0 } }
   }
 
-  private func start(_ line: LineSplitter.Line) async {
+  private func start(_ line: InputLineSplitter.Line) async {
     switch line {
     case .tooLong(let number):
       let text = "line \(number) is longer than \(FrameReader.lengthCeiling >> 20) MiB"

@@ -135,7 +135,7 @@ extension MessageHub {
       throw Refusal(
         .unknownMethod, "no worker of role '\(roleName(role))' serves \(methodName(method))", outcome: .notStarted)
     }
-    throw Refusal.nobodyConfigured(for: methodName(method), of: roleName(role))
+    throw Refusal.notConfigured(methodName(method), of: roleName(role))
   }
 
   /// `unavailable` promises that nothing was done; what was begun ends as after a death.

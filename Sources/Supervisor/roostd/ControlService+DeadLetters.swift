@@ -1,4 +1,5 @@
 import Contracts
+import FoundationEssentials
 import EventLoop
 import Frames
 import Glibc
@@ -176,9 +177,10 @@ extension DeadLetterRecord {
     self.init(
       id: "", time: WallTime.now.text, worker: letter.worker, method: method, sender: letter.sender,
       deliveries: letter.deliveries, trace: String(letter.header.trace, radix: 16),
-      isRaw: letter.header.flags.contains(.raw), payload: text ?? Base64.encode(letter.payload), isBase64: text == nil)
+      isRaw: letter.header.flags.contains(.raw), payload: text ?? Data(letter.payload).base64EncodedString(),
+      isBase64: text == nil)
   }
 
   /// The payload as it travelled; nil when its base64 is damaged.
-  var payloadBytes: [UInt8]? { isBase64 ? Base64.decode(payload) : Array(payload.utf8) }
+  var payloadBytes: [UInt8]? { isBase64 ? Data(base64Encoded: payload).map(Array.init) : Array(payload.utf8) }
 }

@@ -1,5 +1,6 @@
 import RoostConfiguration
 import Contracts
+import FoundationEssentials
 import Frames
 import Logs
 import MessageHub
@@ -59,7 +60,7 @@ extension ControlService {
     let maximum = daemon.shell.hub.payloadMaximum(of: call.caller.seat)
     var whole = result
     let text = String(validating: answer, as: UTF8.self)
-    whole.answer = text ?? Base64.encode(answer)
+    whole.answer = text ?? Data(answer).base64EncodedString()
     whole.isAnswerBase64 = text == nil ? true : nil
     guard JSONPayload.encode(whole).count > maximum else { return whole }
     whole.answer = whole.answer?.shortened(toByteCount: maximum / 8)

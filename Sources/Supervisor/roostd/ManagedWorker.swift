@@ -24,7 +24,7 @@ final class ManagedWorker {
   /// The sandbox it told of in HELLO.
   var sandbox: String?
   /// Its own line about what it does.
-  var status: Status?
+  var status: StatusReport?
   unowned let daemon: Daemon
 
   /// The message that its last deaths were charged to.
@@ -308,7 +308,7 @@ final class ManagedWorker {
       if visitor == nil, let generation = process?.generation { receive(.readyReceived(generation: generation)) }
       daemon.registryChanged()
     case .status:
-      if let status = try? JSONPayload.decode(Status.self, from: payload) { self.status = status }  // A courtesy.
+      if let status = try? JSONPayload.decode(StatusReport.self, from: payload) { self.status = status }  // A courtesy.
     case .extend:
       if let generation = process?.generation {
         receive(.extendReceived(generation: generation, milliseconds: UInt64(header.ttlMilliseconds)))

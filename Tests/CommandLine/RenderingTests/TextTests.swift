@@ -1,3 +1,4 @@
+import Cryptography
 import Clocks
 import Contracts
 import Frames
@@ -65,13 +66,13 @@ import Wording
   @Test("Lines are the same however the input is cut; too long ones are told and passed over")
   func lines() {
     let input = Array("one\n\n  \r\ntwo\r\n0123456789x\nlast".utf8)
-    let expected: [LineSplitter.Line] = [
+    let expected: [InputLineSplitter.Line] = [
       .text(Array("one".utf8), number: 1), .text(Array("two".utf8), number: 4), .tooLong(number: 5),
       .text(Array("last".utf8), number: 6),
     ]
     for size in 1...input.count {
-      var splitter = LineSplitter(byteCountMaximum: 10)
-      var lines: [LineSplitter.Line] = []
+      var splitter = InputLineSplitter(byteCountMaximum: 10)
+      var lines: [InputLineSplitter.Line] = []
       var rest = input[...]
       while !rest.isEmpty {
         lines += splitter.received(rest.prefix(size))

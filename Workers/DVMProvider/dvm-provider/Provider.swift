@@ -134,7 +134,7 @@ final class Provider: RequestStream.Taker {
     worker.onClockSet = { [unowned self] in clockSet() }
     Announcer(self, key).begin()
     sweep()
-    bus.sendStatus(Status(text: "answers as \(key.npub)"))
+    bus.sendStatus(StatusReport(text: "answers as \(key.npub)"))
     tellOfLandlock()
   }
 

@@ -51,7 +51,7 @@ final class ProviderIdentity {
       } catch {
         if error.message != lastWords {
           log.notice("nobody can answer yet", metadata: ["why": "\(error.message)"])
-          bus.sendStatus(Status(text: "cannot answer yet: \(error.message)"))
+          bus.sendStatus(StatusReport(text: "cannot answer yet: \(error.message)"))
         }
         lastWords = error.message
         await EventLoopActor.sleep(milliseconds: Self.retryMilliseconds)

@@ -200,7 +200,7 @@ final class Tracker {
     let text = health.fault?.description ?? Amount.count(book.count, "job") + " under way"
     guard text != statusText else { return }
     statusText = text
-    bus.sendStatus(Status(text: text))
+    bus.sendStatus(StatusReport(text: text))
   }
 
   // MARK: Writing

@@ -45,7 +45,7 @@ extension Store {
     timer.set(afterMilliseconds: progressMilliseconds) {
       if let count = progress.take() {
         worker.bus.sendExtend(milliseconds: extensionMilliseconds)
-        worker.bus.sendStatus(Status(text: "saving a damaged database: \(Amount.count(count, "event")) so far"))
+        worker.bus.sendStatus(StatusReport(text: "saving a damaged database: \(Amount.count(count, "event")) so far"))
       }
       tell(progress, worker, timer)
     }

@@ -15,7 +15,7 @@ extension Store {
     // That there are more events is no news.
     guard text != lastStatus, !problems.isEmpty || !lastStatus.isEmpty else { return }
     lastStatus = problems.isEmpty ? "" : text
-    worker.bus.sendStatus(Status(text: text))
+    worker.bus.sendStatus(StatusReport(text: text))
   }
 
   private var problems: [String] {

@@ -160,7 +160,9 @@ final class ClientLink: EventIntake.Owner, Feed.Reader, Sync.Reader {
     case .take(let work, let range, let destination):
       owner.desk.take(work, of: self, Array(message[range]), to: destination)
     case .openReconciliation(let work, let question, let first):
-      guard hasStanding() else { return reconciliationEnded(work, Self.standingFull.reason, recordCountMaximum: nil) }
+      guard hasStanding() else {
+        return reconciliationEnded(work, Self.standingFull.relayReason, recordCountMaximum: nil)
+      }
       syncs[work] = Sync(work, question, first, owner.bus, owner.questions, for: self)
     case .continueReconciliation(let work, let next): syncs[work]?.received(next)
     case .endReconciliation(let work):
@@ -196,7 +198,7 @@ final class ClientLink: EventIntake.Owner, Feed.Reader, Sync.Reader {
   }
 
   private func count(_ work: ClientWork, _ question: ClientQuery) {
-    guard hasStanding() else { return perform(session.countFailed(work, Self.standingFull.reason)) }
+    guard hasStanding() else { return perform(session.countFailed(work, Self.standingFull.relayReason)) }
     let query = BusPayload(
       json: StoreQuery(filters: [], recipients: question.recipients.map(\.description)), filters: question.filters)
     let turn = owner.questions.ask(number, question)
@@ -214,7 +216,7 @@ final class ClientLink: EventIntake.Owner, Feed.Reader, Sync.Reader {
         let answer = try await bus.request(StoreMethod.count, encoded: query, ttlMilliseconds: 30_000)
         perform(session.counted(work, answer.count))
       } catch {
-        perform(session.countFailed(work, error.reason))
+        perform(session.countFailed(work, error.relayReason))
       }
       noteStanding()
     }
@@ -255,7 +257,7 @@ final class ClientLink: EventIntake.Owner, Feed.Reader, Sync.Reader {
   }
 
   func ended(_ work: ClientWork, _ refusal: Refusal) {
-    let answer = session.observeEnded(work, refusal.reason)
+    let answer = session.observeEnded(work, refusal.relayReason)
     _ = endFeed(work)
     perform(answer)
   }
@@ -271,10 +273,10 @@ final class ClientLink: EventIntake.Owner, Feed.Reader, Sync.Reader {
       ended(work, Self.standingFull)
     } else if let sync = syncs[work] {
       sync.cancel()
-      reconciliationEnded(work, Self.standingFull.reason, recordCountMaximum: nil)
+      reconciliationEnded(work, Self.standingFull.relayReason, recordCountMaximum: nil)
     } else if let turn = counting.removeValue(forKey: work) {
       owner.questions.end(turn)
-      perform(session.countFailed(work, Self.standingFull.reason))
+      perform(session.countFailed(work, Self.standingFull.relayReason))
       noteStanding()
     }
     return true
@@ -347,7 +349,7 @@ final class ClientLink: EventIntake.Owner, Feed.Reader, Sync.Reader {
 
 extension Refusal {
   /// What a client is told.
-  var reason: RelayReason {
+  var relayReason: RelayReason {
     switch code {
     case .badRequest: RelayReason("invalid: \(message)")
     case .full: RelayReason("rate-limited: \(message)")

@@ -364,7 +364,7 @@ final class LocalRelay: ClientLink.Owner {
     let text = "\(place), \(clients.count) client\(clients.count == 1 ? "" : "s")"
     guard text != lastStatus else { return }
     lastStatus = text
-    bus.sendStatus(Status(text: text))
+    bus.sendStatus(StatusReport(text: text))
   }
 
   // MARK: Serving

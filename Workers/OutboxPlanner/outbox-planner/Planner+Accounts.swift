@@ -46,7 +46,7 @@ extension Planner {
         let answer = try await bus.request(
           SignerMethod.accounts, NoArguments(), ttlMilliseconds: Self.signerMilliseconds)
         accountsAre(answer.accounts)
-      } catch  where error.isNobodyConfigured {
+      } catch  where error.reason == .notConfigured {
         // Nobody holds keys here, and so there is no account. One that was stopped, or has failed, may be back.
         accountsAre([])
       } catch {

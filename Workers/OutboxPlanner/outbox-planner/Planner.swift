@@ -217,7 +217,7 @@ final class Planner {
       + "\(Amount.count(wishes.requestCount, "request")) at relays"
     guard text != statusText else { return }
     statusText = text
-    bus.sendStatus(Status(text: text))
+    bus.sendStatus(StatusReport(text: text))
   }
 
   /// Does something again and again until it says that it is over, waiting longer after each failure.

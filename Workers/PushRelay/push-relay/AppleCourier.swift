@@ -119,7 +119,7 @@ final class AppleCourier: Courier {
     case .answered(let answer):
       PushVerdict(
         PushAnswer(status: answer.status, retryAfter: answer.header("retry-after"), body: answer.body), of: .ios,
-        unixMilliseconds: WallTime.milliseconds)
+        unixMilliseconds: PushClock.milliseconds)
     case .notSent(.malformed): .messageFault("malformed")
     case .notSent(.unreachable(_, let wait)): .retry(afterMilliseconds: wait, "unreachable")
     case .notSent(.timedOut): PushVerdict(.timedOut)
@@ -180,7 +180,7 @@ final class AppleCourier: Courier {
   private func keep(_ kept: AppleCredential.Kept?) async -> Bool {
     guard let kept else { return true }
     let command = PushWrite.saveCredential(
-      name: Self.credentialName, value: JSONPayload.encode(kept), savedAt: WallTime.seconds)
+      name: Self.credentialName, value: JSONPayload.encode(kept), savedAt: PushClock.seconds)
     guard case .success(.done) = await writer.perform(command) else { return false }
     return true
   }

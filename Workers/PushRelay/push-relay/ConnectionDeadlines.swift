@@ -194,7 +194,7 @@ final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
     var fields = HTTPFields()
     fields[.contentType] = "application/json"
     fields[.contentLength] = "\(body.count)"
-    fields[.date] = HTTPDate.text(WallTime.seconds)
+    fields[.date] = HTTPDate.text(PushClock.seconds)
     fields[.connection] = "close"
     enter(.ending, context)
     context.write(wrapOutboundOut(.head(HTTPResponse(status: status, headerFields: fields))), promise: nil)

@@ -41,6 +41,6 @@ extension PushMoment {
   /// Now.
   @EventLoopActor
   static var now: PushMoment {
-    PushMoment(instant: EventLoop.process.now, unixMilliseconds: WallTime.milliseconds)
+    PushMoment(instant: EventLoop.process.now, unixMilliseconds: PushClock.milliseconds)
   }
 }

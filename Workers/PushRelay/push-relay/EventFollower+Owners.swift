@@ -68,7 +68,7 @@ extension EventFollower {
     repeat {
       isStale = false
       do throws(StorageFault) {
-        adopt(try await ledger.watchedOwners(now: WallTime.seconds, limit: rules.keyMaximum))
+        adopt(try await ledger.watchedOwners(now: PushClock.seconds, limit: rules.keyMaximum))
         isRead = true
       } catch {
         isRead = false

@@ -13,7 +13,7 @@ import WorkerKit
 extension EventFollower {
   /// The wall clock was set: what relays send is asked for by date.
   func clockSet() {
-    heardAt = heardAt.map { min($0, WallTime.seconds) }
+    heardAt = heardAt.map { min($0, PushClock.seconds) }
     networkAnswer?.abandon(Refusal(.cancelled, "it is asked again"))
   }
 
@@ -27,7 +27,7 @@ extension EventFollower {
     ) { [self] () async throws(Refusal) in
       guard !isOver, round == networkRound else { return true }
       var events = Self.events(for: keys)
-      events.since = WallTime.seconds - EventJudge.wrapSeconds - rules.ageSeconds
+      events.since = PushClock.seconds - EventJudge.wrapSeconds - rules.ageSeconds
       var wanted = StoreObserve(filters: [events, Self.lists(of: keys)].map { JSONValue(of: $0) })
       wanted.policy = .networkOnly
       let answer = try await worker.bus.ask(StoreMethod.observe, wanted)

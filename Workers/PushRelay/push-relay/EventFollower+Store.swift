@@ -28,7 +28,7 @@ extension EventFollower {
       }
       answers = []
       watch.ended()
-      if state == .following { heardAt = WallTime.seconds }
+      if state == .following { heardAt = PushClock.seconds }
       guard !isOver, keys == watch.keys else { continue }
       state = .away
       progress.changed()
@@ -40,7 +40,7 @@ extension EventFollower {
 
   private func read() async throws(Refusal) {
     let keys = watch.keys
-    watch.began(pastIsNews: heardAt.map { WallTime.seconds - $0 <= rules.ageSeconds } ?? false)
+    watch.began(pastIsNews: heardAt.map { PushClock.seconds - $0 <= rules.ageSeconds } ?? false)
     try await readLists(keys)
     guard keys == watch.keys, !isOver else { return }
     var events = Self.events(for: keys)
@@ -69,7 +69,7 @@ extension EventFollower {
         progress.changed()
         keepPlace()
       }
-      heardAt = WallTime.seconds
+      heardAt = PushClock.seconds
     }
   }
 

@@ -125,7 +125,7 @@ final class EventFollower {
 
   /// Takes nothing any more. What is left is written by who ends the process.
   func close() {
-    if state == .following { heardAt = WallTime.seconds }
+    if state == .following { heardAt = PushClock.seconds }
     isOver = true
     for timer in [owners, pause, keeping] { timer.cancel() }
     let end = Refusal(.cancelled, "the push relay is stopping")

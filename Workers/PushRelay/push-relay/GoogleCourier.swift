@@ -134,7 +134,7 @@ final class GoogleCourier: Courier {
   }
 
   private func ask() async {
-    let now = WallTime.seconds
+    let now = PushClock.seconds
     let assertion = WebToken.signed(
       header: JSONPayload.encode(["alg": "RS256", "typ": "JWT"]),
       claims: JSONPayload.encode(
@@ -153,7 +153,7 @@ final class GoogleCourier: Courier {
       trouble = nil
       answer = GoogleTokenAnswer(
         PushAnswer(status: response.status, retryAfter: response[field: "retry-after"], body: response.body),
-        unixMilliseconds: WallTime.milliseconds)
+        unixMilliseconds: PushClock.milliseconds)
     } catch {
       trouble = error.trouble
       answer = .failed(afterMilliseconds: nil, "unreachable")
@@ -186,7 +186,7 @@ extension HTTPClient {
       let response = try await send(request)
       let verdict = PushVerdict(
         PushAnswer(status: response.status, retryAfter: response[field: "retry-after"], body: response.body),
-        of: platform, unixMilliseconds: WallTime.milliseconds)
+        of: platform, unixMilliseconds: PushClock.milliseconds)
       return (verdict, nil)
     } catch { return (error.verdict, error.trouble) }
   }

@@ -42,7 +42,7 @@ final class ProvedPlatforms {
   func wentThrough(_ platform: PushPlatform) {
     guard let mark = unwritten.removeValue(forKey: platform) else { return }
     let command = PushWrite.saveCredential(
-      name: Self.name(platform), value: mark, savedAt: WallTime.seconds)
+      name: Self.name(platform), value: mark, savedAt: PushClock.seconds)
     EventLoopActor.task { [writer] in _ = await writer.perform(command) }
   }
 

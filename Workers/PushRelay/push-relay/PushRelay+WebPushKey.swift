@@ -70,7 +70,7 @@ extension PushRelay {
     let known = saved.flatMap { WebPushMark(bytes: $0.bytes) }
     var mark = known ?? WebPushMark(key)
     mark.use(key)
-    let since = mark == known ? saved?.savedAt ?? WallTime.seconds : WallTime.seconds
+    let since = mark == known ? saved?.savedAt ?? PushClock.seconds : PushClock.seconds
     if mark.successor != nil {
       if try await webPushDevices(upTo: since) == 0 { mark = WebPushMark(key) } else { webPushChangedAt = since }
     }
@@ -98,7 +98,7 @@ extension PushRelay {
 
   private func webPushDevices(upTo time: Int64) async throws(Refusal) -> Int {
     do throws(StorageFault) {
-      return try await ledger.webPushDevices(registeredUpTo: time, now: WallTime.seconds)
+      return try await ledger.webPushDevices(registeredUpTo: time, now: PushClock.seconds)
     } catch { throw writer.health.refusal(error) }
   }
 }

@@ -172,7 +172,7 @@ final class PushServer: Sendable {
       fields[.contentType] = "application/json"
       fields[.contentLength] = "\(reply.body.count)"
     }
-    fields[.date] = HTTPDate.text(WallTime.seconds)
+    fields[.date] = HTTPDate.text(PushClock.seconds)
     fields[.cacheControl] = "no-store"
     if closes { fields[.connection] = "close" }
     for field in reply.fields {

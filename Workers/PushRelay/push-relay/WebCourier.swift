@@ -63,7 +63,7 @@ final class WebCourier: Courier {
   }
 
   private func token(for audience: String) -> String {
-    let now = WallTime.seconds
+    let now = PushClock.seconds
     if let known = tokens[audience], known.until > now { return known.text }
     var claims: [String: JSONValue] = ["aud": .string(audience), "exp": .integer(now + Self.tokenSeconds)]
     if !contact.isEmpty { claims["sub"] = .string(contact) }

@@ -200,7 +200,7 @@ extension Connector: RelayLinkOwner {
     let text = "\(link.url) says: \(reason.text)"
     switch key {
     case .request(let key): requests[key]?.remark(text)
-    case .publish(let key): publishes[key]?.request.progress(BusPayload(json: Status(text: text)))
+    case .publish(let key): publishes[key]?.request.progress(BusPayload(json: StatusReport(text: text)))
     }
   }
 

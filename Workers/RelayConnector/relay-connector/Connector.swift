@@ -303,7 +303,7 @@ final class Connector {
     while areStatesNew {
       areStatesNew = false
       let states = states
-      bus.sendStatus(Status(text: summary(states)))
+      bus.sendStatus(StatusReport(text: summary(states)))
       // Whoever listens gets the next one; nobody waits for this one.
       do throws(Refusal) { try await bus.publish(RelayTopic.states, states) } catch {}
     }

@@ -71,7 +71,7 @@ final class RequestInFlight {
   }
 
   /// Tells the caller at once what the relay says to people; it may be about this.
-  func remark(_ text: String) { request.progress(BusPayload(json: Status(text: text))) }
+  func remark(_ text: String) { request.progress(BusPayload(json: StatusReport(text: text))) }
 
   /// Ends the answer, behind what still waits.
   func end(_ result: Result<RelayRequestResult, Refusal>) {

@@ -221,7 +221,7 @@ final class SignerService {
     if !SecretMemory.isLocked { text += ", memory not locked" }
     guard text != lastStatus else { return }
     lastStatus = text
-    worker.bus.sendStatus(Status(text: text))
+    worker.bus.sendStatus(StatusReport(text: text))
   }
 
   /// Waits until what the topic was told has left: who changes accounts is answered after it, and so whatever he does

@@ -4,7 +4,7 @@ import Glibc
 ///
 /// Tests of what takes days run the process with a clock of its own: `ROOST_WALL_CLOCK_OFFSET` in its environment,
 /// whole seconds, is added to the system's. roostd passes it on only to a worker whose `environment` names it.
-enum WallTime {
+enum PushClock {
   /// Milliseconds since 1970.
   static var milliseconds: Int64 {
     var time = timespec()

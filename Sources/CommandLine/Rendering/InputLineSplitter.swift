@@ -1,6 +1,6 @@
 /// Cuts input into lines, whatever pieces it comes in. A line longer than the limit is not kept: it is told as
 /// too long, and what is left of it is passed over.
-public struct LineSplitter: Sendable {
+public struct InputLineSplitter: Sendable {
   /// A line of input.
   public enum Line: Sendable, Equatable {
     /// Its bytes, without the newline.
