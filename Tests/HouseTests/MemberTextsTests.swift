@@ -1,5 +1,5 @@
-// The comments beside the members of payload types, which `docs/methods.json` and `roost methods` show. They are collected
-// from the sources into MemberTexts.swift by `make methods`; these tests hold that file to them.
+// The comments beside the members of payload types, which `docs/methods.json` and `roost methods` show. `make methods`
+// collects them from the sources into MemberTexts.swift; these tests hold that file to them.
 import Glibc
 import Testing
 

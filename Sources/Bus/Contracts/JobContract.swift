@@ -176,7 +176,7 @@ public struct JobProviderState: Codable, Sendable, Hashable {
   }
 }
 
-/// A zap that a provider is paid by (NIP-57). Whoever pays sends the request to the provider's wallet, which answers
+/// A zap that a provider is paid by (NIP-57). The payer sends the request to the provider's wallet, which answers
 /// with an invoice; when that is paid, the wallet publishes a receipt.
 public struct JobZapState: Codable, Sendable, Hashable {
   /// The event that is zapped, which asks for the payment.

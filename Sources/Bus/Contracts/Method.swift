@@ -3,7 +3,7 @@ public import Frames
 // A method or topic of the bus as a typed constant: `StoreMethod.count`, `SignerTopic.changes`.
 //
 // The constant is the one place that says number, name, role, callers and types. A caller passes it to
-// `BusConnection.request`, a worker to `Worker.serve`; the access table and `docs/methods.json` are made from the list of
+// `BusConnection.request`, a worker to `Worker.serve`; the access table and `docs/methods.json` are made of the list of
 // all constants. So a name cannot be misspelt, and an answer cannot be read as another type.
 
 /// A method that is answered once.

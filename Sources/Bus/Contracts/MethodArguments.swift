@@ -21,7 +21,7 @@ public protocol MethodArguments: Payload, Codable {
   /// Numbers that have bounds.
   static var ranges: [FieldRange<Self>] { get }
 
-  /// What else is wrong with a value of the right type, as a sentence: `'limit' is -1; a whole number from 0 is expected`.
+  /// What else is wrong with a value of the right type, as a sentence: `'topics' has one that is empty`.
   var objection: String? { get }
 }
 
@@ -47,6 +47,9 @@ extension MethodArguments {
   /// Nothing.
   public var objection: String? { nil }
 
+  /// What is wrong with a value of the right type: a number out of its bounds, or the ``objection``.
+  public var problem: String? { Self.ranges.lazy.compactMap { $0.objection(to: self) }.first ?? objection }
+
   /// Reads the arguments of a request to `method`. Nothing at all counts as `{}`.
   ///
   /// - Throws: `bad-payload` if it is RAW or not JSON; `bad-request` if it is no object, has a name that the method
@@ -70,10 +73,7 @@ extension MethodArguments {
     do throws(Refusal) { self = try JSONPayload.decode(Self.self, from: json) } catch {
       throw Self.bad(error.message, method)
     }
-    for range in Self.ranges {
-      if let objection = range.objection(to: self) { throw Self.bad(objection, method) }
-    }
-    if let objection { throw Self.bad(objection, method) }
+    if let problem { throw Self.bad(problem, method) }
   }
 
   private static func bad(_ message: String, _ method: String) -> Refusal {

@@ -54,7 +54,7 @@ extension RoostClient {
     try await job(JobMethod.approve, reference)
   }
 
-  /// Does not let a provider be paid; it is not waited for any more.
+  /// Denies a provider its payment, and no longer waits for it.
   @discardableResult
   public func denyJob(_ reference: String, provider: String? = nil) async throws(Refusal) -> Job {
     try await job(JobMethod.deny, JobReference(job: reference, provider: provider))

@@ -23,7 +23,7 @@ public enum PushCheckText {
       checks.append(
         .init(
           name: "push tokens", isGood: false,
-          text: "\(Amount.count(status.unreadable, "token")) cannot be opened; their devices must register anew"))
+          text: "\(Amount.count(status.unreadable, "token")) cannot be opened; their devices must register again"))
     }
     return checks
   }

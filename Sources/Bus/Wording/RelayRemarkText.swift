@@ -23,8 +23,8 @@ public enum RelayRemarkText {
     switch remark.kind {
     case .refusedRequest where isPassing(remark): "it is asked again more slowly, and nothing is to be done"
     case .refusedRequest:
-      "if that goes on, take it out of 'relays', or say 'reads = false' for its group, in supervisor.conf"
-    case .refusedEvent: "'roost queue' shows which events; if that goes on, say 'writes = false' for its group"
+      "if that continues, remove it from 'relays', or say 'reads = false' for its group, in supervisor.conf"
+    case .refusedEvent: "'roost queue' shows which events; if that continues, say 'writes = false' for its group"
     case .authWall: "ask it as an account that it knows, or take it out of 'relays' in supervisor.conf"
     case .capped: "what is older than its answer is had by asking again with 'until'"
     case .notice: nil

@@ -16,13 +16,13 @@ public enum StoreText {
     }
     if let lost = status.lost {
       problems.append(
-        "what had seqs \(lost.first) to \(lost.last) is not in the database any more: its log was damaged, the power "
-          + "was lost, or the file was removed or replaced. This is told for a week")
+        "what had seqs \(lost.first) to \(lost.last) is no longer in the database: its log was damaged, the power "
+          + "was lost, or the file was removed or replaced. This is shown for a week")
     }
     if let count = status.damaged {
       problems.append(
         "\(Amount.count(count, "stored event")) were found damaged and removed: the disk or the memory errs. What a relay "
-          + "or a file still has can come again. This is told for a week")
+          + "or a file still has can come again. This is shown for a week")
     }
     if status.isFull == true {
       problems.append(

@@ -47,7 +47,7 @@ public enum DoctorText {
     if bad > 0 { return style.paint(bad == 1 ? "1 check needs attention." : "\(bad) checks need attention.", .bad) }
     let isPending = result.checks.contains { $0.isPending == true }
     guard isPending else { return "All is well." }
-    return "Nothing has to be mended; – is on its way, as it was asked to be, or worth a look."
+    return "Nothing needs fixing; – marks what is still starting, stopped on purpose, or worth a look."
   }
 }
 
@@ -59,7 +59,7 @@ public enum AttachText {
     let time = Amount.duration(milliseconds: grant.expiresMilliseconds)
     let remark = grant.remark.map { style.prose(VisibleText.make($0)).map { style.paint($0, .warning) } } ?? []
     let sentences = [
-      "Run this in a shell of yours within \(time); its token is good for one joining.",
+      "Run this in a shell of yours within \(time); the token can be used once.",
       "The program joins as '\(name)' (\(VisibleText.make(grant.role))). If roostd runs a worker of that name, it is "
         + "stopped first and its mail goes to yours; when yours leaves, the place is given back.",
     ]

@@ -100,7 +100,7 @@ public enum FetchText {
 
   private static func sentence(_ progress: ObserveProgress) -> String {
     let relays = progress.relays
-    guard !relays.isEmpty else { return "no relay was asked: what is stored is fresh enough, or there is none to ask" }
+    guard !relays.isEmpty else { return "no relay was asked: the stored events are fresh enough, or no relay is known" }
     var parts: [String] = []
     let done = relays.filter { $0.state == .stored }
     if !done.isEmpty {

@@ -171,7 +171,7 @@ struct JSONTextScanner {
     let start = index
     index += 1
     while let byte, byte != UInt8(ascii: "\"") {
-      guard byte >= 0x20 else { throw problem("a control character stands unescaped in a string") }
+      guard byte >= 0x20 else { throw problem("a string contains an unescaped control character") }
       index += 1
       if byte == UInt8(ascii: "\\") { try escape() }
     }

@@ -20,20 +20,20 @@ public enum JobDiagnosticText {
 
   /// Of answers as such: why they count for nothing, or what came of them.
   private static let tracking = [
-    "not-asked": "somebody answered who was not asked",
+    "not-asked": "the answer is by a provider that was not asked",
     "of-another-request": "an answer repeats another request than it names",
     "of-another-kind": "a result of another kind than was asked for",
-    "for-another-customer": "an answer is addressed to somebody else",
+    "for-another-customer": "an answer is addressed to another customer",
     "not-of-its-kinds-form": "a result has not the form that results of its kind have",
     "cannot-be-decrypted": "an encrypted answer cannot be decrypted",
     "in-clear": "a result in clear, to a request that was encrypted",
     "after-the-end": "an answer or a receipt came after the job had ended",
     "not-kept": "an answer or a receipt was one too many, and was not kept",
     "differs-from-the-result": "another provider's result differs from the one taken",
-    "receipt-of-unknown-wallet": "a zap receipt is by nobody knows whom",
+    "receipt-of-unknown-wallet": "the author of a zap receipt is not known",
     "receipt-of-another-wallet": "a zap receipt is not by the wallet that was named",
-    "receipt-cannot-be-read": "a zap receipt is none: no invoice, or no signed request in it",
-    "receipt-of-another-request": "a zap receipt is for somebody else's zap",
+    "receipt-cannot-be-read": "a zap receipt is invalid: it has no invoice, or no signed request",
+    "receipt-of-another-request": "a zap receipt is for another zap",
     "receipt-of-another-amount": "a zap receipt's invoice is of another amount",
     "receipt-of-another-invoice": "a zap receipt's invoice was not made for this zap",
     "receipt-with-wrong-preimage": "a zap receipt's preimage is not that of its invoice",
@@ -47,22 +47,22 @@ public enum JobDiagnosticText {
     case .tagNamedByRelay: "a tag is named by a relay's address; it was taken as relays"
     case .tagWithoutValue: "a tag without its value was left out"
     case .beyondLimit: "something too long, or one too many, was left out"
-    case .badRelay: "a relay's address that is none was left out"
-    case .badKey: "a key that is none was left out"
-    case .badEventID: "an event's id that is none was left out"
+    case .badRelay: "an invalid relay address was left out"
+    case .badKey: "an invalid key was left out"
+    case .badEventID: "an invalid event id was left out"
     case .inputWithoutType: "an input has no type"
-    case .inputOfUnknownType: "an input is of a type that nobody knows"
-    case .inputIsNoEventID: "an input should be an event's id, and is none"
+    case .inputOfUnknownType: "an input has an unknown type"
+    case .inputIsNoEventID: "an input should be an event id, and is not"
     case .parameterWithoutValue: "a parameter has a name only"
     case .groupedAmount: "an amount is written in groups, such as 100_000"
     case .badAmount: "an amount is no number"
-    case .amountWithoutInvoice: "what stands beside the amount is no invoice"
+    case .amountWithoutInvoice: "the text after the amount is not an invoice"
     case .brokenInvoice: "the invoice is cut, mistyped, or not signed by who it says"
-    case .amountContradictsInvoice: "the invoice is of another amount than stands beside it"
+    case .amountContradictsInvoice: "the invoice and the amount before it differ"
     case .amountInSatoshis: "the amount is in satoshi, where millisatoshi belong"
     case .statusMissing: "an answer does not say its status"
     case .statusMisspelled: "a status is spelled in an unusual way"
-    case .unknownStatus: "a status is one that nobody knows"
+    case .unknownStatus: "a status is unknown"
     case .statusOnResult: "a result says a status, as only feedback does"
     case .answerToNothing: "an answer names no request"
     case .requestWithoutEventTag: "an answer names its request in the tag 'request' alone"
@@ -70,7 +70,7 @@ public enum JobDiagnosticText {
     case .requestHasWrongID: "the request that an answer repeats has a wrong id"
     case .requestContradictsEventTag: "an answer repeats another request than it names"
     case .requestContradictsKind: "a result is of another kind than the request that it repeats"
-    case .requestContradictsCustomer: "an answer is for somebody else than the request that it repeats"
+    case .requestContradictsCustomer: "an answer and the request that it repeats are for different customers"
     case .customerMissing: "an answer does not say for whom it is"
     case .encryptedTagMissing: "an answer is encrypted, and does not say so"
     case .encryptedTagWithoutCiphertext: "an answer says that it is encrypted, and is not"

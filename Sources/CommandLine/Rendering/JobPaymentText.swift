@@ -26,7 +26,7 @@ extension JobText {
   ) -> String {
     switch payment {
     case .asked, nil: isOpen ? "wants \(amount)" : "wanted \(amount)"
-    case .approved: isOpen ? "wants \(amount), approved" : "\(amount) was approved, and is not to be paid any more"
+    case .approved: isOpen ? "wants \(amount), approved" : "\(amount) was approved, and is no longer to be paid"
     case .paid: "was paid \(amount)"
     case .denied: "wanted \(amount), denied"
     }
@@ -68,7 +68,7 @@ extension JobText {
     var lines = ["    zap \(Amount.satoshis(zap.amount)): send this request \(place)"]
     lines.append("    \(VisibleText.make(request))")
     for receipt in zap.receipts where receipt.proof == nil {
-      lines.append("    a receipt is there, by \(name(receipt.author)), and nobody knows whether that is its wallet")
+      lines.append("    a receipt is there, by \(name(receipt.author)), and it is not known whether that is its wallet")
       let command = "roost job approve \(whom(provider, of: job)) --wallet \(VisibleText.make(receipt.author))"
       lines.append(style.paint("    if it is: \(command)", .dim))
     }

@@ -15,7 +15,7 @@ public enum JobProviderText {
   /// A table: who, what, and how it went here.
   public static func lines(_ providers: [JobProvider], _ style: Style) -> [String] {
     guard !providers.isEmpty else {
-      return ["Nobody has announced that as far as this machine knows; --fetch asks relays."]
+      return ["No provider has announced that to this machine; --fetch asks relays."]
     }
     var table = TextTable([
       TextTable.Column(title: "PROVIDER", columnsMaximum: 63), TextTable.Column(title: "HERE"),

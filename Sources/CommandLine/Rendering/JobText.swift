@@ -72,7 +72,7 @@ public enum JobText {
   /// What becomes of a job that nobody looks at.
   public static func outlook(_ job: Job) -> String {
     // What keeps it stands in the line before.
-    job.state == .drafted && job.reason != nil ? "It is kept, and goes on by itself then" : "It goes on by itself"
+    job.state == .drafted && job.reason != nil ? "It is kept, and continues then" : "It continues automatically"
   }
 
   /// Where a request can be seen.

@@ -59,14 +59,14 @@ public enum PushText {
       switch events.state {
       case "following": "the event store is followed for \(Amount.count(events.keys, "key"))"
       case "away": style.paint("the event store is away", .warning)
-      default: "nobody to follow the event store for"
+      default: "no key to follow the event store for"
       }
     var lines = [
       "Nostr: \(Amount.count(events.devices, "device")), \(events.wakes) of the wakes accepted for events; \(state)"
     ]
     let dismissed = events.dismissed.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
     if events.waking > 0 || !dismissed.isEmpty {
-      let others = dismissed.isEmpty ? "" : "; that wake nobody: " + dismissed.joined(separator: ", ")
+      let others = dismissed.isEmpty ? "" : "; that wake no phone: " + dismissed.joined(separator: ", ")
       lines.append("events: \(events.waking) that wake\(others)")
     }
     return lines
@@ -169,7 +169,7 @@ public enum PushText {
       rekeyed.changed == 0 && rekeyed.remaining == 0
       ? "All tokens are under the newest key already." : "\(rekeyed.changed) tokens are under the newest key now."
     let broken =
-      rekeyed.unreadable > 0 ? ["\(rekeyed.unreadable) tokens cannot be opened; their devices must register anew."] : []
+      rekeyed.unreadable > 0 ? ["\(rekeyed.unreadable) tokens cannot be opened; their devices must register again."] : []
     if rekeyed.remaining > 0 {
       return [words] + broken + ["\(rekeyed.remaining) tokens are under an older key still, whose line must stay."]
     }

@@ -62,7 +62,7 @@ public struct RecordingText: Sendable {
     return [
       style.paint(
         "-- truncated: the recording stops without an end\(isCutOff ? ", in the middle of a record" : ""); "
-          + "whoever wrote it could not go on", .warning)
+          + "its writer could not continue", .warning)
     ]
   }
 

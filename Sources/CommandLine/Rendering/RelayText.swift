@@ -39,7 +39,7 @@ public enum RelayText {
     var rows: [(String, String)] = []
     rows.append(("from", relay.sources.isEmpty ? "nothing that is known here" : relay.sources.joined(separator: ", ")))
     if relay.reads || relay.writes { rows.append(("use", useWords(relay))) }
-    let nobody = relay.sources.isEmpty ? "nobody" : "nobody: no relay-connector is there for it"
+    let nobody = relay.sources.isEmpty ? "no worker" : "no worker: no relay-connector is configured for it"
     rows.append(("dialled by", relay.connector ?? nobody))
     guard let state = relay.state else { return rows }
     if let reason = state.reason { rows.append(("why", reason)) }

@@ -9,10 +9,10 @@ public enum StatusTable {
     var columns: [TextTable.Column] = [
       .init(title: "WORKER"), .init(title: "STATE"), .init(title: "SINCE", alignment: .right),
       .init(title: "PID", alignment: .right, isSpareable: true), .init(title: "RESTARTS", alignment: .right),
-      .init(title: "MAIL", alignment: .right), .init(title: "HAND", alignment: .right),
+      .init(title: "QUEUED", alignment: .right), .init(title: "IN-FLIGHT", alignment: .right),
       .init(title: "MEMORY", alignment: .right),
     ]
-    if showsProportional { columns.append(.init(title: "OWN", alignment: .right)) }
+    if showsProportional { columns.append(.init(title: "PSS", alignment: .right)) }
     columns.append(.init(title: "NOTE"))
     var table = TextTable(columns)
     for worker in status.workers { table.append(row(worker, showsProportional)) }
@@ -65,7 +65,7 @@ public enum StatusTable {
       "\(Amount.count(status.workers.count, "worker")), \(ready) ready"
         + (attached == 0 ? "" : ", \(attached) attached"),
       Amount.count(status.clients.count, "client"), letters,
-      "\(Amount.bytes(UInt64(max(0, status.keptBytes)))) of mail",
+      "\(Amount.bytes(UInt64(max(0, status.keptBytes)))) queued",
       "roostd pid \(status.pid) up \(Amount.duration(milliseconds: status.uptimeMilliseconds))\(memory)",
     ]
     var lines = [""]
@@ -102,7 +102,7 @@ public enum SandboxTable {
     let showsMemory = status.workers.contains { $0.proportionalBytes != nil }
     var columns: [TextTable.Column] = [.init(title: "WORKER"), .init(title: "ROLE"), .init(title: "STATE")]
     if showsMemory {
-      columns += [.init(title: "MEMORY", alignment: .right), .init(title: "OWN", alignment: .right)]
+      columns += [.init(title: "MEMORY", alignment: .right), .init(title: "PSS", alignment: .right)]
     }
     var table = TextTable(columns + [.init(title: "SANDBOX")])
     for worker in status.workers {

@@ -30,7 +30,7 @@ struct Export: LoopCommand {
     name: .shortAndLong,
     help: ArgumentHelp("Write to this file, which must not be there yet; - is standard output.", valueName: "file"))
   var output: String?
-  @Flag(help: "Go on with the --output file, behind its last event; if there is none, begin it.")
+  @Flag(help: "Continue the --output file after its last event; begin it if it does not exist.")
   var resume = false
   @OptionGroup var general: GeneralOptions
 
@@ -38,7 +38,7 @@ struct Export: LoopCommand {
     guard !UnknownOptions.areSought else { return }
     try FilterFlags.validate(filter)
     if let limit, limit < 0 { throw ValidationError("The limit is not negative.") }
-    if resume, path == nil { throw ValidationError("--resume goes on with a file: give --output.") }
+    if resume, path == nil { throw ValidationError("--resume continues a file: give --output.") }
   }
 
   /// The file to write to; nil for standard output.
@@ -90,7 +90,7 @@ struct ExportSummary: Encodable {
   var lines: [String] {
     let before = found > 0 ? ", behind \(found) that were there" : ""
     let text = "\(VisibleText.make(file)): \(Amount.count(written, "event")) written\(before)"
-    return isComplete ? [text] : [text, "stopped: the same command with --resume goes on"]
+    return isComplete ? [text] : [text, "stopped: the same command with --resume continues"]
   }
 }
 

@@ -29,7 +29,7 @@ final class ExportFile {
     guard descriptor >= 0 else {
       if errno == EEXIST {
         throw Refusal(
-          .badRequest, "\(path) is there already; --resume goes on with it, or choose another name",
+          .badRequest, "\(path) is there already; --resume continues it, or choose another name",
           outcome: .notStarted)
       }
       throw Self.refusal("open", path, .notStarted)

@@ -158,7 +158,7 @@ enum TagArgument {
       let isEntity = text.contains("1") && !text.allSatisfy(\.isHexDigit)
       throw Refusal(
         .badRequest,
-        "the tag \(name) needs \(reference.form); '\(shown)' is none"
+        "the tag \(name) needs \(reference.form), not '\(shown)'"
           + (isEntity ? ": \(error)" : ", with \(text.utf8.count) characters"), outcome: .notStarted)
     }
   }
@@ -174,7 +174,7 @@ extension CommandSession {
     do throws(EntityFault) { return try PublicKey(spelled: text) } catch { fault = error }
     if case .secret = fault {
       throw Refusal(
-        .badRequest, "that is a secret key, and it now stands in your shell's history; remove it there",
+        .badRequest, "that is a secret key, and it is now in your shell's history; remove it there",
         outcome: .notStarted)
     }
     guard !text.contains("@") else {

@@ -12,7 +12,7 @@ struct JobCommand: ParsableCommand {
     commandName: "job",
     abstract: "Has work done by data vending machines (NIP-90), and follows it.",
     discussion: """
-      A job that was accepted goes on whether anybody looks or not, and ends with a result or a reason. JOB is what 'roost \
+      An accepted job continues whether it is watched or not, and ends with a result or a reason. JOB is what 'roost \
       job submit' printed, the --key it was given, or the id of one of its request events.
       """,
     subcommands: [
@@ -199,7 +199,7 @@ struct JobApprove: LoopCommand {
 /// `roost job deny`
 struct JobDeny: LoopCommand {
   static let configuration = CommandConfiguration(
-    commandName: "deny", abstract: "Does not let a provider be paid; it is not waited for any more.")
+    commandName: "deny", abstract: "Denies a provider its payment, and no longer waits for it.")
   @OptionGroup var job: JobArgument
   @OptionGroup var provider: JobProviderOption
   @OptionGroup var general: GeneralOptions

@@ -30,7 +30,7 @@ final class JobFollowing {
   func follow(_ job: Job) async throws(Refusal) -> ExitStatus {
     try session.onInterrupt(.interrupted) { [session] in
       session.display.interrupted()
-      session.note("The job goes on: roost job watch \(job.id)")
+      session.note("The job continues: roost job watch \(job.id)")
     }
     if !session.isJSON {
       session.note("job \(job.id), for \(JobText.owner(job))")
@@ -89,7 +89,7 @@ final class JobFollowing {
     default:
       let why = job.reason.map { ": \(VisibleText.make($0))" } ?? ""
       if !session.isJSON {
-        session.note("It \(JobText.standing(job.state))\(why); it goes on: roost job watch \(job.id)")
+        session.note("It \(JobText.standing(job.state))\(why); it continues: roost job watch \(job.id)")
       }
       return .timedOut
     }

@@ -11,8 +11,8 @@ struct JobSubmitCommand: LoopCommand {
     commandName: "submit",
     abstract: "Submits a job; with --wait tells how it is doing, and prints its result.",
     discussion: """
-      Without --provider whoever likes may answer. A kind that the provider on this machine serves stays on this machine, \
-      unless --publish or --relay says otherwise or somebody else is named.
+      Without --provider any provider may answer. A kind that the provider on this machine serves stays on this machine, \
+      unless --publish or --relay says otherwise or another provider is named.
 
       It is for the account that --as names, else for the only one there is; while there is none, for this machine's own.
 
@@ -60,7 +60,7 @@ struct JobSubmitCommand: LoopCommand {
   @Option(
     parsing: .unconditional, help: ArgumentHelp("Most to be paid by --pay auto; else the bid.", valueName: "amount"))
   var payMaximum: String?
-  @Option(help: ArgumentHelp("How long until somebody has to have answered: 30s, 5m.", valueName: "time"))
+  @Option(help: ArgumentHelp("How long providers may take to answer: 30s, 5m.", valueName: "time"))
   var answerWithin: String?
   @Option(help: ArgumentHelp("How long until the result has to be there: 10m, 1h.", valueName: "time"))
   var resultWithin: String?
@@ -97,7 +97,7 @@ struct JobSubmitCommand: LoopCommand {
       throw ValidationError(secretAsArgument)
     }
     do throws(Refusal) {
-      if let objection = try submission().objection { throw Refusal(.badRequest, objection, outcome: .notStarted) }
+      if let problem = try submission().problem { throw Refusal(.badRequest, problem, outcome: .notStarted) }
     } catch { throw ValidationError("\(error.message).") }
   }
 

@@ -27,8 +27,8 @@ struct Key: ParsableCommand {
 
 /// What is said to who has typed one all the same.
 let secretAsArgument =
-  "A secret key is never an argument: it now stands in your shell's history, and everybody on this machine could read it in the "
-  + "list of processes. Remove it there, and regard the key as exposed: what it signs may be somebody else's."
+  "A secret key is never an argument: it is now in your shell's history, and everybody on this machine could read it in the "
+  + "list of processes. Remove it there, and regard the key as exposed: others may sign with it."
 
 /// What stands where nothing belongs, behind the account: somebody may have typed a key or a passphrase there, and it
 /// must not be shown once more.
@@ -40,8 +40,8 @@ struct MisplacedSecrets: ParsableArguments, Sendable {
     guard !UnknownOptions.areSought else { return }
     guard words.isEmpty else {
       throw ValidationError(
-        "Nothing stands behind the account: keys and passphrases are asked for, or read from standard input. What was typed "
-          + "there now stands in your shell's history, and everybody on this machine could read it in the list of processes; "
+        "Unexpected argument after the account: keys and passphrases are asked for, or read from standard input. What was typed "
+          + "there is now in your shell's history, and everybody on this machine could read it in the list of processes; "
           + "if it was a key or a passphrase, regard it as exposed.")
     }
   }
@@ -97,7 +97,7 @@ struct KeyGenerate: LoopCommand {
     discussion: "There is no way to the key without its passphrase. Keep it where you will find it.")
   @OptionGroup var account: AccountArgument
   @OptionGroup var misplaced: MisplacedSecrets
-  @Flag(help: "Store the key as it is: whoever reads the file has it, and no unlocking is needed.")
+  @Flag(help: "Store the key unencrypted: anyone who reads the file has it, and no unlocking is needed.")
   var noPassphrase = false
   @OptionGroup var general: GeneralOptions
 
@@ -123,7 +123,7 @@ struct KeyImport: LoopCommand {
       """)
   @OptionGroup var account: AccountArgument
   @OptionGroup var misplaced: MisplacedSecrets
-  @Flag(help: "Store the key as it is: whoever reads the file has it, and no unlocking is needed.")
+  @Flag(help: "Store the key unencrypted: anyone who reads the file has it, and no unlocking is needed.")
   var noPassphrase = false
   @OptionGroup var general: GeneralOptions
 
@@ -223,7 +223,7 @@ struct KeyPassphrase: LoopCommand {
       """)
   @OptionGroup var choice: AccountChoice
   @OptionGroup var misplaced: MisplacedSecrets
-  @Flag(help: "Store the key as it is: whoever reads the file has it, and no unlocking is needed.")
+  @Flag(help: "Store the key unencrypted: anyone who reads the file has it, and no unlocking is needed.")
   var noPassphrase = false
   @OptionGroup var general: GeneralOptions
 
@@ -250,7 +250,7 @@ struct KeyRemove: LoopCommand {
   static let configuration = CommandConfiguration(
     commandName: "remove", abstract: "Deletes a stored key for good.",
     discussion: """
-      Without a copy elsewhere the account is lost: nobody can ever sign for it again. The account's npub has to be typed, or \
+      Without a copy elsewhere the account is lost: no one can ever sign for it again. The account's npub has to be typed, or \
       given with --confirm.
       """)
   @OptionGroup var account: AccountArgument

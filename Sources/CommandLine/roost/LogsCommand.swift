@@ -113,7 +113,7 @@ private final class LineQueue {
 
   func append(_ line: [UInt8]) {
     guard lines.count < Self.lineMaximum else {
-      end(Refusal(.notReading, "\(lines.count) events wait because nobody reads the output"))
+      end(Refusal(.notReading, "\(lines.count) events wait because the output is not read"))
       return
     }
     lines.append(line)

@@ -16,13 +16,13 @@ struct Observe: LoopCommand {
     discussion: """
       Flags narrow each FILTER; without a FILTER they are one. On a terminal each event has a heading and the first lines of \
       what it says; into a file or a pipe it is one line. With --json each line is {"seq":…,"event":{…}}, and \
-      {"isStoredEnd":true,"seq":…} stands behind the stored ones.
+      {"isStoredEnd":true,"seq":…} follows the stored ones.
 
       While relays are asked, a terminal shows beneath the events how far each is, and in the end what came of it. Without \
       a terminal, standard error is told of a relay that refuses or cannot be asked. With --json nothing of it is told, \
       unless --progress puts {"progress":{…}} among the events, one at each change; in the last "isComplete" is true.
 
-      A restarted store or supervisor is waited for and leaves no gap. Whoever keeps the last seq goes on with --after. \
+      A restarted store or supervisor is waited for and leaves no gap. Keep the last seq and continue with --after. \
       Ctrl-C ends it.
 
         roost observe --kind 1 --author alice --limit 20

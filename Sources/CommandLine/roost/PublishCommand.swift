@@ -53,7 +53,7 @@ struct Publish: LoopCommand {
   @Flag(
     help: "Publish a profile or a list that lacks entries of the one before, which 'roost queue replaced' keeps.")
   var replace = false
-  @Flag(help: "Publish a text with nsec1… or ncryptsec1… in it: whoever reads it has the key.")
+  @Flag(help: "Publish a text with nsec1… or ncryptsec1… in it: anyone who reads it has the key.")
   var allowSecrets = false
   @OptionGroup var way: PublishWay
   @OptionGroup var general: GeneralOptions

@@ -103,7 +103,7 @@ struct PushRekey: LoopCommand {
   static let configuration = CommandConfiguration(
     commandName: "rekey", abstract: "Encrypts all tokens under the newest key of the key ring.",
     discussion: """
-      Put a new line on top of the key ring, name:base64-of-32-bytes, and type this: the ring is read anew. Once 'roost \
+      Put a new line on top of the key ring, name:base64-of-32-bytes, and type this: the ring is read again. Once 'roost \
       push stats' says that nothing is left under older keys, their lines can go.
       """)
   @OptionGroup var general: GeneralOptions

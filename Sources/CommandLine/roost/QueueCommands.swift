@@ -148,7 +148,7 @@ struct QueueRetry: LoopCommand {
 /// `roost queue cancel`
 struct QueueCancel: LoopCommand {
   static let configuration = CommandConfiguration(
-    commandName: "cancel", abstract: "Does not send it any more to relays that do not have it.")
+    commandName: "cancel", abstract: "Stops sending it to relays that do not have it.")
   @OptionGroup var event: PublicationArgument
   @OptionGroup var relay: PublicationRelay
   @OptionGroup var general: GeneralOptions

@@ -60,7 +60,7 @@ struct RelayInfo: LoopCommand {
   static let configuration = CommandConfiguration(
     commandName: "info", abstract: "Shows all that is known of one relay, and what it says of itself.",
     discussion: """
-      What it says of itself (NIP-11) is asked of the relay when it was not asked in the last hour. Nobody vouches for it.
+      What it says of itself (NIP-11) is asked of the relay when it was not asked in the last hour. None of it is verified.
 
       Exit code 1 when nothing here names the relay, and it says nothing of itself either.
       """)

@@ -22,9 +22,9 @@ struct QueueReplaced: LoopCommand {
       """)
   @Argument(help: ArgumentHelp("The version: 64 hexadecimal digits, note1… or nevent1….", valueName: "id"))
   var id: String?
-  @Flag(help: "Print what is to be signed anew, and not the event.")
+  @Flag(help: "Print what is to be signed again instead of the event.")
   var draft = false
-  @Flag(help: "Keep this version no longer; the doctor does not tell of it any more.")
+  @Flag(help: "Forget this version; the doctor no longer mentions it.")
   var forget = false
   @OptionGroup var general: GeneralOptions
 

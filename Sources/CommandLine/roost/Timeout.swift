@@ -18,7 +18,7 @@ struct Timeout: Sendable, CustomStringConvertible {
           ? "A time has a unit: \(text)s for seconds, or \(text)ms, \(text)m, \(text)h."
           : "A time is a whole number and its unit, at most 49 days: 30s, 500ms, 2m, 1h.")
     }
-    guard milliseconds > 0 else { throw ValidationError("Within no time at all nothing can be done.") }
+    guard milliseconds > 0 else { throw ValidationError("The timeout must be greater than 0.") }
     self.milliseconds = milliseconds
   }
 

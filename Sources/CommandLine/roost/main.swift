@@ -79,7 +79,7 @@ enum Program {
     let name = first.prefix { $0 != "=" }
     guard ["--socket", "--json"].contains(name) else { return "" }
     let form = name == "--socket" ? "--socket PATH" : "--json"
-    return "\n  '\(name)' stands behind the command, as in 'roost status \(form)'."
+    return "\n  '\(name)' goes after the command, as in 'roost status \(form)'."
   }
 
   private static func run(_ command: any LoopCommand) -> Never {

@@ -106,7 +106,7 @@ struct JobTextTests {
     (provider.amount, provider.payment, provider.invoice) = (7, .approved, "lnbc1")
     let ended = job(.cancelled) { $0.providers = [provider] }
     let lines = JobText.payment(provider, of: ended, .plain)
-    #expect(lines == ["    0.007 sat was approved, and is not to be paid any more"])
+    #expect(lines == ["    0.007 sat was approved, and is no longer to be paid"])
     provider.payment = .denied
     #expect(JobText.payment(provider, of: ended, .plain) == ["    wanted 0.007 sat, denied"])
   }
@@ -122,8 +122,8 @@ struct JobTextTests {
       let made = JobText.lines(job(.drafted) { $0.key = key }, now: 0, .plain)
       #expect(made[1].hasPrefix("  kind 5050, for npub1"), "\(made)")
     }
-    #expect(JobText.outlook(job(.drafted)) == "It goes on by itself")
-    #expect(JobText.outlook(job(.drafted) { $0.reason = "so" }) == "It is kept, and goes on by itself then")
+    #expect(JobText.outlook(job(.drafted)) == "It continues automatically")
+    #expect(JobText.outlook(job(.drafted) { $0.reason = "so" }) == "It is kept, and continues then")
   }
 
   @Test("Whoever watches hears once that the tracker is away, unless it is back at once, and that it is back")
@@ -213,7 +213,7 @@ struct JobTextTests {
     #expect(
       JobText.lines(shown, now: 0, .plain).suffix(3) == [
         "  odd: the invoice is cut, mistyped, or not signed by who it says (broken-invoice)",
-        "  odd: an answer is addressed to somebody else (for-another-customer), 2 times", "  odd: new-word",
+        "  odd: an answer is addressed to another customer (for-another-customer), 2 times", "  odd: new-word",
       ])
   }
 

@@ -41,7 +41,7 @@ struct PushTextTests {
     #expect(
       lines.contains(
         "Nostr: 2 devices, 7 of the wakes accepted for events; the event store is followed for 1 key"))
-    #expect(lines.contains("events: 9 that wake; that wake nobody: 1 muted, 3 old"))
+    #expect(lines.contains("events: 9 that wake; that wake no phone: 1 muted, 3 old"))
   }
 
   @Test("says what to look at, when a platform is tried again, and that a certificate is not taken")

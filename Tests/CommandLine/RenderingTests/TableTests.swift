@@ -34,11 +34,11 @@ import Wording
     let note = #"next try in 4s; killed by SIGSEGV\e[2J after 3 s, with two messages in hand and nothing to say"#
     #expect(
       lines == [
-        "WORKER       STATE     SINCE   PID  RESTARTS  MAIL  HAND  MEMORY  NOTE",
-        "relay-main   ready    2h 14m  4312       0/5     0     2  14 MiB  3 relays connected",
-        "event-store  backoff   900ms     -       4/5   117     0       -  \(note)",
+        "WORKER       STATE     SINCE   PID  RESTARTS  QUEUED  IN-FLIGHT  MEMORY  NOTE",
+        "relay-main   ready    2h 14m  4312       0/5       0          2  14 MiB  3 relays connected",
+        "event-store  backoff   900ms     -       4/5     117          0       -  \(note)",
         "",
-        "2 workers, 1 ready · 1 client · 0 dead letters · 2.0 KiB of mail · roostd pid 4300 up 2h 15m, 18 MiB",
+        "2 workers, 1 ready · 1 client · 0 dead letters · 2.0 KiB queued · roostd pid 4300 up 2h 15m, 18 MiB",
       ])
   }
 
@@ -47,14 +47,14 @@ import Wording
     let lines = StatusTable.lines(status, Style(isColoured: false, columns: 80))
     #expect(
       lines == [
-        "WORKER       STATE     SINCE   PID  RESTARTS  MAIL  HAND  MEMORY  NOTE",
-        "relay-main   ready    2h 14m  4312       0/5     0     2  14 MiB",
+        "WORKER       STATE     SINCE   PID  RESTARTS  QUEUED  IN-FLIGHT  MEMORY  NOTE",
+        "relay-main   ready    2h 14m  4312       0/5       0          2  14 MiB",
         "    3 relays connected",
-        "event-store  backoff   900ms     -       4/5   117     0       -",
+        "event-store  backoff   900ms     -       4/5     117          0       -",
         #"    next try in 4s; killed by SIGSEGV\e[2J after 3 s, with two messages in hand"#,
         "    and nothing to say",
         "",
-        "2 workers, 1 ready · 1 client · 0 dead letters · 2.0 KiB of mail",
+        "2 workers, 1 ready · 1 client · 0 dead letters · 2.0 KiB queued",
         "roostd pid 4300 up 2h 15m, 18 MiB",
       ])
     #expect(lines.allSatisfy { $0.count <= 80 })
@@ -64,9 +64,9 @@ import Wording
   func narrowestStatus() {
     var wide = status
     wide.workers[0].proportionalBytes = 9 << 20
-    wide.workers[0].name = "a-connector-of-mine-too"
+    wide.workers[0].name = "a-connector-here"
     let lines = StatusTable.lines(wide, Style(isColoured: false, columns: 80))
-    #expect(lines[0] == "WORKER                   STATE     SINCE  RESTARTS  MAIL  HAND  MEMORY      OWN")
+    #expect(lines[0] == "WORKER            STATE     SINCE  RESTARTS  QUEUED  IN-FLIGHT  MEMORY      PSS")
     #expect(lines.allSatisfy { $0.count <= 80 })
   }
 
@@ -249,7 +249,7 @@ import Wording
     #expect(
       DoctorText.lines(DoctorResult(checks: [check]), .plain) == [
         "– worker w  is held, its mail kept.", "",
-        "Nothing has to be mended; – is on its way, as it was asked to be, or worth a look.",
+        "Nothing needs fixing; – marks what is still starting, stopped on purpose, or worth a look.",
       ])
   }
 

@@ -32,8 +32,8 @@ public enum JobTask: Sendable, Hashable {
 
 /// What the shell of a ``JobTable`` is to do, in order.
 public enum JobAction: Sendable {
-  /// Write this down in one transaction, and say ``JobTable/written(_:at:)`` or ``JobTable/notWritten(_:at:)``. There is
-  /// never a second one under way.
+  /// Write this down in one transaction, and say ``JobTable/written(_:at:)`` or ``JobTable/notWritten(_:at:)``. There
+  /// is never a second one under way.
   case write(JobBatch)
   /// Do this, and say what came of it, or ``JobTable/failed(_:_:isLocked:at:)``.
   case perform(JobTask)

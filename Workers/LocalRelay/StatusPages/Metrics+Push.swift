@@ -6,7 +6,7 @@ extension Metrics {
   static func addPush(_ status: PushStatus, to text: inout MetricText) {
     let platforms = status.platforms.map { MetricText.Member(labels: [("platform", $0.name)], value: $0) }
     text.add(
-      "roost_push_platform_state", .gauge, "How a platform stands: 1 for the state it is in.",
+      "roost_push_platform_state", .gauge, "State of a platform: 1 for the state it is in.",
       platforms.flatMap { member in
         ["off", "ready", "away"].map { MetricText.Sample(member.labels + [("state", $0)], $0 == member.value.state) }
       })

@@ -102,7 +102,7 @@ struct Verdict: Sendable {
   /// It in a few words.
   var sentence: String {
     let count = matters.count { !$0.isNote }
-    if count == 0 { return isPending ? "On its way" : matters.isEmpty ? "All is well" : "Nothing has to be mended" }
+    if count == 0 { return isPending ? "On its way" : matters.isEmpty ? "All is well" : "Nothing needs fixing" }
     return count == 1 ? "One thing needs attention" : "\(count) things need attention"
   }
 

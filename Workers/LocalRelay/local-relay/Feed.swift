@@ -15,9 +15,9 @@ import WorkerKit
 // Cut off among the stored events it asks anew and passes over what it gave already; cut off later it goes on after the
 // last seq. So a client sees one stream, whatever dies behind it.
 //
-// What is stored is brought in turns, which clients share (see QueryScheduler). A page is taken to a client that has room
-// for it. One that does not read stops its own feeds: what is stored waits on the bus, a quarter of a MiB for each of
-// few feeds, until another client waits for the turn; what comes is given back to the store, which has it. Both are
+// What is stored is brought in turns, which clients share (see QueryScheduler). A page is taken to a client that has
+// room for it. One that does not read stops its own feeds: what is stored waits on the bus, a quarter of a MiB for each
+// of few feeds, until another client waits for the turn; what comes is given back to the store, which has it. Both are
 // asked for again later.
 
 /// One subscription's way from the store to the client.

@@ -34,8 +34,8 @@ protocol PublishRouting: AnyObject {
   /// The name of one of our accounts.
   func accountName(_ key: PublicKey) -> String?
 
-  /// The worker that dials a relay now, or why none does: whoever hears that waits for `PublishService.connectorsChanged`.
-  /// Each success is followed by one ``publishEnded(at:for:)``.
+  /// The worker that dials a relay now, or why none does: whoever hears that waits for
+  /// `PublishService.connectorsChanged`. Each success is followed by one ``publishEnded(at:for:)``.
   func publishBegins(at relay: RelayURL, for purpose: DialBudget.Purpose) -> Result<String, NoRoute>
 
   /// An attempt has ended, however.

@@ -5,8 +5,8 @@ import Nostr
 import RelayQuarantine
 import Synchronization
 
-// Who has whose bytes in hand, and who has struck how often: a InFlightTable in a file of the worker's state directory, and
-// the book that is kept in it. Without a state directory, as when started by hand, nobody is watched.
+// Who has whose bytes in hand, and who has struck how often: a InFlightTable in a file of the worker's state directory,
+// and the book that is kept in it. Without a state directory, as when started by hand, nobody is watched.
 
 /// The file, which is mapped before the sandbox is entered and needs no right in it.
 enum InFlightFile {

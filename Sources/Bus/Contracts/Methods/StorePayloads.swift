@@ -1,7 +1,7 @@
 public import Frames
 
-// Payloads of the event store that are handled as bytes. Their layouts are drawn in IngestRecords.swift, EventPages.swift,
-// OfferContract.swift and ReconcileContract.swift; the drawings here are what `docs/methods.json` shows.
+// Payloads of the event store that are handled as bytes. IngestRecords.swift, EventPages.swift, OfferContract.swift and
+// ReconcileContract.swift explain their layouts; the drawings here are what `docs/methods.json` shows.
 
 /// A run of events on its way to the store: ``IngestRecord``s, RAW.
 public struct IngestRun: BytePayload, Hashable {

@@ -127,7 +127,7 @@ import Testing
       (JobSubmit.Choice(agreement: 1 << 40), false), (JobSubmit.Choice(agreement: 0), false),
     ] {
       wanted.choice = choice
-      #expect((wanted.objection == nil) == isGood, "\(choice)")
+      #expect((wanted.problem == nil) == isGood, "\(choice)")
     }
   }
 }

@@ -100,10 +100,10 @@ import Testing
   @Test("is made as often as can be meant, and not at all unless somebody says so")
   func bounds() throws {
     var wanted = JobSubmit(kind: 5_050)
-    #expect(wanted.objection == nil)
+    #expect(wanted.problem == nil)
     for (retries, isGood) in [(0, true), (10, true), (11, false), (-1, false)] {
       wanted.retries = retries
-      #expect((wanted.objection == nil) == isGood)
+      #expect((wanted.problem == nil) == isGood)
     }
     let job = try job([first], retries: 0)
     bench.pass(seconds: 121)

@@ -252,7 +252,7 @@ struct VerdictTests {
     }
     #expect(told([account("alice", .unlocked)]).contains("All is well"))
     let html = told([account("alice", .unlocked), account("bob", .locked)])
-    #expect(html.contains("Nothing has to be mended") && html.contains("1 of 2 accounts is locked"))
+    #expect(html.contains("Nothing needs fixing") && html.contains("1 of 2 accounts is locked"))
     #expect(html.contains("<code>roost key unlock</code>") && !html.contains("bob"))
     #expect(html.contains("nothing is signed for it"))
     let both = told([account("alice", .locked), account("bob", .locked)])
