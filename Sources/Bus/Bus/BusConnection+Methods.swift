@@ -2,8 +2,8 @@ public import Contracts
 public import EventLoop
 public import Frames
 
-// The typed face of BusConnection+Requests.swift: a method is a constant of Contracts, which says what it takes and what
-// it answers.
+// The typed face of BusConnection+Requests.swift: a method is a constant of Contracts, which says what it takes and
+// what it answers.
 
 extension BusPayload {
   /// A value in its form.

@@ -83,8 +83,8 @@ public enum Outcome: String, Codable, Sendable {
   case done
 }
 
-/// Why, of a code that has several causes, as a word for programs: no logic reads the message. There may be words that a
-/// reader does not know.
+/// Why, of a code that has several causes, as a word for programs: no logic reads the message. There may be words that
+/// a reader does not know.
 public struct RefusalReason: RawRepresentable, Hashable, Sendable, Codable, ExpressibleByStringLiteral {
   /// The word itself.
   public let rawValue: String

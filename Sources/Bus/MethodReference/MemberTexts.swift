@@ -455,6 +455,7 @@ public enum MemberTexts {
     Refusal.code	The stable word.
     Refusal.message	A sentence: what happened, where, what to do.
     Refusal.outcome	Whether the work was begun. Absent in FATAL.
+    Refusal.reason	Which cause of the code it is; absent where the code says all.
     Refusal.retryAfterMilliseconds	When asking again makes sense, if that is known.
     RefusalCode.bad-length	A length field out of bounds.
     RefusalCode.bad-payload	A payload that is not what its type demands.
@@ -511,6 +512,7 @@ public enum MemberTexts {
     RefusalCode.worker-died	The worker died with the work in hand.
     RefusalCode.would-replace	The event would take entries from a list, or it is not known whether it would, and nobody has said that this is meant.
     RefusalCode.wrong-passphrase	The passphrase does not open the key.
+    RefusalReason.rawValue	The word itself.
     RelayDesire.base	The state these are changes of; absent: `changed` is all that is wanted.
     RelayDesire.changed	New ones, and those that are other than before, whole.
     RelayDesire.generation	The planner's life.

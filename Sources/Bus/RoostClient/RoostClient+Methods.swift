@@ -3,8 +3,8 @@ public import Contracts
 public import EventLoop
 public import Frames
 
-// The typed face of RoostClient+Requests.swift: a method is a constant of Contracts, which says what it takes and what it
-// answers.
+// The typed face of RoostClient+Requests.swift: a method is a constant of Contracts, which says what it takes and what
+// it answers.
 
 extension RoostClient {
   /// Asks for work and waits for the whole answer.

@@ -11,8 +11,8 @@ public enum StoreText {
       let lost = rescue.lost.map { Amount.count($0, "event") } ?? "an unknown number of events"
       problems.append(
         "the database was found damaged, \(CalendarTime.text(rescue.at)) UTC: \(Amount.count(rescue.saved, "event")) "
-          + "saved, \(lost) lost. The damaged file is \(rescue.aside): once you need it no more, remove it, and this "
-          + "is told no longer")
+          + "saved, \(lost) lost. The damaged file is \(rescue.aside): once you no longer need it, remove it, and this "
+          + "message ends")
     }
     if let lost = status.lost {
       problems.append(

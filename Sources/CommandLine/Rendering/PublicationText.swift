@@ -23,7 +23,7 @@ public enum PublicationText {
       return "It may be queued as \(note), and is sent then; 'roost queue show \(note)' tells, and \(cancel)."
     }
     let taken = publication.targets.count { $0.state == .confirmed }
-    let sent = taken == 0 ? "will be sent" : "goes on: \(summary(publication)) so far"
+    let sent = taken == 0 ? "will be sent" : "continues: \(summary(publication)) so far"
     return "It is queued as \(note), and \(sent); \(cancel)."
   }
 

@@ -13,7 +13,7 @@ struct ClientCommand: ParsableCommand {
     abstract: "Shows who is connected to the local relay, and lets web pages in.",
     discussion: """
       Programs on this machine may use the local relay without being asked. A page in a browser may have been written by \
-      anybody: it may do nothing until its origin is allowed, once.
+      any page: it may do nothing until its origin is allowed, once.
 
         roost client list
         roost client allow https://client.example

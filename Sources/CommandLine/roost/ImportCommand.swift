@@ -13,9 +13,9 @@ struct Import: LoopCommand {
   static let configuration = CommandConfiguration(
     abstract: "Stores the events of a file, one JSON object a line.",
     discussion: """
-      Every event is verified. What is there already costs next to nothing, so a file can be imported again; lines that \
-      are no valid events are passed over: the first hundred are told, and --errors writes down each of them, in the order \
-      of the file. If the store stops taking events (a full disk), the line is told at which to go on with --from-line. \
+      Every event is verified. Events that are stored already cost next to nothing, so a file can be imported again. Lines \
+      that are not valid events are skipped: the first hundred are shown, and --errors writes each of them to a file, in the \
+      order of the input. If the store stops taking events (a full disk), the command prints the line for --from-line. \
       Ctrl-C stops in the same way.
 
         gunzip -c events.jsonl.gz | roost import -

@@ -156,7 +156,7 @@ struct JobApprove: LoopCommand {
     commandName: "approve",
     abstract: "Lets a provider be paid, and shows the invoice; with --preimage: it was paid, and this is the proof.",
     discussion: """
-      A provider that shows no invoice is paid by a zap (NIP-57): the request for it is signed and shown. Whoever pays \
+      A provider that shows no invoice is paid by a zap (NIP-57): the request for it is signed and shown. The payer \
       sends it to the provider's wallet, which answers with an invoice; its receipt comes by itself, and is believed when \
       it shows the preimage, or is by the --wallet that the provider's lnurl page names (nostrPubkey).
       """)

@@ -14,7 +14,7 @@ struct JobSubmitCommand: LoopCommand {
       Without --provider any provider may answer. A kind that the provider on this machine serves stays on this machine, \
       unless --publish or --relay says otherwise or another provider is named.
 
-      It is for the account that --as names, else for the only one there is; while there is none, for this machine's own.
+      It belongs to the account that --as names, else to the only account; without an account, to this machine.
 
       Nothing is paid before 'roost job approve', unless --pay auto says so, within its bounds.
 

@@ -34,7 +34,7 @@ enum JobWords {
       let isScheme =
         scheme.first?.isLetter == true && scheme.allSatisfy { $0.isASCII && !$0.isWhitespace && $0 != "/" }
       guard isScheme, scheme.utf8.count + 1 < text.utf8.count else {
-        throw bad("an input url=… is an address such as https://example.com/a; '\(text.prefix(80))' is none")
+        throw bad("an input url=… needs an address such as https://example.com/a, not '\(text.prefix(80))'")
       }
       return text
     default: return text
@@ -51,7 +51,7 @@ enum JobWords {
   static func provider(_ text: String) throws(Refusal) -> String {
     do throws(EntityFault) { return try PublicKey(spelled: text).description } catch {
       guard ["npub1", "nprofile1", "nostr:"].contains(where: text.hasPrefix) else {
-        throw bad("--provider is a key: npub1…, nprofile1… or 64 hexadecimal digits; '\(text.prefix(80))' is none")
+        throw bad("--provider is a key: npub1…, nprofile1… or 64 hexadecimal digits, not '\(text.prefix(80))'")
       }
       throw bad("--provider '\(text.prefix(80))' is no key: \(error)")
     }
@@ -77,7 +77,7 @@ enum JobWords {
       default: nil
       }
     guard let factor, let number = Int64(digits) else {
-      throw bad("an amount is 50sat or 50000msat, and without a unit in millisatoshi; '\(text.prefix(40))' is none")
+      throw bad("an amount is 50sat or 50000msat, and without a unit in millisatoshi, not '\(text.prefix(40))'")
     }
     let (product, isOver) = number.multipliedReportingOverflow(by: factor)
     guard !isOver else { throw bad("'\(text.prefix(40))' is more than there is") }
@@ -92,7 +92,7 @@ enum JobWords {
     else {
       throw bad(
         "a time is a whole number and its unit, from 1s to \(longest / 3_600)h: 30s, 5m, 1h; "
-          + "'\(text.prefix(40))' is none")
+          + "not '\(text.prefix(40))'")
     }
     return Int64(milliseconds / 1_000)
   }

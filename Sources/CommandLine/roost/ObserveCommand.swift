@@ -18,8 +18,8 @@ struct Observe: LoopCommand {
       what it says; into a file or a pipe it is one line. With --json each line is {"seq":…,"event":{…}}, and \
       {"isStoredEnd":true,"seq":…} follows the stored ones.
 
-      While relays are asked, a terminal shows beneath the events how far each is, and in the end what came of it. Without \
-      a terminal, standard error is told of a relay that refuses or cannot be asked. With --json nothing of it is told, \
+      While relays are asked, a terminal shows their progress below the events, and a summary at the end. Without a \
+      terminal, standard error names a relay that refuses or cannot be asked. --json leaves this out, \
       unless --progress puts {"progress":{…}} among the events, one at each change; in the last "isComplete" is true.
 
       A restarted store or supervisor is waited for and leaves no gap. Keep the last seq and continue with --after. \

@@ -24,9 +24,9 @@ struct Publish: LoopCommand {
 
       Nothing with a secret key in it is signed or published, unless --allow-secrets says that it is meant.
 
-      An event is verified and on disk when it is told as accepted; it is sent to the relays of its author's list and to \
-      those of supervisor.conf, or to each --relay, for days if need be. What becomes of it is told for --timeout, and \
-      later by 'roost queue'. Ctrl-C does not call it off: 'roost queue cancel ID' does. With --local it is stored only. \
+      An accepted event is verified and on disk. It is sent to the relays of its author's list and to those of \
+      supervisor.conf, or to each --relay, for days if need be. The command shows its progress for --timeout; later \
+      'roost queue' does. Ctrl-C does not call it off: 'roost queue cancel ID' does. With --local it is stored only. \
       --json prints one object for each event, when nothing more is waited for: "state" is "stored" with --local, else as in 'roost queue'.
 
         roost publish --content 'hello' --tag t=nostr

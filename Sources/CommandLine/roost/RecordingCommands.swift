@@ -16,7 +16,7 @@ struct RecordingFiles: ParsableCommand {
       abstract: "Prints a recording, one line a frame.",
       discussion: """
         A line is the frame's number, seconds since the start, → for a frame to the worker and ← for one from it, type, \
-        method, ids, and the payload as far as it goes. With --json, an object a line with everything in it.
+        method, ids, and as much of the payload as fits. With --json, an object a line with everything in it.
 
         Exit codes: 0 the whole recording, 1 it is truncated or damaged.
         """)

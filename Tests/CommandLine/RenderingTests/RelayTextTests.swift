@@ -63,7 +63,7 @@ struct RelayTextTests {
     let relay = PlanRelayList.Relay(relay: "wss://dm.example", sources: [], reads: false, writes: false)
     #expect(
       RelayText.info(relay, .document(result), now: 160, .plain) == [
-        "wss://dm.example  not dialled", "  from        nothing that is known here", "  dialled by  nobody",
+        "wss://dm.example  not dialled", "  from        nothing that is known here", "  dialled by  no worker",
         "  says        of itself, fetched 1m ago:", "  name        A\\e[2J relay", "  about       One.", "",
         "              Two.", "  contact     mailto:a@b.example", "  software    https://s.example, version 2",
         "  NIPs        1, 11", "  wants       to know who asks (AUTH)",

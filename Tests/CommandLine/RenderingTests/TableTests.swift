@@ -117,7 +117,7 @@ import Wording
     both.workers[0].proportionalBytes = 9 << 20
     #expect(
       SandboxTable.lines(both, .plain) == [
-        "WORKER       ROLE             STATE    MEMORY      OWN  SANDBOX",
+        "WORKER       ROLE             STATE    MEMORY      PSS  SANDBOX",
         "relay-main   relay-connector  ready    14 MiB  9.0 MiB  landlock 3, seccomp",
         "event-store  event-store      backoff       -        -  -",
       ])

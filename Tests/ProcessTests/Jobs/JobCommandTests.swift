@@ -70,7 +70,7 @@ extension ProcessTests {
       for (flags, words) in [
         (["--topic", ""], "is empty"), (["--input", "url=notaurl"], "such as https://"),
         (["--input", "event=note1nonsense"], "is no event"), (["--pay-maximum", "5sat"], "--pay auto"),
-        (["--one-by-one"], "--provider"), (["--bid", "-1"], "'-1' is none"),
+        (["--one-by-one"], "--provider"), (["--bid", "-1"], "not '-1'"),
         (["--output", ""], "--output is a MIME type"),
         (["--local", "--relay", "wss://a.example"], "--local or --relay"),
         (["--answer-within", "100000h"], "720h"), (["--provider", "xyz"], "--provider is a key: npub1"),
