@@ -29,7 +29,7 @@ build: packages ## build everything for debugging
 	$(SWIFT) build --build-tests
 
 test: packages python build ## run every test, real processes included
-	$(SWIFT) test --skip-build
+	@Scripts/test.sh "$$($(SWIFT) build --show-bin-path)"
 
 methods: packages ## write docs/methods.json from the declarations of methods
 	ROOST_WRITE=1 $(SWIFT) test --filter MemberTextsTests

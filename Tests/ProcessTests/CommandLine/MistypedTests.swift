@@ -48,7 +48,7 @@ extension ProcessTests {
       }
       let early = try SpawnedProcess(SpawnedProcess.builtProgram("roost"), ["--socket", "x", "status"])
       let told = words(try early.readAllOutput())
-      #expect(told.contains("stands behind the command, as in 'roost status --socket PATH'"))
+      #expect(told.contains("goes after the command, as in 'roost status --socket PATH'"))
       let wrong = try SpawnedProcess(SpawnedProcess.builtProgram("roost"), ["publish", "hi"])
       #expect(try wrong.readAllOutput().contains("That is no JSON object"))
     }
