@@ -50,6 +50,7 @@ def call(method, **arguments):
     return answer
 
 call("supervisor.status")
+if call("supervisor.version")["protocolVersion"] != 1: note("supervisor.version", error="another protocol")
 call("supervisor.why", worker="event-store")
 call("supervisor.doctor")
 call("supervisor.logs", lines=3)

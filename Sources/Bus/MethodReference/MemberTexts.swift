@@ -785,6 +785,8 @@ public enum MemberTexts {
     SupervisorStatus.uptimeMilliseconds	Milliseconds since roostd started.
     SupervisorStatus.version	Version of roostd.
     SupervisorStatus.workers	The workers, in the order of the file.
+    SupervisorVersion.protocolVersion	The version of the protocol, as in each frame.
+    SupervisorVersion.version	The version of roostd, such as `1.2.3`.
     Topic.declaration	What is known of it without its type.
     TrackingStatus.answers	Events that were answers to open jobs, since the start.
     TrackingStatus.approvedToday	Millisatoshi approved in the last 24 hours.

@@ -59,6 +59,9 @@ final class ControlService {
     on(SupervisorMethod.why) { [unowned self] (_, request) throws(Refusal) in try why(request) }
     later(SupervisorMethod.deadLetters) { [unowned self] (call, request) in deadLetters(call, request) }
     on(SupervisorMethod.doctor) { [unowned self] (_, _) in doctor() }
+    on(SupervisorMethod.version) { (_, _) in
+      SupervisorVersion(version: RoostVersion.text, protocolVersion: FrameHeader.version)
+    }
     on(SupervisorMethod.record) { [unowned self] (call, request) throws(Refusal) in try record(call, request) }
     later(SupervisorMethod.shutdown) { [unowned self] (call, _) in
       // The answer first: nothing is sent once the stop has begun.

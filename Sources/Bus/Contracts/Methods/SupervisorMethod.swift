@@ -60,11 +60,15 @@ public enum SupervisorMethod {
     14, "supervisor.record", of: .supervisor, for: [.client],
     "Writes the messages between a worker and the hub into a file. For the supervisor's own user only.",
     refuses: [.denied])
+  /// The version.
+  public static let version = Method<NoArguments, SupervisorVersion>(
+    15, "supervisor.version", of: .supervisor, for: [.client],
+    "The version of the supervisor, without a look at its workers.")
 
   static let all: [MethodDeclaration] = [
     status.declaration, start.declaration, stop.declaration, restart.declaration, hold.declaration, attach.declaration,
     reload.declaration, logs.declaration, logLevel.declaration, why.declaration, deadLetters.declaration,
-    doctor.declaration, shutdown.declaration, record.declaration, SupervisorTopic.events.declaration,
+    doctor.declaration, shutdown.declaration, record.declaration, version.declaration, SupervisorTopic.events.declaration,
   ]
 }
 
@@ -73,6 +77,20 @@ public enum SupervisorTopic {
   /// Changes of workers' states.
   public static let events = Topic<SupervisorEvent>(
     32, "supervisor.events", of: .supervisor, for: [.client], "Each change of a worker's state, with its reason.")
+}
+
+/// The answer of `supervisor.version`.
+public struct SupervisorVersion: Codable, Payload, Hashable {
+  /// The version of roostd, such as `1.2.3`.
+  public var version: String
+  /// The version of the protocol, as in each frame.
+  public var protocolVersion: UInt8
+
+  /// A version.
+  public init(version: String, protocolVersion: UInt8) {
+    self.version = version
+    self.protocolVersion = protocolVersion
+  }
 }
 
 extension SupervisorStatus: Payload {}
