@@ -26,7 +26,7 @@ class Client:
         return lambda **arguments: self.call(found[0], arguments)
 
     def call(self, name, arguments):
-        """Parts and the terminal answer; ValueError for what the schema does not allow, Refused for what Roost refuses."""
+        """Parts and the terminal answer. ValueError: the schema does not allow it. Refused: Roost does not."""
         found = self.problems(arguments, self.methods[name]["arguments"])
         if found: raise ValueError(f"{name}: {'; '.join(found)}")
         return self.ask(name, arguments)
@@ -55,7 +55,8 @@ class Client:
         if value not in schema.get("enum", [value]): return [f"{place} is none of {schema['enum']}"]
         if kind in ("integer", "number") and value < schema.get("minimum", value): return [f"{place} is too small"]
         if kind == "array":
-            return [text for index, one in enumerate(value) for text in self.mistakes(one, schema["items"], f"{place}[{index}]")]
+            found = [self.mistakes(one, schema["items"], f"{place}[{index}]") for index, one in enumerate(value)]
+            return [text for texts in found for text in texts]
         if kind != "object": return []
         members, rest = schema.get("properties", {}), schema.get("additionalProperties")
         found = [f"{place}.{name} is missing" for name in schema.get("required", []) if name not in value]

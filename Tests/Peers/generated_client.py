@@ -30,8 +30,9 @@ def call(method, **arguments):
     described = client.methods[method]
     try:
         parts, answer = client.call(method, arguments)
+        form = described.get("parts", {"form": "nothing"})
         for part in parts:
-            for text in client.problems(part, described.get("parts", {"form": "nothing"}), "part"): note(method, text=text)
+            for text in client.problems(part, form, "part"): note(method, text=text)
         for text in client.problems(answer, described["answer"], "answer"): note(method, text=text)
     except (Refused, ValueError) as error:
         note(method, right=arguments, error=str(error))

@@ -79,8 +79,8 @@ public struct PayloadSchema {
 
 /// The members of an object type.
 public struct PayloadShape: Sendable {
-  /// One member.
   // @unchecked: a type is a constant; only a conformance bound to an actor could say otherwise, and payloads have none.
+  /// One member.
   public struct Member: @unchecked Sendable {
     /// Its name.
     public let name: String

@@ -168,8 +168,8 @@ public enum PushText {
     let words =
       rekeyed.changed == 0 && rekeyed.remaining == 0
       ? "All tokens are under the newest key already." : "\(rekeyed.changed) tokens are under the newest key now."
-    let broken =
-      rekeyed.unreadable > 0 ? ["\(rekeyed.unreadable) tokens cannot be opened; their devices must register again."] : []
+    let count = rekeyed.unreadable
+    let broken = count > 0 ? ["\(count) tokens cannot be opened; their devices must register again."] : []
     if rekeyed.remaining > 0 {
       return [words] + broken + ["\(rekeyed.remaining) tokens are under an older key still, whose line must stay."]
     }

@@ -216,7 +216,7 @@ extension Connector: RelayLinkOwner {
           session.authenticationSigned(account, challenge: challenge, event: event, id: id, at: now)
         }
       } catch {
-        log.notice("authentication failed: no account to authenticate with", metadata: ["relay": "\(link.url)", "why": "\(error.message)"])
+        log.notice("authentication failed", metadata: ["relay": "\(link.url)", "why": "\(error.message)"])
         link.tell { session, now in
           session.authenticationFailed(account, challenge: challenge, message: error.message, at: now)
         }

@@ -68,7 +68,8 @@ public enum SupervisorMethod {
   static let all: [MethodDeclaration] = [
     status.declaration, start.declaration, stop.declaration, restart.declaration, hold.declaration, attach.declaration,
     reload.declaration, logs.declaration, logLevel.declaration, why.declaration, deadLetters.declaration,
-    doctor.declaration, shutdown.declaration, record.declaration, version.declaration, SupervisorTopic.events.declaration,
+    doctor.declaration, shutdown.declaration, record.declaration, version.declaration,
+    SupervisorTopic.events.declaration,
   ]
 }
 
