@@ -1,6 +1,6 @@
-"""Calls methods through examples/generated.py, which knows them from docs/methods.json alone: each with right arguments,
-with a member that it does not have, and with a member of the wrong type. Prints a line of JSON for each call that was not
-as the document says, and the number of methods called."""
+"""Calls methods through examples/generated.py, which knows them from docs/methods.json alone: each with right
+arguments, with a member that it does not have, and with a member of the wrong type. Prints a line of JSON for each call
+that was not as the document says, and the number of methods called."""
 import json, os, sys
 
 sys.dont_write_bytecode = True
@@ -24,7 +24,7 @@ def wrong_member(method):
         if member.get("type"): return {name: WRONG[member["type"]]}
 
 def call(method, **arguments):
-    """Right arguments: what comes is of the form that the document says. Wrong ones are refused, and nothing is done."""
+    """Right arguments: what comes has the form that the document says. Wrong ones are refused, and nothing is done."""
     global called
     called += 1
     described = client.methods[method]

@@ -157,7 +157,7 @@ struct RelayDirectoryTests {
 
   // MARK: Gift wraps
 
-  @Test("A gift wrap goes to three relays of its recipient's list for direct messages, and no account authenticates there")
+  @Test("A gift wrap goes to three relays of its recipient's message list, and no account authenticates there")
   func wraps() throws {
     var directory = RelayDirectory.sample([alice], relays: [hub])
     _ = directory.learn(bob.messageList(["wss://1.org", "wss://2.org", "wss://3.org", "wss://4.org"]))
