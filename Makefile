@@ -14,8 +14,8 @@ PROGRAMS = roostd roost roost-exec event-store outbox-planner relay-connector si
 SWIFT_SOURCES = Sources Workers Tests Package.swift $(wildcard Benchmarks)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test methods check lint documentation sanitize bench hostile chaos fuzz soak power install clean \
-  packages python
+.PHONY: help run build test methods check lint documentation sanitize bench hostile chaos fuzz soak power install \
+  clean packages python
 
 help: ## print this list
 	@echo 'Roost. Usage: make TARGET'

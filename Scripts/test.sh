@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs every test that was built: first those of machines and codecs, which use all processors, then those with real
-# processes, which mostly wait, in two parts beside each other. A part is printed when it has ended; the exit code is 0 if
-# all passed. Usage: Scripts/test.sh [BUILD_DIRECTORY]
+# processes, which mostly wait, in two parts beside each other. A part is printed when it has ended. The exit code is 0
+# if all passed. Usage: Scripts/test.sh [BUILD_DIRECTORY]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -16,7 +16,8 @@ runner=$build/roostPackageTests.xctest
 suites() {
   local rooms=()
   for room in "$@"; do rooms+=("Tests/ProcessTests/$room"); done
-  grep -rhoE '^(  )?struct [A-Za-z]+Tests\b' "${rooms[@]}" --include='*.swift' | awk '{print $2}' | sort -u | paste -sd'|'
+  grep -rhoE '^(  )?struct [A-Za-z]+Tests\b' "${rooms[@]}" --include='*.swift' |
+    awk '{print $2}' | sort -u | paste -sd'|'
 }
 first=$(suites Push LocalRelay EventStore Signer)
 
