@@ -46,7 +46,7 @@ install_programs() {
 
 install_files() {
   install -d "$root$prefix/share/roost" "$root$units"
-  install -m 644 supervisor.conf docs/operations.md "$root$prefix/share/roost/"
+  install -m 644 supervisor.conf docs/operations.md docs/supervision.md docs/debugging.md "$root$prefix/share/roost/"
   sed "s|@PREFIX@|$prefix|g" packaging/roost.service >"$root$units/roost.service"
   chmod 644 "$root$units/roost.service"
   if [[ -z $root && ! -e $settings ]]; then

@@ -39,7 +39,7 @@ public struct HMACSHA256: ~Copyable {
 
   deinit { EVP_MAC_CTX_free(context) }
 
-  /// Begins anew, with the same key.
+  /// Begins again, with the same key.
   public func restart() {
     precondition(EVP_MAC_init(context, nil, 0, nil) == 1, "HMAC can always begin again")
   }

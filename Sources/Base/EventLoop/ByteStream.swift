@@ -149,7 +149,7 @@ public final class ByteStream {
 
   // MARK: Reading
 
-  /// Starts, or goes on, reading. Input left unused by the last call is offered again with the next bytes.
+  /// Starts, or continues, reading. Input left unused by the last call is offered again with the next bytes.
   public func startReading() {
     wantsReading = true
     guard let stream, !isReading else { return }
@@ -393,7 +393,7 @@ public final class ByteStream {
   /// Whether nothing more may be written.
   private var isFinishing = false
 
-  /// Takes no more output, and tells the other side that none comes, once what waits has gone. Input goes on.
+  /// Takes no more output, and tells the other side that none comes, once what waits has gone. Input continues.
   ///
   /// For a leave that the other side is sure to hear of: to close while it still sends may throw away what it has not
   /// read yet. Whoever calls this bounds the time.

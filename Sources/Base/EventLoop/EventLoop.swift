@@ -99,7 +99,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
   @inline(__always)
   public var isOnLoop: Bool { owner.load(ordering: .acquiring) == UInt(pthread_self()) }
 
-  /// The monotonic clock now, read anew.
+  /// The monotonic clock now, read again.
   @inline(__always)
   public var now: Instant { Instant(nanoseconds: uv_hrtime()) }
 

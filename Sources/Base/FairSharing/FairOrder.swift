@@ -6,7 +6,7 @@ internal import HeapModule
 // Time passes here with what is served, as fast as it would if all who want something were served at once, each an
 // equal part. A client's mark is the time at which it will have had its part of what it got. What it wants next is due
 // then, or now if that is past. So who asks for little is due now, whatever others ask for; who asks for all there is
-// is due later with all that he gets. And since time passes, nobody is overtaken for ever, however many come anew.
+// is due later with all that he gets. And since time passes, nobody is overtaken for ever, however many come again.
 
 /// What clients have been served, as times.
 public struct ServiceClock: Sendable {
@@ -32,7 +32,7 @@ public struct ServiceClock: Sendable {
   }
 
   /// A client has been served. All of it makes time pass, also what counted for the client when it began: or those who
-  /// come anew all the time, and ask for little, would stand before whoever has asked once.
+  /// come again all the time, and ask for little, would stand before whoever has asked once.
   ///
   /// - Parameters:
   ///   - client: who. Nothing is kept of one that is gone.

@@ -5,7 +5,7 @@ internal import Cryptography
 //     [0,"<pubkey>",<created_at>,<kind>,<tags>,"<content>"]
 //
 // without white space, strings escaped in one way only (NIP-01). Nearly all events stand so in their text already, and
-// then the form is put together from slices of it. The others are written anew, string by string.
+// then the form is put together from slices of it. The others are written again, string by string.
 //
 // Control characters: NIP-01 names seven escapes and wants "all other characters" verbatim. Verbatim, the other control
 // characters would not be JSON; all implementations that were looked at write them `\u0001`, and so does this one.

@@ -7,10 +7,10 @@ internal import Synchronization
 /// Copies the write-ahead log into the file on a thread and a connection of its own, while the writer goes on writing.
 ///
 /// SQLite would do it in the transaction that passes the bound, and whoever waits for that one would wait for the disk,
-/// 100 ms and more. Beside a writer that never pauses the log is not begun anew; from `patience` times the bound on the
-/// writer does the rest itself, which is little then. Where some read at any moment, that cannot come to the end
+/// 100 ms and more. Beside a writer that never pauses the log is not begun again; from `patience` times the bound on
+/// the writer does the rest itself, which is little then. Where some read at any moment, that cannot come to the end
 /// either, and the log would grow for as long: then the writer waits for those who read an older state, and begins it
-/// anew. New readers do not make him wait longer.
+/// again. New readers do not make him wait longer.
 ///
 /// Where commits do not wait for the disk, the same thread brings the log there every few MiB. Whoever does want to
 /// wait then waits for few pages of others, and a loss of power takes no more than these.

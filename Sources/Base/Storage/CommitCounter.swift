@@ -2,7 +2,7 @@ internal import GRDB
 internal import Glibc
 internal import Synchronization
 
-// After damage in the log of writes SQLite goes on without the commits behind it, and says nothing. So ledgers count
+// After damage in the log of writes SQLite continues without the commits behind it, and says nothing. So ledgers count
 // their commits, in the database (its `application_id`, which is written with the commit) and beside it, in a file of
 // one line: `COUNT VERSION`, for example `1042 3`. It is written after each commit, and synced by nobody: a killed
 // process leaves it as it is, a loss of power may take its last values, and then a loss is not known. What it says is

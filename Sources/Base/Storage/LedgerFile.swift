@@ -10,7 +10,7 @@ internal import Glibc
 // So an owner never reads a damaged file. What came of it stands in a text beside the damaged file, where
 // `roost doctor` finds it. A cache is not rescued: it is removed, and begun again.
 //
-// Rejected: to begin the log anew behind a damaged place, to save the commits behind it. Their pages build on those of
+// Rejected: to begin the log again behind a damaged place, to save the commits behind it. Their pages build on those of
 // the commit that is lost.
 
 /// A ledger's database file, and how it comes back from damage.

@@ -39,7 +39,7 @@ public struct Quarantine: Sendable, Hashable {
   }
 }
 
-/// A database that is made anew of what can be read when it is damaged.
+/// A database that is made again of what can be read when it is damaged.
 public struct RescuableFile: Sendable {
   /// The database file.
   public let path: String

@@ -7,7 +7,7 @@ public import LinuxSystem
 public struct StorageFault: Error, Hashable, Sendable, CustomStringConvertible {
   /// What kind of failure it is: each asks something else of whoever runs the machine.
   public enum Kind: String, Hashable, Sendable {
-    /// No space on the disk, or a file size limit: nothing was lost, writing goes on when there is room.
+    /// No space on the disk, or a file size limit: nothing was lost, writing continues when there is room.
     case full
     /// What is in the file is not what was written.
     case corrupt

@@ -269,7 +269,7 @@ public final class StorageFile: Sendable {
   /// The loss of commits is written down elsewhere, and is not told again.
   func settleMissingCommits() throws(StorageFault) { try counter?.settle() }
 
-  /// The statements around it are kept: compiled anew each time, they would be a fifth of a small transaction.
+  /// The statements around it are kept: compiled again each time, they would be a fifth of a small transaction.
   private static func inTransaction<Value>(_ database: Database, _ body: () throws -> Value) throws -> Value {
     try database.cachedStatement(sql: "BEGIN IMMEDIATE").execute()
     do {

@@ -161,7 +161,7 @@ extension Registry {
   /// REGISTRY is under way. Nil of any other: a seat is given to others, and who has it next is not known yet.
   ///
   /// A worker that is back has the turn behind its last one. The hub never gives that turn to another worker: a seat
-  /// that is given anew is reserved for one turn before it is joined. A client may have it; hence the role.
+  /// that is given again is reserved for one turn before it is joined. A client may have it; hence the role.
   ///
   /// - Parameters:
   ///   - endpoint: of the connection.

@@ -15,7 +15,7 @@ public struct ObservePlan: Hashable, Sendable {
   /// The plan's name.
   public let key: FilterKey
   /// The name under which an observer's place is kept: that of the plan, unless gift wraps are given to some only. With
-  /// others he begins anew, since what he passed over before may be for them.
+  /// others he begins again, since what he passed over before may be for them.
   public let placeKey: FilterKey
   /// The name of what is asked of the network: plans that differ in their policy only have the same.
   public let fetchKey: FilterKey

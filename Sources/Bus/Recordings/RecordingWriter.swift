@@ -17,7 +17,7 @@ public struct RecordingWriter: Sendable {
   public private(set) var fromWorkerCount: UInt64 = 0
   /// Frames that were left out because nobody could take their bytes.
   public private(set) var missingCount: UInt64 = 0
-  /// How it ended; nil while it goes on.
+  /// How it ended; nil while it continues.
   public private(set) var end: RecordingEnd?
 
   /// The size the file never passes, in bytes.

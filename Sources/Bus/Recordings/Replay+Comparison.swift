@@ -99,7 +99,7 @@ enum FrameComparison {
       ("attempt", UInt64(recorded.attempt), UInt64(header.attempt)),
       ("method", UInt64(recorded.method), UInt64(header.method)), ("trace", recorded.trace, header.trace),
     ]
-    // A recording keeps HELLO without its token, written anew; its id means nothing to anybody.
+    // A recording keeps HELLO without its token, written again; its id means nothing to anybody.
     return numbers.first { $0.1 != $0.2 && !(recorded.type == .hello && $0.0 == "id") }.map { name, before, now in
       "'\(name)' in its header is \(now), not \(before)"
     }

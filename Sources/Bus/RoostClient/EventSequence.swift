@@ -8,7 +8,7 @@ internal import Nostr
 /// ``RoostClient/events(matching:limit:behind:)``.
 ///
 /// Events are read from the store as the loop takes them: a million of them need no more memory than a few. A lost
-/// connection or a restarted store is waited for, as long as the client's patience, and the sequence goes on where it
+/// connection or a restarted store is waited for, as long as the client's patience, and the sequence continues where it
 /// was. It ends with a `Refusal` when the store will not answer, and early when the loop is left or its task cancelled.
 public struct EventSequence: AsyncSequence, Sendable {
   /// Events with the bytes that were signed.

@@ -3,7 +3,7 @@
 //   stored ── the end of what is stored ──▶ live
 //
 // Live events come in the order of their seq: the last one says where to go on. Stored ones come newest first, so that
-// no number says what is still missing: whoever was cut off among them asks anew, and what he has already is passed
+// no number says what is still missing: whoever was cut off among them asks again, and what he has already is passed
 // over when it comes again. For that the numbers of stored events are remembered, up to a bound, and forgotten at the
 // end of what is stored.
 

@@ -18,7 +18,7 @@ struct Perseverance {
   ///   last part.
   init(isLasting: Bool) { self.isLasting = isLasting }
 
-  /// Something came: waits begin anew.
+  /// Something came: waits begin again.
   mutating func moved() {
     hasMoved = true
     end = nil

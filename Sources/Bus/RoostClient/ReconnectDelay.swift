@@ -1,14 +1,14 @@
 /// The waits between attempts to connect: doubling from the first to the longest, each cut at random by up to a half so
 /// that the clients of a restarted supervisor do not come back in one moment.
 ///
-/// A connection must last for a while before the waits begin anew: a supervisor that accepts and hangs up at once is
+/// A connection must last for a while before the waits begin again: a supervisor that accepts and hangs up at once is
 /// not asked in a tight circle.
 public struct ReconnectDelay: Sendable, Equatable {
   /// The longest first wait, in milliseconds.
   public var firstMilliseconds: UInt64
   /// The longest wait of all, in milliseconds.
   public var longestMilliseconds: UInt64
-  /// How long a connection must have lasted for the waits to begin anew, in milliseconds.
+  /// How long a connection must have lasted for the waits to begin again, in milliseconds.
   public var provenMilliseconds: UInt64
   private var ceiling: UInt64 = 0
 

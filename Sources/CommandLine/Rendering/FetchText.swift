@@ -2,7 +2,8 @@ public import Contracts
 internal import Frames
 internal import Wording
 
-/// How far relays are with what is observed, for people: line by line while it goes on, and in one sentence at its end.
+/// How far relays are with what is observed, for people: line by line while it continues, and in one sentence at its
+/// end.
 public enum FetchText {
   /// A line for each relay; where there are more than ``LiveBlock/lineMaximum``, those that are not done come first,
   /// and the last line sums up the rest.

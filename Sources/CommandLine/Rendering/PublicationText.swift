@@ -12,7 +12,7 @@ public enum PublicationText {
     return "\(taken) of \(all) relays \(taken == 1 ? "has" : "have") it"
   }
 
-  /// What a person hears who stops waiting for a publication: it goes on without him.
+  /// What a person hears who stops waiting for a publication: it continues without him.
   ///
   /// - Parameters:
   ///   - note: the event's id as `note1…`.

@@ -246,7 +246,7 @@ public enum ReplayText {
 
 /// What `roost record` prints.
 public enum RecordText {
-  /// While it goes on.
+  /// While it continues.
   public static func progress(_ progress: RecordProgress, worker: String) -> String {
     let path = VisibleText.make(progress.path)
     return progress.isRecording

@@ -16,7 +16,7 @@ enum RelayInformationText {
   private static let columns = 64
   private static let lineMaximum = 6
 
-  /// Labels and what stands behind them; an empty label goes on with the one before.
+  /// Labels and what stands behind them; an empty label continues with the one before.
   static func rows(_ words: RelayWords, now: Int64) -> [(String, String)] {
     guard case .document(let result) = words else {
       if case .unknown(let why) = words { return [("says", "nothing: \(why)")] }

@@ -20,7 +20,7 @@ final class StandardInput {
     var status = stat()
     let isFile = fstat(STDIN_FILENO, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     if isFile, reopened >= 0 {
-      // Opened anew it would start at its beginning, wherever the one before us left it.
+      // Opened again it would start at its beginning, wherever the one before us left it.
       close(reopened)
       descriptor = STDIN_FILENO
     } else {

@@ -147,7 +147,7 @@ final class CurlTransfer {
 
   // MARK: What libcurl calls
 
-  /// Makes a socket for an address, or not: then libcurl goes on with the next one.
+  /// Makes a socket for an address, or not: then libcurl continues with the next one.
   private func open(_ address: UnsafeMutablePointer<curl_sockaddr>?) -> Int32 {
     guard let address else { return -1 }
     if request.dialsGlobalAddressesOnly {

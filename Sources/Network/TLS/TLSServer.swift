@@ -12,7 +12,7 @@ public final class TLSServer: ServerSecurity {
   /// Whom the certificate is for, and until when: `localhost, 127.0.0.1, until 2027-11-21`.
   public private(set) var certificate: String
 
-  /// Called when the files were others than before and were read anew by themselves: whom the certificate is for now,
+  /// Called when the files were others than before and were read again by themselves: whom the certificate is for now,
   /// or why all stays as it was.
   public var onRenewal: (@EventLoopActor (Result<String, IdentityFault>) -> Void)?
 
@@ -39,7 +39,7 @@ public final class TLSServer: ServerSecurity {
     certificate = Self.words(context)
   }
 
-  /// Reads the files anew, for the connections that come from now on. If it throws, all stays as it was.
+  /// Reads the files again, for the connections that come from now on. If it throws, all stays as it was.
   ///
   /// - Returns: whether they are others than before.
   @discardableResult

@@ -10,7 +10,7 @@
 // that zlib cannot write for: it is agreed to, and nothing is compressed.
 //
 // An offer that has an unknown parameter, one twice, or one with a value that makes no sense is declined, and the next
-// is looked at (5.1, 7). If none is left the connection goes on without compression.
+// is looked at (5.1, 7). If none is left the connection continues without compression.
 
 /// An offer of permessage-deflate that was accepted.
 struct AcceptedDeflate: Equatable {

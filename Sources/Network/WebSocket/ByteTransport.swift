@@ -14,7 +14,7 @@ public protocol ByteTransport: AnyObject {
   var isClosed: Bool { get }
   /// Bytes that wait to be taken by the kernel.
   var pendingByteCount: Int { get }
-  /// Starts, or goes on, reading.
+  /// Starts, or continues, reading.
   func startReading()
   /// Stops reading, down to the socket: the other side's window closes.
   func stopReading()
@@ -22,7 +22,7 @@ public protocol ByteTransport: AnyObject {
   func offerRest()
   /// Appends bytes to the output; they are copied.
   func write(_ bytes: UnsafeRawBufferPointer)
-  /// Takes no more output, and tells the other side that none comes, once what waits has gone. Input goes on.
+  /// Takes no more output, and tells the other side that none comes, once what waits has gone. Input continues.
   func finishWriting()
   /// Writes what the kernel takes at once, then closes.
   func flushAndClose()

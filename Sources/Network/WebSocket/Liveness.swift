@@ -55,7 +55,7 @@ struct Liveness {
   /// Nothing is read from now on.
   mutating func paused(at now: Instant) { deadline.paused(at: now) }
 
-  /// Reading goes on.
+  /// Reading continues.
   mutating func resumed(at now: Instant) { deadline.resumed(at: now) }
 
   /// The time of ``due`` has come.

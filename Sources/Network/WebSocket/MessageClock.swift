@@ -44,7 +44,7 @@ struct MessageClock {
   /// Nothing is read from now on.
   mutating func paused(at now: Instant) { deadline.paused(at: now) }
 
-  /// Reading goes on.
+  /// Reading continues.
   mutating func resumed(at now: Instant) { deadline.resumed(at: now) }
 
   /// The time of ``due`` has come.

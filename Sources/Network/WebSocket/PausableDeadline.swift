@@ -8,7 +8,7 @@ struct PausableDeadline {
   /// When it is due; nil for never, as things are.
   private(set) var due: Instant?
 
-  /// Whether something is due, now or once reading goes on.
+  /// Whether something is due, now or once reading continues.
   var isSet: Bool { due != nil || left != nil }
 
   /// Nothing is due.
@@ -26,7 +26,7 @@ struct PausableDeadline {
     self.due = nil
   }
 
-  /// Reading goes on.
+  /// Reading continues.
   mutating func resumed(at now: Instant) {
     guard let left else { return }
     self.left = nil

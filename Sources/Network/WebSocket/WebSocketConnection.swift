@@ -16,7 +16,7 @@ public import EventLoop
 //
 // Output goes out once a turn of the loop, however many messages were sent in it; `together` saves their copying one by
 // one, and under TLS makes them share records. `pendingByteCount` is what waits, `onDrained` tells when nothing does:
-// whoever has much to send stops at a count of his own and goes on when he is told.
+// whoever has much to send stops at a count of his own and continues when he is told.
 //
 // A message that has begun must go on (see MessageClock): it holds memory that all connections of a server share.
 //

@@ -50,7 +50,7 @@ public final class LogFile {
     writeSoon()
   }
 
-  /// Opens the file anew by its name, for a program that has moved it away (SIGUSR1). A file that fails is tried at
+  /// Opens the file again by its name, for a program that has moved it away (SIGUSR1). A file that fails is tried at
   /// once.
   public func reopen() {
     queue.reopenAsked()

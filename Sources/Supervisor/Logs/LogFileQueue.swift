@@ -28,7 +28,7 @@ struct LogFileQueue: Sendable {
     var missingCount: UInt64
     /// Whether they are missing because of a failure, not because they came too fast.
     var followsFailure: Bool
-    /// Whether the file is to be opened anew by its name.
+    /// Whether the file is to be opened again by its name.
     var reopens: Bool
   }
 
@@ -96,7 +96,7 @@ struct LogFileQueue: Sendable {
     pendingByteCount += size
   }
 
-  /// The file is to be opened anew, with the next write or at once.
+  /// The file is to be opened again, with the next write or at once.
   mutating func reopenAsked() {
     wantsReopen = true
     // Somebody has changed something: worth a try.

@@ -55,7 +55,7 @@ struct LogFileWriter: Sendable {
     self.files = files
   }
 
-  /// Writes records, rotating as needed. With `reopens` the file is opened anew by its name first.
+  /// Writes records, rotating as needed. With `reopens` the file is opened again by its name first.
   mutating func write(_ records: [LogRecord], limits: RotationLimits, reopens: Bool) -> Outcome {
     var outcome = Outcome()
     if reopens { close() }

@@ -4,7 +4,7 @@ public import LinuxSystem
 
 // A file that grows while something happens which must not wait for it: a recording of the bus.
 //
-// Not a log: it is made anew, never over another file, never rotated, and when the disk refuses a write it is over: a
+// Not a log: it is made again, never over another file, never rotated, and when the disk refuses a write it is over: a
 // file with a hole in it that nobody can see would be worse than a short one. What is written is always a beginning of
 // what was given, so whoever reads it finds at most its last record cut.
 

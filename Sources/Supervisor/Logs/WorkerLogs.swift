@@ -230,7 +230,7 @@ public final class WorkerLogs {
   /// - Returns: false when the table of levels is full; nothing has changed then.
   public func setLevel(_ category: String, _ level: LogSeverity) -> Bool { levels.set(category, level) }
 
-  /// Takes over a changed configuration. All budgets begin anew; the directory stays as it was.
+  /// Takes over a changed configuration. All budgets begin again; the directory stays as it was.
   public func apply(_ changed: WorkerLogSettings, levels: LogFilter) {
     let directory = settings.directory
     settings = changed
@@ -242,7 +242,7 @@ public final class WorkerLogs {
     }
   }
 
-  /// Opens all files anew by their names (SIGUSR1).
+  /// Opens all files again by their names (SIGUSR1).
   public func reopen() {
     for journal in journals.values { journal.file?.reopen() }
   }

@@ -70,7 +70,7 @@ extension MessageHub {
     seats[seat].held[entry.header.re, default: HeldAnswer()].entries.append(entry)
   }
 
-  /// A delivery leaves its caller's books: what still waits of its answer goes on without it.
+  /// A delivery leaves its caller's books: what still waits of its answer continues without it.
   mutating func keepGrants(of index: Int) {
     let caller = deliveries[index].callerSeat
     guard seats[caller].heldCount > 0 else { return }

@@ -156,7 +156,7 @@ public struct MessageHub: ~Copyable {
   mutating func setDeadline(_ instant: Instant, of index: Int) {
     deliveries[index].deadline = instant
     deadlines.insert(Deadline(instant: instant, index: index, serial: deliveries[index].serial))
-    // Entries of answered requests stay until they are due; when they are most of the heap it is built anew.
+    // Entries of answered requests stay until they are due; when they are most of the heap it is built again.
     guard deadlines.count > 64 + 4 * deliveries.count else { return }
     deadlines = Heap(
       deadlines.unordered.filter { entry in
@@ -181,7 +181,7 @@ public struct MessageHub: ~Copyable {
     seats[seat].lastId = id
   }
 
-  /// The frame as it goes on: what only the hub may say is written by the hub.
+  /// The frame as it continues: what only the hub may say is written by the hub.
   mutating func stamped(_ header: FrameHeader, _ payload: UnsafeRawBufferPointer, from seat: Int) -> FrameHeader {
     var header = header
     header.source = seats[seat].endpoint

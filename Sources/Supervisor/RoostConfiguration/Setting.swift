@@ -2,9 +2,9 @@
 public enum SettingEffect: Int, Sendable, Hashable, Comparable {
   /// Nothing: it is in force at once, or sent to the running worker.
   case live
-  /// The worker is drained and started anew.
+  /// The worker is drained and started again.
   case restartsWorker
-  /// roostd itself is stopped and started anew.
+  /// roostd itself is stopped and started again.
   case restartsSupervisor
 
   /// Order by how much is disturbed.

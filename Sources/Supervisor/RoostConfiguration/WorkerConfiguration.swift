@@ -30,7 +30,7 @@ public struct WorkerConfiguration: Sendable, Hashable {
   public var backoffBase: Duration = .milliseconds(500)
   /// Where the doubling ends.
   public var backoffCeiling: Duration = .seconds(60)
-  /// How long a worker must have run for its back-off to begin anew.
+  /// How long a worker must have run for its back-off to begin again.
   public var stableAfter: Duration = .seconds(60)
   /// How many restarts within ``breakerWindow`` make the worker FAILED.
   public var breakerRestarts = 5

@@ -18,7 +18,7 @@ public enum WorkerInput: Hashable, Sendable {
   case holdRequested
   /// The end of a hold.
   case releaseRequested
-  /// The configuration was read anew.
+  /// The configuration was read again.
   case policyChanged(WorkerPolicy)
 
   // A hand-started instance

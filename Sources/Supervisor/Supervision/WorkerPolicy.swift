@@ -37,7 +37,7 @@ public struct WorkerPolicy: Hashable, Sendable {
   public var backoffBase = Duration.milliseconds(500)
   /// No wait is longer. Default 60 s.
   public var backoffCeiling = Duration.seconds(60)
-  /// Ready for so long, a life counts as stable: the next restart is at once and the waits begin anew. Default 60 s.
+  /// Ready for so long, a life counts as stable: the next restart is at once and the waits begin again. Default 60 s.
   public var stableAfter = Duration.seconds(60)
 
   /// So many restarts in the window, and the next death is final. Default 5.

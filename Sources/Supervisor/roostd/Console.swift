@@ -63,6 +63,6 @@ enum Console {
 func shellWord(_ text: String) -> String {
   let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:@%=")
   guard text.isEmpty || !text.allSatisfy(plain.contains) else { return text }
-  // A quote inside quotes: end them, an escaped quote, begin them anew.
+  // A quote inside quotes: end them, an escaped quote, begin them again.
   return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
 }

@@ -4,8 +4,8 @@ import Frames
 import Glibc
 import Logs
 
-// A worker that finds its ledger damaged puts it aside and goes on with what can be read of it, and one whose ledger
-// lacks commits goes on without them (`LedgerFile`); what it said of that is in the log of one start. The files stay,
+// A worker that finds its ledger damaged puts it aside and continues with what can be read of it, and one whose ledger
+// lacks commits continues without them (`LedgerFile`); what it said of that is in the log of one start. The files stay,
 // and the worker's words beside them, and tell it for as long as somebody needs them.
 
 /// What stands in a worker's directory because a ledger was damaged.

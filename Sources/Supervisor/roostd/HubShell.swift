@@ -141,7 +141,7 @@ final class HubShell {
       timerInstant = nil
       return
     }
-    // An earlier timer that finds nothing due costs one wake-up; setting it anew for every request costs more.
+    // An earlier timer that finds nothing due costs one wake-up; setting it again for every request costs more.
     if let timerInstant, timerInstant <= next { return }
     timerInstant = next
     timer.set(at: next) { [unowned self] in

@@ -201,7 +201,7 @@ final class PeerConnection {
   }
 
   /// A frame that has begun must end. Under load every read ends inside some frame: the time counts from the last whole
-  /// one, and the timer is left to find that out, because setting it anew at every read costs more.
+  /// one, and the timer is left to find that out, because setting it again at every read costs more.
   private func watchPartial(_ isPartial: Bool, hasMoved: Bool) {
     guard isPartial else {
       partialSince = nil

@@ -17,13 +17,13 @@ public import Nostr
 // to be recorded; what follows from it is asked for when it is. So the work is begun once its beginning is on the disk,
 // and a result is published once the signed event is: a provider that finds an event in the ledger publishes this one,
 // whatever else it could make, and so no request has two results. A provider that finds a beginning without an end
-// begins anew if the service may be repeated; else it says that it was interrupted.
+// begins again if the service may be repeated; else it says that it was interrupted.
 //
 // One customer's requests must not keep others' waiting. Whose turn it is goes by what each customer has under way, the
 // least first: of the places that become free whoever has none gets the next one, and nobody who has half of them gets
 // another while others wait. Between equals it goes round by round: a customer's requests stand in rounds that follow
 // each other, the first of them in the one after the round that is served now, and of one round whoever came first is
-// first. So nobody waits for all that another has asked, nor, however many come anew, for ever. No place is kept free
+// first. So nobody waits for all that another has asked, nor, however many come again, for ever. No place is kept free
 // for those who have not asked: places that nobody else wants are anybody's, and a run has its time. The room in which
 // requests wait is another matter, since nobody need leave it: strangers have a share of it (``WaitingCounts``).
 //

@@ -8,7 +8,7 @@ public import Storage
 //
 // It decides nothing: the desk says what is to be written, and each batch is one transaction, whole or not at all. The
 // last seq of the store's stream that was looked at stands in the same transaction as what was taken up of it, so that
-// a start goes on where the desk stood.
+// a start continues where the desk stood.
 
 /// What is written down in one transaction.
 public struct ServingBatch: Sendable {

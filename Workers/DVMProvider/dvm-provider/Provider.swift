@@ -167,9 +167,9 @@ final class Provider: RequestStream.Taker {
     stream?.lookAgain()
   }
 
-  /// Where in the store's stream to go on. By other rules than before it is looked at anew, as far back as requests may
-  /// be: what was passed over because nobody served it here, or not for this customer, may be wanted still. What was
-  /// taken up is known by its id for longer than that, and is not taken again.
+  /// Where in the store's stream to go on. By other rules than before it is looked at again, as far back as requests
+  /// may be: what was passed over because nobody served it here, or not for this customer, may be wanted still. What
+  /// was taken up is known by its id for longer than that, and is not taken again.
   private func place(for rules: ServingRules, as key: PublicKey) -> Int64 {
     let mark = rules.mark(for: key)
     guard mark != contents.rulesMark else { return contents.seq ?? 0 }

@@ -98,7 +98,7 @@ final class RequestStream {
       guard part.isRaw else {
         let end = try JSONPayload.decode(StoredEnd.self, from: part.bytes)
         guard end.seq >= seq else {
-          // The store begins anew; what it has that was taken before is known by its id.
+          // The store begins again; what it has that was taken before is known by its id.
           log.warning("the store is another one: it is looked at from its beginning")
           seq = 0
           answer.abandon(Refusal(.cancelled, "it is looked at from its beginning"))

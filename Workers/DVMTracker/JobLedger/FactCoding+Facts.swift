@@ -4,7 +4,7 @@ internal import JobTracking
 internal import Nostr
 
 extension JobFact.What {
-  /// The number of its form; never given anew.
+  /// The number of its form; never given again.
   private var code: UInt8 {
     switch self {
     case .attempted: 1

@@ -5,8 +5,8 @@ internal import Nostr
 
 // Facts as bytes. Thousands are read at a start, so there is no text to be parsed: numbers of seven bits a byte, the
 // lowest first, the last without its highest bit; texts and bytes behind their length; what may be missing behind 0 or
-// 1. The first byte says which fact it is. Codes are never given anew: what is read may have been written by an earlier
-// version. A fact that ends too early, or is followed by anything, is none.
+// 1. The first byte says which fact it is. Codes are never given again: what is read may have been written by an
+// earlier version. A fact that ends too early, or is followed by anything, is none.
 
 struct FactWriter {
   private(set) var bytes: [UInt8] = []

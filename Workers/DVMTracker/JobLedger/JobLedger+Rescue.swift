@@ -5,10 +5,10 @@ internal import Nostr
 public import Storage
 
 // What a damaged ledger comes back with (`LedgerFile`) is mended here.
-// A job whose order is gone is lost, and counted. One of which a fact is gone goes on without it: what follows from the
-// others is seen again, and answers are read once more from the event store. At worst a request goes out a second time
-// under another id; money is not at stake, because intents stand in a table of their own as well. An approval that is
-// read from there counts as one, and against the bounds of a day also when its job is lost.
+// A job whose order is gone is lost, and counted. One of which a fact is gone continues without it: what follows from
+// the others is seen again, and answers are read once more from the event store. At worst a request goes out a second
+// time under another id; money is not at stake, because intents stand in a table of their own as well. An approval that
+// is read from there counts as one, and against the bounds of a day also when its job is lost.
 
 extension JobLedger {
   /// Opens the ledger; if it is damaged, or was found so by ``markDamaged()``, puts it aside and makes another of what

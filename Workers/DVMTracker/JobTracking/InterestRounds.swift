@@ -1,7 +1,7 @@
 // Which interests relays are asked for. To ask takes time, is tried again when it fails, and outlasts the moment at
-// which nobody waits any more; by then the same may be waited for anew. So not the interest tells whether asking for it
-// is to go on, but its round: each time that an interest is wanted anew is another one, and who asks for an earlier one
-// stops when it looks next.
+// which nobody waits any more; by then the same may be waited for again. So not the interest tells whether asking for
+// it is to go on, but its round: each time that an interest is wanted again is another one, and who asks for an earlier
+// one stops when it looks next.
 
 /// What relays are asked for, round by round.
 public struct InterestRounds: Sendable {

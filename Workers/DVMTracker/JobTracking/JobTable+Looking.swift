@@ -3,7 +3,7 @@ internal import Contracts
 internal import Cryptography
 internal import Nostr
 
-// What is to be done for a job: seen from its facts, each time anew.
+// What is to be done for a job: seen from its facts, each time again.
 
 extension JobTable {
   /// Looks at a job none of whose facts are on their way: what has passed, what it has come to, what comes next.
@@ -71,7 +71,7 @@ extension JobTable {
     return true
   }
 
-  /// What a job in memory has come to; nil while it goes on.
+  /// What a job in memory has come to; nil while it continues.
   private func outcomeHere(_ id: JobID) -> Outcome? {
     guard let found = records[id], found.picture.endedAt != nil else { return nil }
     return Self.outcome(found.order, found.picture)
@@ -95,7 +95,7 @@ extension JobTable {
 
   // MARK: Tasks
 
-  /// What others are to do for a job that goes on.
+  /// What others are to do for a job that continues.
   private func wanted(_ id: JobID, _ record: JobRecord) -> [JobTask] {
     var wanted: [JobTask] = []
     for attempt in record.picture.attempts {

@@ -94,7 +94,7 @@ extension JobTable {
     queued.entries.append(JobBatch.Entry(job: id, fact: JobFact(at: stamp, what)))
   }
 
-  // MARK: Of a job that goes on
+  // MARK: Of a job that continues
 
   /// Takes the proof of a payment, whether that was approved before or not: the money is gone.
   mutating func prove(

@@ -324,7 +324,7 @@ public struct JobTable: Sendable {
   }
 
   /// What a job that ends with this batch has shown of its providers. It counts when it is written: a batch that is not
-  /// is made anew.
+  /// is made again.
   private func tally(_ picture: JobPicture, into batch: inout JobBatch, at now: Int64) {
     for pair in picture.pairs.values {
       var history = batch.histories[pair.provider] ?? histories[pair.provider] ?? ProviderHistory()
@@ -368,7 +368,7 @@ public struct JobTable: Sendable {
     let next = [wakes.min?.at, outstanding == nil ? writeDue : nil].compactMap { $0 }.min()
     if let next, next != timer, !isClosed {
       timer = next
-      // First of all: what the others bring about may set it anew.
+      // First of all: what the others bring about may set it again.
       actions.insert(.setTimer(next), at: 0)
     }
     if isLive, haveInterestsChanged {

@@ -59,7 +59,7 @@ final class CustomerAccounts {
     if endpoint != nil { learn() } else { forget() }
   }
 
-  /// Asks anew, though nobody waits for it: a job of a locked account is to say so from the start.
+  /// Asks again, though nobody waits for it: a job of a locked account is to say so from the start.
   func learn() {
     forget()
     EventLoopActor.task { [self] in
@@ -82,7 +82,7 @@ final class CustomerAccounts {
   /// - Throws: `no-such-account`; what the signer refuses with.
   func account(named name: String?) async throws(Refusal) -> PublicKey {
     if let key = fresh.flatMap({ Self.choice(name, in: $0).key }) { return key }
-    // What is not found is asked for anew: it may have come a moment ago.
+    // What is not found is asked for again: it may have come a moment ago.
     let choice = Self.choice(name, in: try await told())
     if let key = choice.key { return key }
     if let refusal = choice.refusal { throw refusal }

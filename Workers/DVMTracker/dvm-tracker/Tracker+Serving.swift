@@ -39,7 +39,7 @@ extension Tracker {
     try Self.refuseSecrets(in: submit)
     let account = try await accounts.account(named: submit.account)
     let (isServedHere, host) = try await served(submit)
-    // Looked for anew after each pause: what was known before it may be forgotten meanwhile.
+    // Looked for again after each pause: what was known before it may be forgotten meanwhile.
     while let id = book.unknownDependencies(of: submit).first {
       do throws(StorageFault) {
         let job = try await ledger.job(id)

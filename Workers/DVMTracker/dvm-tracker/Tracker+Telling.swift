@@ -66,7 +66,7 @@ extension Tracker {
     !job.requests.isEmpty && job.requests.allSatisfy { $0.relays == 0 && $0.isStored }
   }
 
-  /// Accounts were locked or unlocked: what waits for one goes on, and who follows a job that waits for its own is
+  /// Accounts were locked or unlocked: what waits for one continues, and who follows a job that waits for its own is
   /// told.
   func accountsChanged() {
     let unlocked = Set(accounts.lastTold.filter { $0.state != .locked }.compactMap { PublicKey($0.publicKey) })

@@ -4,7 +4,7 @@ internal import Storage
 internal import Synchronization
 
 // Which seqs were given, written down apart from the database: whoever resumes by seq must never find another event
-// under one he has seen. After damage in the log of writes SQLite goes on without the commits behind it, and says
+// under one he has seen. After damage in the log of writes SQLite continues without the commits behind it, and says
 // nothing; after a loss of power the last commits may be gone.
 //
 // Two numbers in the file `events.db.seqs`, 42 bytes of text:

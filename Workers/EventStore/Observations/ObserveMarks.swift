@@ -6,7 +6,7 @@ public struct ObserveMark: Hashable, Sendable {
   public let owner: String
   /// His name for it.
   public let id: String
-  /// What he observes: with other filters, another policy or other relays he begins anew.
+  /// What he observes: with other filters, another policy or other relays he begins again.
   public let plan: FilterKey
   /// The last seq that he has dealt with.
   public let seq: Int64
@@ -31,7 +31,7 @@ public struct ObserveMarks: Sendable {
   }
   private var marks: [Name: ObserveMark] = [:]
 
-  /// Most marks kept. A name whose mark is gone begins anew.
+  /// Most marks kept. A name whose mark is gone begins again.
   public static let maximum = 4_096
 
   /// Marks as they were written down.
@@ -45,7 +45,7 @@ public struct ObserveMarks: Sendable {
   /// Whether this name was ever acknowledged.
   public func plan(owner: String, id: String) -> FilterKey? { marks[Name(owner: owner, id: id)]?.plan }
 
-  /// The seq after which a named observation goes on; nil when it begins anew.
+  /// The seq after which a named observation continues; nil when it begins again.
   public func resumeSeq(owner: String, id: String, plan: FilterKey) -> Int64? {
     marks[Name(owner: owner, id: id)].flatMap { $0.plan == plan ? $0.seq : nil }
   }

@@ -2,7 +2,7 @@
 // `network-only` whatever comes, and of some relays what was never seen there before.
 //
 // A ring: an observer keeps a place in it and reads on when he has room. It is bounded, because it is on no disk;
-// whoever falls behind by more than all of it is told that he missed something, and begins anew.
+// whoever falls behind by more than all of it is told that he missed something, and begins again.
 
 /// A stored event came again.
 public struct Sighting: Hashable, Sendable {

@@ -23,7 +23,7 @@ public struct ReconcileRecords: Sendable {
   public init(_ unsorted: consuming [ReconcileRecord]) {
     var sorted = unsorted
     sorted.sort()
-    // An array that has grown may hold twice the memory it needs: what is kept is made anew, to its size.
+    // An array that has grown may hold twice the memory it needs: what is kept is made again, to its size.
     var records: [ReconcileRecord] = []
     records.reserveCapacity(sorted.count)
     for record in sorted where record.timestamp < ReconcileRecord.infinity && record != records.last {

@@ -228,7 +228,7 @@ final class ObservationSender {
   /// The caller wants no more.
   func cancelled() { end(Refusal(.cancelled, "cancelled by the caller", outcome: .done)) }
 
-  /// The caller observes anew under the same name.
+  /// The caller observes again under the same name.
   func replaced() { end(Refusal(.replaced, "observed anew under the same id", outcome: .done)) }
 
   /// The store is told to finish: the caller comes again, with the last seq it has.

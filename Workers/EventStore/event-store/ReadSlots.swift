@@ -4,9 +4,9 @@ import HeapModule
 
 // Readers of the database for those who ask, in a line that does not let long questions keep short ones waiting.
 //
-// A question is read page by page, and lines up anew for each. Its place is when it came to the line, and later by
+// A question is read page by page, and lines up again for each. Its place is when it came to the line, and later by
 // some times what its pages have taken already: whoever asks for little is next, behind what is just being read, and
-// who asks for all there is goes on with a page whenever nobody else has waited for longer. Nobody waits for ever,
+// who asks for all there is continues with a page whenever nobody else has waited for longer. Nobody waits for ever,
 // because everybody's place comes.
 
 /// Readers of the database for those who ask. Fewer than there are, so that the gate's look-ups never wait behind a

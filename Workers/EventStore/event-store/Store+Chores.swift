@@ -176,7 +176,7 @@ extension Store {
       }
     }
     if retention != wanted {
-      // Of another limit it is told anew.
+      // Of another limit it is told again.
       gauge = RetentionGauge()
     }
     retention = wanted

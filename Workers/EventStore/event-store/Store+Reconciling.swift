@@ -13,7 +13,7 @@ import WorkerKit
 // Reconciliation with what is stored (NIP-77). The rules are in `Reconciliation`; here they meet the bus and the
 // archive. A session is a request that stays open; its number is the book's.
 
-/// The sessions, their requests, and the timer of those nobody goes on with.
+/// The sessions, their requests, and the timer of those nobody continues with.
 @EventLoopActor
 struct Reconciliations {
   var book: ReconcileSessions

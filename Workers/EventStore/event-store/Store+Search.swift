@@ -32,7 +32,7 @@ extension Store {
     quietTimer.set(afterMilliseconds: Self.indexQuietMilliseconds) { [unowned self] in pump() }
   }
 
-  /// Indexes what is missing before a search, up to a bound. Where it fails the search goes on with what there is.
+  /// Indexes what is missing before a search, up to a bound. Where it fails the search continues with what there is.
   func catchUp(for filters: [Filter]) async {
     guard filters.contains(where: EventArchive.isSearch) else { return }
     var slices = Self.catchUpEventCount / EventArchive.indexEventCount

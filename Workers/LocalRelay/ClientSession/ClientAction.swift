@@ -67,7 +67,7 @@ public enum ClientAction: Hashable, Sendable {
   case continueReconciliation(ClientWork, message: [UInt8])
   /// Forget a reconciliation.
   case endReconciliation(ClientWork)
-  /// Ask anew who the accounts are; report `identified`.
+  /// Ask again who the accounts are; report `identified`.
   case identify(ClientWork)
   /// Read nothing more from the client for now.
   case pauseReading

@@ -4,7 +4,7 @@ internal import Nostr
 // AUTH: who the client is (NIP-42).
 //
 // Whoever has just become an account may show himself before this relay has heard of it. So where the door is closed to
-// a key that nobody here knows, it is asked anew who the accounts are, once for a key, and OK is said afterwards: by
+// a key that nobody here knows, it is asked again who the accounts are, once for a key, and OK is said afterwards: by
 // then the client may come in, or may not.
 
 extension ClientSession {
@@ -31,7 +31,7 @@ extension ClientSession {
     }
   }
 
-  /// It was asked anew who the accounts are.
+  /// It was asked again who the accounts are.
   public mutating func identified(_ work: ClientWork) -> [ClientAction] {
     guard let id = identifying.removeValue(forKey: work), !isOver else { return [] }
     return [shownOK(id)]

@@ -17,7 +17,7 @@ internal import FairSharing
 // owner to ask again.
 //
 // Those who ask more, and for more, have the other turns to themselves as far as a quarter of all: whoever asks for
-// everything gets it, however many come anew.
+// everything gets it, however many come again.
 
 /// Turns of clients at the store, as a value.
 public struct QuerySlots: Sendable {

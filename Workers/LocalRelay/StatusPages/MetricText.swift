@@ -8,7 +8,7 @@
 struct MetricText {
   /// What kind of figure a family is.
   enum Kind: String {
-    /// It only grows, and begins anew with its process. Its name ends in `_total`.
+    /// It only grows, and begins again with its process. Its name ends in `_total`.
     case counter
     /// It goes up and down.
     case gauge

@@ -11,7 +11,7 @@ internal import Wording
 
 /// The status page, as HTML.
 public enum StatusPage {
-  /// Seconds after which a browser asks for it anew.
+  /// Seconds after which a browser asks for it again.
   static let refreshSeconds = 10
   /// Most relays, and most origins, that are named; of the others their number is told.
   static let listMaximum = 12

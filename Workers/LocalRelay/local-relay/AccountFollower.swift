@@ -71,8 +71,8 @@ final class AccountFollower {
     }
   }
 
-  /// Asks anew who the accounts are, and returns when that is known, or a second has passed. Those who come while it is
-  /// asked share the next asking: what was asked before they came may be older than what they know.
+  /// Asks again who the accounts are, and returns when that is known, or a second has passed. Those who come while it
+  /// is asked share the next asking: what was asked before they came may be older than what they know.
   func confirm() async {
     guard Self.hasSigner(bus.registry) else { return }
     await withCheckedContinuation { continuation in

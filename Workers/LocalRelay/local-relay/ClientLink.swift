@@ -32,7 +32,7 @@ final class ClientLink: EventIntake.Owner, Feed.Reader, Sync.Reader {
     func makesRoom(for link: ClientLink) -> Bool
     /// Whether a client's request may be fetched from the network now.
     func mayFetch(_ link: ClientLink, _ question: ClientQuery) -> Bool
-    /// Asks anew who the accounts are; a signer that says nothing is not waited for long.
+    /// Asks again who the accounts are; a signer that says nothing is not waited for long.
     func confirmAccounts() async
     /// The connection is over.
     func ended(_ link: ClientLink)

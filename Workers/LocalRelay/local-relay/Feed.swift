@@ -12,8 +12,8 @@ import WorkerKit
 //
 //   stored ─ pages, newest first ─▶ end of what is stored ─ pages as they come ─▶ …
 //
-// Cut off among the stored events it asks anew and passes over what it gave already; cut off later it goes on after the
-// last seq. So a client sees one stream, whatever dies behind it.
+// Cut off among the stored events it asks again and passes over what it gave already; cut off later it goes on after
+// the last seq. So a client sees one stream, whatever dies behind it.
 //
 // What is stored is brought in turns, which clients share (see QueryScheduler). A page is taken to a client that has
 // room for it. One that does not read stops its own feeds: what is stored waits on the bus, a quarter of a MiB for each
@@ -96,7 +96,7 @@ final class Feed {
   }
 
   /// Wants no more of the answer. Its turn is over when the store has ended it as well: until then it is on its way
-  /// there, or worked on, and a client that asks anew all the time would have many at once.
+  /// there, or worked on, and a client that asks again all the time would have many at once.
   private func giveUp(_ refusal: Refusal) {
     guard turn != nil, isAsking, !isResting else {
       answer?.abandon(refusal)

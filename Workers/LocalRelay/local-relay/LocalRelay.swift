@@ -157,7 +157,7 @@ final class LocalRelay: ClientLink.Owner {
     do throws(Refusal) { try adopt(try worker.settings(as: LocalRelaySettings.self)) } catch {
       log.error("the new settings are not taken", metadata: ["why": "\(error.message)"])
     }
-    // What a program may do was settled when it came: it comes anew.
+    // What a program may do was settled when it came: it comes again.
     for client in clients.values where client.identity.address.isLoopback {
       let outside = userCheck.outside(client.identity)
       guard outside != before.outside(client.identity) else { continue }
@@ -166,7 +166,7 @@ final class LocalRelay: ClientLink.Owner {
     reloadCertificate()
   }
 
-  /// `roost reload` reads the certificate anew. Nobody's connection ends for it: the new one is for those who come.
+  /// `roost reload` reads the certificate again. Nobody's connection ends for it: the new one is for those who come.
   private func reloadCertificate() {
     guard let security else { return }
     do throws(IdentityFault) {
@@ -397,7 +397,7 @@ final class LocalRelay: ClientLink.Owner {
       throw Refusal(.failed, "that could not be written down: \(error)", outcome: .unknown)
     }
     origins.wrote(origin.text, isAllowed: isAllowed)
-    // What it may do was settled when it came: it comes anew.
+    // What it may do was settled when it came: it comes again.
     for client in clients.values where client.identity.origin.flatMap({ Origin($0) }) == origin {
       client.close(code: 1012, isAllowed ? "you may come in now" : "you may not come in any more")
     }

@@ -12,7 +12,7 @@ internal import Nostr
 // Why packs: relays take about twenty subscriptions, and an application that opens begins as many observes within a
 // moment. So changes gather for 100 ms, and what is new at a relay goes into as few REQs as it fits in. A REQ is never
 // changed: its key is the hash of what it asks, so the same key asks the same, always, also after the planner was
-// started anew.
+// started again.
 //
 // Why re-packing is careful: a REQ with other filters is a new REQ, and the relay sends all that it has stored once
 // more. So when a wish leaves a pack, the others move to a new one only when the relay has sent them what it had, and
@@ -159,7 +159,7 @@ public struct DesiredSubscriptions: Sendable {
     noteChange(of: key)
   }
 
-  /// Where something goes has changed: every wish is planned anew, and only what differs is asked anew.
+  /// Where something goes has changed: every wish is planned again, and only what differs is asked again.
   public mutating func replan(in directory: RelayDirectory, at now: Instant, wall: Int64) {
     for key in entries.keys.sorted() { plan(key, in: directory, at: now, wall: wall) }
   }

@@ -11,7 +11,7 @@ public struct PublishLimits: Sendable, Hashable {
   /// How often a relay may say that it has failed before it is given up for this event: some five hours.
   public var failureMaximum = 48
   /// How often an event is sent to a relay that does not answer, or whose connection ends before it does, until it is
-  /// given up: some two hours. A planner that starts anew counts from the beginning.
+  /// given up: some two hours. A planner that starts again counts from the beginning.
   public var unansweredMaximum = 24
   /// How often it is tried to reach a relay that others have named: some four minutes. One's own are tried until the
   /// event expires.

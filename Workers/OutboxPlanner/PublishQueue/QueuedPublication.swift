@@ -66,7 +66,7 @@ public struct QueuedTarget: Sendable, Hashable {
   /// How it is sent there.
   public let manner: SendingManner
   /// The relay's pace when this was written down, in milliseconds between two events; 0: none is known. Of what waits
-  /// for a relay that has said `rate-limited` the next one has it, so that a planner that starts anew knows it.
+  /// for a relay that has said `rate-limited` the next one has it, so that a planner that starts again knows it.
   public var paceMilliseconds: UInt32
 
   /// A relay of a publication.

@@ -30,7 +30,7 @@ struct RelayPace {
   static let haste: Double = 6
   /// After so many events taken without a refusal the pace quickens more: the relay takes far more than it did.
   static let patientCount = 128
-  /// How long a pace is remembered that is not used; by then most relays have begun to count anew.
+  /// How long a pace is remembered that is not used; by then most relays have begun to count again.
   static let memoryMilliseconds: UInt64 = 3_600_000
 
   /// The pace after a first refusal.

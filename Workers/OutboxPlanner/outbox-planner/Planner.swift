@@ -19,7 +19,7 @@ import WorkerKit
 //    store.observe (lists) ──▶       ▲        │       ▲             └─▶ plan.progress
 //    plan.relays.add ────────────────┘        │       └── relay.follow of each connector
 //
-// Nothing here is remembered by calls: each source is a loop that begins anew when its answer ends, and brings all
+// Nothing here is remembered by calls: each source is a loop that begins again when its answer ends, and brings all
 // there is. So the store, the signer or a connector may die at any time, and the planner too; what holds afterwards is
 // what is true then.
 //

@@ -81,7 +81,7 @@ extension PublishService {
     guard let publication = unstored.removeValue(forKey: event.id) else { return }
     writer.note(stored: publication.number)
     perform { $0.admitted(publication, at: $1) }
-    // Whoever is told "accepted" is told so by every later process: one that did not know would ask the store anew,
+    // Whoever is told "accepted" is told so by every later process: one that did not know would ask the store again,
     // which may have something newer by then.
     await writer.flush()
     keptVersions[event.id] = nil

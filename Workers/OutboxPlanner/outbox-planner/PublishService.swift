@@ -85,7 +85,7 @@ final class PublishService {
   /// How often it is looked for publications that need not be kept any longer.
   static let sweepMilliseconds: UInt64 = 3_600_000
 
-  /// Opens the ledger in `directory`; what is under way in it goes on with ``begin()``.
+  /// Opens the ledger in `directory`; what is under way in it continues with ``begin()``.
   ///
   /// - Throws: `unavailable` when waiting may help.
   init(_ worker: Worker, directory: String, routes: any PublishRouting) throws(Refusal) {

@@ -7,8 +7,9 @@ internal import Cryptography
 // any more are dropped as others come.
 //
 // A full table drops the key that has spent nothing for longest. Where the key is the spender's own name, his window
-// begins anew when he comes back: he who drops it by using so many others has as many windows as he likes anyway. Where
-// it is the name of whom he does something to, that would be worth the flood. There what is dropped is added to one of
+// begins again when he comes back: he who drops it by using so many others has as many windows as he likes anyway.
+// Where it is the name of whom he does something to, that would be worth the flood. There what is dropped is added to
+// one of
 // 262,144 shadows, by the key's hash, slot by slot the larger; and a key that is not in the table begins with its
 // shadow. Nobody gains by dropping others, and what the relay as a whole lets through in an hour, unless it is told to
 // let through more, is one or two for each shadow: too little to keep a newcomer out.

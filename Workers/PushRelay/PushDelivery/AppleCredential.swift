@@ -5,7 +5,7 @@ public import Clocks
 //
 // - one is used for 50 minutes;
 // - none is made within 20 minutes of the last, whatever happens, a restart included: what was made is written down
-//   before it is used, and the next process goes on with it;
+//   before it is used, and the next process continues with it;
 // - when a hundred pushes come back with `ExpiredProviderToken`, the first marks the token, and the others were sent
 //   with the same one: its serial number says so;
 // - `TooManyProviderTokenUpdates` makes none: it forbids one for 20 minutes;
@@ -140,7 +140,7 @@ public struct AppleCredential: Sendable {
   }
 
   /// The token that was made is written down, and used from now on; unless APNs has forbidden another since it was to
-  /// be made. Then the one before it goes on.
+  /// be made. Then the one before it continues.
   ///
   /// - Returns: what is to be written down in its place; nil when there is nothing.
   public mutating func written() -> Kept? {

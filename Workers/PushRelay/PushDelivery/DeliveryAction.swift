@@ -34,7 +34,7 @@ public enum DeliveryAction: Hashable, Sendable {
   /// board had no room for: ``DeliveryQueue/restored(_:on:isAll:at:)``. One that expires in the ledger, because its
   /// recipient has no device of that platform any more, is the ledger's to settle.
   case needs(more: Int, on: PushPlatform)
-  /// The token is none any more. The device goes, unless it has another token by now, or registered anew.
+  /// The token is none any more. The device goes, unless it has another token by now, or registered again.
   case prune(PushDevice)
   /// Something that a person has to know.
   case alarm(PushAlarm)

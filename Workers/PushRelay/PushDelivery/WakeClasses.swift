@@ -57,7 +57,7 @@ public struct WakeClasses: Hashable, Sendable {
     classes = Dictionary(uniqueKeysWithValues: WakeType.known.map { ($0.name, WakeClass($0)) })
   }
 
-  /// The table of `WakeType`, with these changes. A type named anew begins as the class of types that are not named.
+  /// The table of `WakeType`, with these changes. A type named again begins as the class of types that are not named.
   ///
   /// - Throws: ``WakeClassFault`` for the first setting that cannot be.
   public init(_ settings: [WakeClassSetting]) throws(WakeClassFault) {
@@ -74,7 +74,7 @@ public struct WakeClasses: Hashable, Sendable {
         throw WakeClassFault(type: setting.type, reason: "more than \(Self.countMaximum) types are named")
       }
     }
-    // The standard first, since types named anew begin as it.
+    // The standard first, since types named again begin as it.
     for setting in settings where setting.type == Self.standardName { standard = try setting.applied(to: standard) }
     for setting in settings where setting.type != Self.standardName {
       classes[setting.type] = try setting.applied(to: self[setting.type])

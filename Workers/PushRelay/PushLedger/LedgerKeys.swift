@@ -5,7 +5,7 @@ internal import PushDelivery
 // what must stay as it is when the ring turns: under which number a token is found, and what a device without a
 // name is called. Were these to follow from the ring's keys, a new key would give every
 // nameless device another name, and its owner could not ask for its removal; and every number would have to be reckoned
-// anew before the first request. Turning the ring encrypts this one key anew, like a token.
+// again before the first request. Turning the ring encrypts this one key again, like a token.
 
 /// What the ledger's own key is used for.
 final class LedgerKeys: Sendable {

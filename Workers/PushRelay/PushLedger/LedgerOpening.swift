@@ -93,7 +93,7 @@ struct LedgerOpening {
     if let (number, sealed) = row, let key = numbered[number], let root = LedgerKeys.root(sealed, under: key) {
       return root
     }
-    // Without it, what it was used for says nothing: only a rescue reckons that anew.
+    // Without it, what it was used for says nothing: only a rescue reckons that again.
     let isNew = try row == nil && session.count("SELECT EXISTS (SELECT 1 FROM device)") == 0
     guard isNew || isRescue else {
       throw StorageFault(.corrupt, path: session.path, "the key that it keeps for itself cannot be read")
@@ -111,7 +111,7 @@ struct LedgerOpening {
 
   // MARK: Counters
 
-  /// Counts the rows anew: whatever happened before, the bounds hold from here on. It also reads every table once.
+  /// Counts the rows again: whatever happened before, the bounds hold from here on. It also reads every table once.
   private func recount() throws {
     for table in BoundedTable.allCases {
       try set(table.counter, try session.count("SELECT count(*) FROM \(table.rawValue)"))

@@ -47,7 +47,7 @@ extension PushLedger {
       let keys = keys
       let ledger = try PushSession(session, keys, bounds)
       for number in numbers {
-        // It may have been registered anew since it was read.
+        // It may have been registered again since it was read.
         let row = try session.first(
           "SELECT \(DeviceRow.columns) FROM device WHERE number = ?", [.number(number)]
         ) { DeviceRow($0) }

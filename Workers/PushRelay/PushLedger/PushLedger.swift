@@ -11,7 +11,7 @@ internal import Synchronization
 //
 // The file alone holds no token: tokens stand in it encrypted, under keys that are elsewhere (`TokenKeyRing`). What is
 // deleted is overwritten in the file; in the write-ahead log beside it a ciphertext may stand until the log is begun
-// anew, at the latest when the ledger is closed.
+// again, at the latest when the ledger is closed.
 
 /// What the push relay knows, on disk.
 public final class PushLedger: Sendable {
@@ -139,7 +139,7 @@ public final class PushLedger: Sendable {
   }
 
   /// Begins to use another ring: from the next transaction on its newest key encrypts. What stands under another stays
-  /// until it is encrypted anew (`rekey`).
+  /// until it is encrypted again (`rekey`).
   ///
   /// - Throws: `failed` for a ring without a key that something stands under, or with another one of that name; then
   ///   all stays as it was.

@@ -243,7 +243,7 @@ public struct WakeSettlement: Hashable, Sendable {
   public var wake: Int64
   /// Rows of devices that it needs to be brought to no more, however that ended.
   public var devices: [Int64]
-  /// How the whole ended; nil: it goes on.
+  /// How the whole ended; nil: it continues.
   public var end: WakeEnd?
 
   /// A settlement.

@@ -90,7 +90,7 @@ public struct WakeMatcher: Sendable {
   /// - Parameters:
   ///   - rules: by key.
   ///   - known: those whose events from the place on are news, as they were watched for before.
-  /// - Returns: whether keys were added or have gone, so that the store is to be asked anew.
+  /// - Returns: whether keys were added or have gone, so that the store is to be asked again.
   public mutating func watch(_ rules: [PublicKey: WakeRules], known: Set<PublicKey> = []) -> Bool {
     let isChanged = rules.count != watched.count || rules.keys.contains { watched[$0] == nil }
     var next: [PublicKey: Watched] = [:]
@@ -126,7 +126,7 @@ public struct WakeMatcher: Sendable {
     for key in watched.keys { watched[key]?.isNew = false }
   }
 
-  /// The store is another one: it begins anew, and all that it has is history.
+  /// The store is another one: it begins again, and all that it has is history.
   public mutating func storeChanged() {
     seq = nil
     isCaughtUp = false

@@ -156,7 +156,7 @@ final class AppleCourier: Courier {
     return .failure(Wait(milliseconds: 1_000))
   }
 
-  /// Makes a token, and writes it down before it is used: the next process goes on with it.
+  /// Makes a token, and writes it down before it is used: the next process continues with it.
   private func mint() async -> Bool {
     let moment = PushMoment.now
     let token = WebToken.signed(

@@ -12,7 +12,7 @@ import Synchronization
 //     opening ─▶ head ─▶ body ─▶ answer ─▶ idle ─▶ head …
 //      10 s      10 s    10 s     60 s     60 s             every one of them ends in ─▶ ending, 5 s
 //
-// Each time is from its beginning to its end and is not begun anew by a byte that comes: who sends a byte a second has
+// Each time is from its beginning to its end and is not begun again by a byte that comes: who sends a byte a second has
 // no more of us than who sends none. A handshake of TLS is part of the opening. While it is opened or idle, or its head
 // comes, a connection gives its place to a newcomer who would have none; and then while its body comes
 // (`ConnectionAdmission`).

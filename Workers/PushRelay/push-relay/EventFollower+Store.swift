@@ -17,7 +17,7 @@ extension EventFollower {
   /// How long the store has for mute lists.
   private static let listMilliseconds: UInt32 = 10_000
 
-  /// Reads the store as long as somebody is watched for; begins anew when others are, or when the store was away.
+  /// Reads the store as long as somebody is watched for; begins again when others are, or when the store was away.
   func follow() async {
     var delay = RetryDelay(ceilingMilliseconds: Self.retryMillisecondsMaximum)
     while !isOver, !watch.keys.isEmpty {

@@ -103,7 +103,7 @@ final class EventFollower {
     }
   }
 
-  /// Reads how far the last process came, and does not give up: without it everybody would begin anew.
+  /// Reads how far the last process came, and does not give up: without it everybody would begin again.
   private func readPlace() async {
     var delay = RetryDelay(ceilingMilliseconds: Self.retryMillisecondsMaximum)
     while !isOver {

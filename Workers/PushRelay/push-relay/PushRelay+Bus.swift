@@ -17,7 +17,7 @@ import WorkerKit
 extension PushRelay {
   /// Devices of one answer, unless said otherwise.
   private static let pageCount = 100
-  /// Rows that are encrypted anew in one transaction.
+  /// Rows that are encrypted again in one transaction.
   private static let rekeyCount = 500
 
   /// Serves `push.*`.
@@ -149,7 +149,7 @@ extension PushRelay {
     }
   }
 
-  /// Reads the key ring anew, and goes on with it; where it cannot be taken, with the old one.
+  /// Reads the key ring again, and continues with it; where it cannot be taken, with the old one.
   func turnRing() async throws(Refusal) {
     let ring = try Self.ring(settings, in: directory)
     let newest = ledger.newestKeyName

@@ -203,7 +203,7 @@ final class PushRelay {
   private func listen(_ front: PushFront) async throws(Refusal) {
     let server = PushServer(front, connectionMaximum: settings.connectionsMaximum ?? 1_000, log) {
       [log] address, fault in
-      // A relay that nobody can come to is none: what was accepted is in the ledger, and the next process begins anew.
+      // A relay that nobody can come to is none: what was accepted is in the ledger, and the next process begins again.
       log.critical(
         "nobody is let in any more: starting again",
         metadata: ["address": "\(address)", "why": "\(fault.map { "\($0)" } ?? "the server has ended")"])
@@ -225,7 +225,7 @@ final class PushRelay {
     }
   }
 
-  /// What `roost reload` is for, beside the settings, with which a push relay is started anew: files that are others
+  /// What `roost reload` is for, beside the settings, with which a push relay is started again: files that are others
   /// than before.
   private func reload() {
     identity?.renew()

@@ -26,7 +26,7 @@ final class SharedAdmission: Sendable {
 
   /// Wakes of one kind within this time are one push.
   private static let repeatMilliseconds: Int64 = 2_000
-  /// Entries from which it begins anew.
+  /// Entries from which it begins again.
   private static let recentMaximum = 10_000
 
   /// Limits, as far as they were spent when the last process ended.

@@ -26,7 +26,7 @@ final class WebCourier: Courier {
   /// RFC 8292 allows 24 hours; clocks differ.
   private static let tokenSeconds: Int64 = 12 * 3_600
   private static let tokenUseSeconds: Int64 = 11 * 3_600
-  /// Services whose tokens are kept; with more, all are signed anew.
+  /// Services whose tokens are kept; with more, all are signed again.
   private static let tokenMaximum = 1_000
 
   init(key: P256SecretKey, contact: String, client: HTTPClient, dialsNeighbours: Bool) {

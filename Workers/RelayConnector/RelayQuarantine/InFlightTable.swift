@@ -50,7 +50,7 @@ public struct InFlightTable {
     public init() {}
   }
 
-  /// Reads what the process before has left, and begins anew with its strikes and nothing in hand.
+  /// Reads what the process before has left, and begins again with its strikes and nothing in hand.
   ///
   /// - Parameter memory: of ``byteCount`` bytes, aligned to 8.
   public init(_ memory: UnsafeMutableRawBufferPointer) {

@@ -262,7 +262,7 @@ extension RelaySession {
     for id in publishes.waiting where publishes.all[id]?.account == account { publishes.all[id]?.isHeld = false }
   }
 
-  /// On another connection everything is asked anew.
+  /// On another connection everything is asked again.
   mutating func releaseHeld() {
     for key in requests.waiting { requests.all[key]?.isHeld = false }
     for id in publishes.waiting { publishes.all[id]?.isHeld = false }

@@ -4,7 +4,7 @@ public import Clocks
 //
 // What it answers meanwhile stays in the kernel, so nothing that it owes can be seen, and no time of its silence
 // passes: deadlines for its answers stand still, and move on by as much when the socket is read again. Rejected: to
-// begin them anew then. A relay that floods is held back and read many times a second, and would never be late.
+// begin them again then. A relay that floods is held back and read many times a second, and would never be late.
 
 /// Until when a relay may owe an answer.
 struct Allowance: Sendable {

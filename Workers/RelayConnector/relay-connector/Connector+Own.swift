@@ -10,7 +10,7 @@ import RelaySession
 //
 // Most are known by their URL, and for those there is never a link. The others are known when a connection has led
 // there: its work fails, its wishes are refused, and the link is left. Nothing of it is kept for names that callers
-// give, because a name may lead elsewhere tomorrow: new work dials anew, and is told anew.
+// give, because a name may lead elsewhere tomorrow: new work dials again, and is told again.
 
 extension OwnAddresses {
   /// Why a connection between these ends is not wanted, if so.

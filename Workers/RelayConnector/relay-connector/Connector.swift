@@ -106,7 +106,7 @@ final class Connector {
     configured = wanted
     adoptOwn(settings)
     for url in gone { dismissals.forget(url) }
-    // What is wished of one by name goes on without the configuration.
+    // What is wished of one by name continues without the configuration.
     for url in gone where !isWanted(url) { retire(url) }
     for url in wanted { links[url]?.noteOwnWish() }
     if settings.connect != .onDemand {

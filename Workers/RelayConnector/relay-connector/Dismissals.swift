@@ -2,7 +2,7 @@ import Nostr
 
 // Relays that have sent us away for good: close code 4000. Until December 2023 NIP-01 said that a client should not
 // connect again after it, and relays still use it so. Such a relay is not dialled until somebody asks for it by
-// relay.retry, it is taken out of the configuration, or the connector starts anew. It is kept here and not with the
+// relay.retry, it is taken out of the configuration, or the connector starts again. It is kept here and not with the
 // link, since a link without work is left after a minute, and new work would dial.
 
 /// Which relays have asked not to be dialled again, and what they said.

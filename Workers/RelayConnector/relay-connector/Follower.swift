@@ -72,7 +72,7 @@ final class Follower {
         continue
       }
       do throws(Refusal) { try await request.send(next(), of: RelayMethod.follow) } catch {
-        // Of one that is cancelled, or whose bus has ended, this is nothing; any other hears it and follows anew.
+        // Of one that is cancelled, or whose bus has ended, this is nothing; any other hears it and follows again.
         request.refuse(error)
         return
       }
