@@ -34,7 +34,8 @@ struct Methods: LoopCommand {
       throw Refusal(.unknownMethod, "there is no method '\(name ?? "")'\(hint)", outcome: .notStarted)
     }
     if session.isJSON {
-      await session.output.writeLines([MethodReference.document])
+      // The last newline is the output's.
+      await session.output.writeLines([String(MethodReference.document.dropLast())])
     } else {
       await session.output.writeLines(MethodText.list(chosen, session.style))
     }

@@ -106,11 +106,16 @@ final class IngestSender {
         _ = try await bus.request(method, IngestRun(run.bytes))
         break
       } catch {
+        // Nothing can be wrong with a run but by a bug here. Its events are lost then, and the rest must continue.
+        if error.code == .badPayload {
+          log.error(
+            "the store cannot read a run; it is dropped",
+            metadata: ["events": "\(run.eventCount)", "why": "\(error.message)"])
+          break
+        }
         log.log(
           level: wait == Self.retryMilliseconds ? .info : .warning, "the store has not taken a run; it goes again",
           metadata: ["events": "\(run.eventCount)", "why": "\(error.message)", "milliseconds": "\(wait)"])
-        // Nothing can be the matter with a run, but for a mistake of ours; then the rest must go on.
-        if error.code == .badPayload { break }
         await EventLoopActor.sleep(milliseconds: wait)
         wait = min(wait * 2, Self.retryMaximumMilliseconds)
       }
