@@ -1,12 +1,14 @@
 internal import DequeModule
 internal import HeapModule
 
-// Who is next of those that wait: whoever has had least (start-time fair queueing, Goyal, Vin and Cheng 1996).
+// Which waiting client is next: the one that has had the least service (start-time fair queueing, Goyal, Vin and Cheng
+// 1996).
 //
-// Time passes here with what is served, as fast as it would if all who want something were served at once, each an
-// equal part. A client's mark is the time at which it will have had its part of what it got. What it wants next is due
-// then, or now if that is past. So who asks for little is due now, whatever others ask for; who asks for all there is
-// is due later with all that he gets. And since time passes, nobody is overtaken for ever, however many come again.
+// The clock is virtual: it advances with work done, at the rate of an ideal scheduler that serves all active clients
+// equally. A client's mark is the virtual time at which that scheduler would have finished what the client has had. The
+// client's next request is due at its mark, or now if the mark is past. So a light client is due now, whatever others
+// ask for, and a heavy client is due later with everything it gets. Because the clock advances, no client is overtaken
+// forever, however many clients arrive.
 
 /// What clients have been served, as times.
 public struct ServiceClock: Sendable {

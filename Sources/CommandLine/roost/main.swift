@@ -16,7 +16,7 @@ internal import Rendering
 /// A command that talks to the supervisor.
 protocol LoopCommand: ParsableCommand, Sendable {
   var general: GeneralOptions { get }
-  /// Whether it only reads. Of such a command nobody asks whether it was carried out, even if its answer never came.
+  /// Whether it only reads: such a command needs no "may have been carried out" warning when its answer is lost.
   static var isReading: Bool { get }
   /// Does it, on the loop.
   @EventLoopActor func run(in session: CommandSession) async throws(Refusal) -> ExitStatus

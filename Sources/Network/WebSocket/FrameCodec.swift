@@ -19,8 +19,8 @@ internal import CWslay
 // nanoseconds a read, and saves 90 MB where ten thousand connections wait. Once a close is under way it stays, because
 // it knows what was said.
 //
-// What we send does not go through wslay, which would allocate and copy for it (see FrameWriter); but for closes, so
-// that it does not answer to an answer.
+// What we send does not go through wslay, which would allocate and copy for it (see FrameWriter). Close frames are the
+// exception: wslay must see ours, or it would reply to the peer's reply.
 //
 // The class knows no socket and no loop. wslay holds its address, unretained, for as long as a context lives.
 

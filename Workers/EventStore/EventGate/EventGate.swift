@@ -14,8 +14,8 @@ internal import Nostr
 //
 // Each id is verified once. While a copy is being verified, further ones wait for the outcome: if it is valid, they are
 // duplicates; if it is forged, the next of them is verified. Only what is verified is remembered, so a forged copy
-// hides nothing. What is published here is verified by itself, also when its id is known: its author is to hear of his
-// bytes, and not of somebody's. So it is not looked up before; the writer finds out whether it is stored.
+// hides nothing. An event that is published here is verified even if its id is known, because the publisher must get a
+// verdict on the exact bytes it sent. So it is not looked up before; the writer finds out whether it is stored.
 //
 // Bounds. What waits is bounded by the credit of those who send, since a submission's credit comes back with its
 // answer; checks under way by `jobMaximum` × `checkMaximum`, and a job of local ones; a transaction by `batchMaximum`;

@@ -5,19 +5,19 @@ internal import FairSharing
 //
 //   asked ── a turn is free, and the client has not its share ──▶ granted ── ended ──▶ the next is granted
 //     │                                                             │  ▲
-//     └─ else it waits; whoever has had least is next       resting ▼  │ working
-//                                                            a client that does not read: its turn is
-//                                                            wanted back as soon as somebody waits
+//     └─ else it waits; the client with the least service   resting ▼  │ working
+//        is next                                             a client that does not read: its slot is
+//                                                            taken back as soon as another client waits
 //
-// A question among a million events may take the store a second. So what is asked at a time is bounded for each client,
-// and for all together; beyond it whoever has had least is next (`ServiceClock`). The last turns of all are kept for
-// clients that have none: who asks one thing does not wait for those who ask a hundred. Such a turn is a short one: a
-// question that has brought its share in it, and has more to bring, gives it to the next who has none, and lines up
-// behind those who ask more. A turn whose client does not read does nothing, and is given to another. Either costs its
-// owner to ask again.
+// A query over a million events may take the store a second. So the queries under way are bounded for each client and
+// for all together. Beyond the bound, the client that has had the least service is next (`ServiceClock`). The last slots
+// are reserved for clients that hold none, so that one query does not wait behind a hundred of another client. A
+// reserved slot is short: a query that has delivered its share and has more passes the slot to the next client without
+// one, and waits behind the heavier clients. A slot whose client does not read is idle, and goes to another client. In
+// both cases the client's query restarts from where it stopped.
 //
-// Those who ask more, and for more, have the other turns to themselves as far as a quarter of all: whoever asks for
-// everything gets it, however many come again.
+// A quarter of the slots is reserved for clients that already hold one, so a heavy client still makes progress while new
+// clients keep arriving.
 
 /// Turns of clients at the store, as a value.
 public struct QuerySlots: Sendable {

@@ -283,7 +283,7 @@ final class PublishService {
 
   private func outcome(of key: SendingKey, _ manner: SendingManner) async -> SendOutcome {
     guard let publication = queue[key.id] else { return .refused("the event is forgotten") }
-    // It was written by this worker; what it is not says the message.
+    // This worker wrote the event; the error says what is wrong with it.
     guard let relay = try? RelayURL(key.relay) else { return .refused("\(key.relay) is no address of a relay") }
     let isMessage = EventKind.giftWraps.contains(publication.kind)
     let purpose: DialBudget.Purpose = isMessage ? .directMessage : manner.isForeign ? .foreign : .publish

@@ -2,17 +2,16 @@ internal import Cryptography
 
 // The windows of many keys, of which strangers make as many as they like.
 //
-// Bounded: a table has room for so many keys, by their SipHash under a secret key, so that nobody can make two keys
-// fall together. Two that do share one window, which at 64 bits is nobody's concern. Windows in which nothing counts
-// any more are dropped as others come.
+// Bounded: a table has room for a number of keys, by their SipHash under a secret key, so that no sender can make two
+// keys collide. Two keys that do collide share one window, which at 64 bits does not matter. Expired windows are dropped
+// as new ones come.
 //
-// A full table drops the key that has spent nothing for longest. Where the key is the spender's own name, his window
-// begins again when he comes back: he who drops it by using so many others has as many windows as he likes anyway.
-// Where it is the name of whom he does something to, that would be worth the flood. There what is dropped is added to
-// one of
-// 262,144 shadows, by the key's hash, slot by slot the larger; and a key that is not in the table begins with its
-// shadow. Nobody gains by dropping others, and what the relay as a whole lets through in an hour, unless it is told to
-// let through more, is one or two for each shadow: too little to keep a newcomer out.
+// A full table drops the key that has spent nothing for the longest time. If the key identifies the sender, eviction
+// gains an attacker nothing: one that controls that many keys has that many windows. If the key identifies the target,
+// flooding the table would reset the target's limit. There a dropped window is added to one of 262,144 shadows, by the
+// key's hash, slot by slot the larger, and a key that is not in the table begins with its shadow. So eviction gains
+// nothing either. With the default limits the whole relay lets through one or two requests an hour for each shadow: too
+// few to shut a newcomer out.
 
 /// Windows by key, all under one rule.
 struct WindowTable: Sendable {
