@@ -10,14 +10,14 @@ internal import FairSharing
 //                                                            taken back as soon as another client waits
 //
 // A query over a million events may take the store a second. So the queries under way are bounded for each client and
-// for all together. Beyond the bound, the client that has had the least service is next (`ServiceClock`). The last slots
-// are reserved for clients that hold none, so that one query does not wait behind a hundred of another client. A
+// for all together. Beyond the bound, the client that has had the least service is next (`ServiceClock`). The last
+// slots are reserved for clients that hold none, so that one query does not wait behind a hundred of another client. A
 // reserved slot is short: a query that has delivered its share and has more passes the slot to the next client without
 // one, and waits behind the heavier clients. A slot whose client does not read is idle, and goes to another client. In
 // both cases the client's query restarts from where it stopped.
 //
-// A quarter of the slots is reserved for clients that already hold one, so a heavy client still makes progress while new
-// clients keep arriving.
+// A quarter of the slots is reserved for clients that already hold one, so a heavy client still makes progress while
+// new clients keep arriving.
 
 /// Turns of clients at the store, as a value.
 public struct QuerySlots: Sendable {

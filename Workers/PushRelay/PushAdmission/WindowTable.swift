@@ -3,8 +3,8 @@ internal import Cryptography
 // The windows of many keys, of which strangers make as many as they like.
 //
 // Bounded: a table has room for a number of keys, by their SipHash under a secret key, so that no sender can make two
-// keys collide. Two keys that do collide share one window, which at 64 bits does not matter. Expired windows are dropped
-// as new ones come.
+// keys collide. Two keys that do collide share one window, which at 64 bits does not matter. Expired windows are
+// dropped as new ones come.
 //
 // A full table drops the key that has spent nothing for the longest time. If the key identifies the sender, eviction
 // gains an attacker nothing: one that controls that many keys has that many windows. If the key identifies the target,
