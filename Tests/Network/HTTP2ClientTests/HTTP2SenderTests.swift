@@ -53,7 +53,7 @@ private func settings(_ change: (inout HTTP2SenderSettings) -> Void = { _ in }) 
 }
 
 /// How long nothing is given up, in milliseconds.
-private let patience: UInt64 = 300_000
+private let patience: UInt64 = 1_200_000
 
 @Sendable private func loopback(_: HTTP2Origin) -> HTTP2Resolution {
   .addresses(IPAddress("127.0.0.1").map { [$0] } ?? [])
