@@ -18,7 +18,7 @@ extension BusPayload {
   }
 }
 
-/// The answer of a ``Stream``, part by part.
+/// The answer of a `Stream`, part by part.
 @EventLoopActor
 public struct StreamAnswer<Part: Payload, Answer: Payload> {
   /// What has come.

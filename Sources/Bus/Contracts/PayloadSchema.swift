@@ -92,7 +92,7 @@ public struct PayloadShape: Sendable {
 
   /// In the order in which the type reads them.
   public let members: [Member]
-  /// Whether the type is a text in JSON, such as ``RefusalCode``.
+  /// Whether the type is a text in JSON, such as `RefusalCode`.
   public let isText: Bool
 
   private static let known = Mutex<[ObjectIdentifier: PayloadShape]>([:])

@@ -22,7 +22,7 @@ public enum FrameType: UInt8, Sendable, CaseIterable {
   case goodbye = 9
   /// Last frame before the connection is cut. Payload ``Refusal``.
   case fatal = 10
-  /// A worker's one-line state and progress counter. Payload ``Status``.
+  /// A worker's one-line state and progress counter. Payload ``StatusReport``.
   case status = 11
   /// A worker needs `ttl` more milliseconds to start or to stop.
   case extend = 12

@@ -72,7 +72,7 @@ public struct ClientSession: Sendable {
   /// A client that has just come.
   ///
   /// - Parameters:
-  ///   - door: what has to be shown first.
+  ///   - requirement: what has to be shown first.
   ///   - limits: what it may hold.
   ///   - challenge: random, for this connection alone.
   ///   - addresses: the names under which it may know this relay.
@@ -110,7 +110,7 @@ public struct ClientSession: Sendable {
   /// - Parameters:
   ///   - message: what it says.
   ///   - bytes: its text.
-  ///   - house: who is who.
+  ///   - environment: who is who.
   ///   - now: when.
   ///   - time: the same by the wall clock, seconds since 1970.
   public mutating func received(

@@ -186,7 +186,7 @@ public struct WakeRuling: Hashable, Sendable {
   /// What the sender hears.
   public var answer: Answer
   /// Whether it is to be brought. To be `limited` and brought is a contradiction, and is not. What is answered `queued`
-  /// and is not to be brought stands in the queue all the same, marked, until the next ``PushCommand/settle(_:)``.
+  /// and is not to be brought stands in the queue all the same, marked, until the next ``PushWrite/settle(_:)``.
   public var isQueued: Bool
   /// Whether the sender may learn what becomes of it.
   public var isTold: Bool
