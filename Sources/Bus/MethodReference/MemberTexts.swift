@@ -312,7 +312,7 @@ public enum MemberTexts {
     PayloadShape.Member.isOptional	Whether it may be missing.
     PayloadShape.Member.name	Its name.
     PayloadShape.Member.type	Its type.
-    PayloadShape.isText	Whether the type is a text in JSON, such as RefusalCode.
+    PayloadShape.isText	Whether the type is a text in JSON, such as `RefusalCode`.
     PayloadShape.members	In the order in which the type reads them.
     PlanPublication.id	The event's id, 64 hexadecimal digits.
     PlanPublication.relay	Only this relay of it.

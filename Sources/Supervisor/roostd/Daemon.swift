@@ -11,7 +11,7 @@ import Supervision
 
 // roostd: what holds the parts together.
 //
-//     Door ── who may come in          HubShell ── every message
+//     PeerAdmission ── who may join    HubShell ── every message
 //        \                              /
 //         Daemon ── ManagedWorker × n ── WorkerProcess (exec shim, log pipes, lock)
 //        /                              \
