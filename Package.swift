@@ -86,13 +86,13 @@ let rooms: [[Target]] = [
   // What everything stands on: values, the machine, Nostr, a database
   room(
     "Sources/Base",
-    library("Clocks"),
+    library("Clocks", ["HeapModule"]),
     library("Addresses"),
     library("Cryptography", ["COpenSSL", "CSodium", "CSecp256k1", "CUtf8proc"]),
     library("Nostr", ["Addresses", "Cryptography"]),
     library("LinuxSystem", ["CSeccomp", "CLinux"]),
     library("EventLoop", ["CLibUV", "Clocks", "Addresses"]),
-    library("Storage", ["LinuxSystem", "GRDB", "GRDBSQLite"]),
+    library("Storage", ["LinuxSystem", "Cryptography", "GRDB", "GRDBSQLite"]),
     library("FairSharing", queues)
   ),
   // What speaks with other machines
@@ -101,7 +101,7 @@ let rooms: [[Target]] = [
     library("WebSocket", ["CWslay", "CZlib", "Clocks", "Addresses", "EventLoop"]),
     library("TLS", ["CTLS", "Clocks", "EventLoop", "WebSocket"]),
     library("HTTPClient", ["CCurl", "Clocks", "EventLoop", "WebSocket", "TLS"]),
-    library("HTTP2Client", http2 + queues + ["Clocks", "Addresses", "NIOTLS"])
+    library("HTTP2Client", http2 + ["Clocks", "Addresses", "NIOTLS", "DequeModule"])
   ),
   // What passes between the programs, and both ends of it
   room(
@@ -113,7 +113,7 @@ let rooms: [[Target]] = [
     library("Recordings", ["Clocks", "Frames", "Contracts"]),
     library("Wording", ["Nostr", "Frames", "Contracts"]),
     library("Bus", ["Clocks", "EventLoop", "Frames", "Contracts", "DequeModule"]),
-    library("RoostClient", values + ["EventLoop", "Bus"]),
+    library("RoostClient", values + ["LinuxSystem", "EventLoop", "Bus"]),
     library(
       "WorkerKit",
       ["Clocks", "Nostr", "LinuxSystem", "EventLoop", "Frames", "Contracts", "Bus", "ArgumentParser", "Logging"]),
@@ -121,7 +121,7 @@ let rooms: [[Target]] = [
   ),
   room(
     "Sources/Supervisor",
-    library("MessageHub", queues + ["Clocks", "Frames", "Contracts"]),
+    library("MessageHub", ["Clocks", "Frames", "Contracts", "DequeModule"]),
     library("Supervision", ["Clocks"]),
     library("RoostConfiguration", ["Frames", "Contracts"]),
     library("Logs", ["Clocks", "LinuxSystem", "EventLoop", "Frames", "Contracts", "DequeModule"]),
@@ -170,7 +170,7 @@ let rooms: [[Target]] = [
   ),
   room(
     "Workers/DVMTracker",
-    library("JobTracking", values + ["HeapModule"]),
+    library("JobTracking", values),
     library("JobLedger", ["Cryptography", "Nostr", "Storage", "Frames", "Contracts", "JobTracking"]),
     program("dvm-tracker", worker + ["Storage", "NostrContracts", "WorkerLedger", "JobTracking", "JobLedger"])
   ),
@@ -184,7 +184,7 @@ let rooms: [[Target]] = [
   ),
   room(
     "Workers/PushRelay",
-    library("PushDelivery", queues + ["Clocks", "Cryptography", "Frames", "Contracts"]),
+    library("PushDelivery", ["Clocks", "Cryptography", "Frames", "Contracts", "DequeModule"]),
     library("PushRules", events + ["NostrContracts", "PushDelivery"]),
     library("PushRequests", ["Addresses", "Cryptography", "Nostr", "Frames", "PushDelivery", "PushRules"]),
     library("PushAdmission", ["Addresses", "Cryptography", "PushDelivery"]),
@@ -243,7 +243,8 @@ let rooms: [[Target]] = [
     // What an idle WebSocket costs a server, and how fast it sends; run by `make bench`
     program("websocket-bench", ["Clocks", "EventLoop", "WebSocket"], in: "WebSocketBench"),
     // What a tracker's start costs, and an answer; run by hand
-    program("job-bench", ["Cryptography", "Nostr", "Contracts", "JobTracking", "JobLedger"], in: "JobBench"),
+    program(
+      "job-bench", ["Cryptography", "Nostr", "Storage", "Contracts", "JobTracking", "JobLedger"], in: "JobBench"),
     program(
       "archive-bench", ["Cryptography", "Nostr", "Storage", "Reconciliation", "EventArchive"], in: "ArchiveBench"),
     // Phones and senders that ask a push relay as fast as it answers; run by `make bench`
@@ -272,6 +273,7 @@ let rooms: [[Target]] = [
         "PushDelivery", "PushLedger", "TestSupport",
       ], exclude: ["Transcripts"]),
     tests("Base/AddressesTests", ["Addresses"]),
+    tests("Base/ClocksTests", ["Clocks", "TestSupport"]),
     tests("Base/CryptographyTests", ["Clocks", "Cryptography", "TestSupport"]),
     tests("Base/NostrTests", events + ["Frames", "TestSupport"], exclude: ["RealEvents"]),
     tests("Base/LinuxSystemTests", ["LinuxSystem", "TestSupport"]),

@@ -4,6 +4,7 @@ import Glibc
 import JobLedger
 import JobTracking
 import Nostr
+import Storage
 
 // What jobs cost their tracker, without processes.
 //

@@ -71,6 +71,14 @@ public struct Octets32: Hashable, Sendable, Comparable, CustomStringConvertible 
     }
   }
 
+  /// Lends the 32 bytes for a call.
+  public func withUnsafeBytes<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
+    try withUnsafeTemporaryAllocation(byteCount: Self.byteCount, alignment: 8) { bytes in
+      if let address = bytes.baseAddress { write(to: address) }
+      return try body(UnsafeRawBufferPointer(bytes))
+    }
+  }
+
   /// Appends the 64 lower-case hexadecimal digits.
   public func appendHexadecimal(to text: inout [UInt8]) {
     withUnsafeTemporaryAllocation(byteCount: 2 * Self.byteCount, alignment: 8) { digits in

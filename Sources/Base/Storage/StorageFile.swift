@@ -40,9 +40,9 @@ public struct StorageSettings: Sendable {
   /// When a commit counts as written.
   public var durability: Durability
   /// Connections that read, 1 to 16.
-  public var readerCount = 4
+  public var readerCount: Int
   /// Memory each connection may use for pages, in bytes.
-  public var cacheByteCount = 16 << 20
+  public var cacheByteCount: Int
   /// Pages of 4 KiB in the write-ahead log before it is copied into the file, beside the writer; at four times as many
   /// he does it himself.
   public var checkpointPageCount = 4_000
@@ -58,17 +58,14 @@ public struct StorageSettings: Sendable {
   /// Bytes of a file up to which all of it is looked through when it is opened.
   var checkedByteMaximum: Int64 = 0
 
-  /// The usual ones.
-  public init(durability: Durability) { self.durability = durability }
+  /// Settings; what is left out is as usual.
+  public init(durability: Durability, readerCount: Int = 4, cacheByteCount: Int = 16 << 20) {
+    (self.durability, self.readerCount, self.cacheByteCount) = (durability, readerCount, cacheByteCount)
+  }
 
   /// For a file of few rows, all of which its owner reads when it opens it and keeps in memory: what was said to be
   /// written is there after any end.
-  public static let small: StorageSettings = {
-    var settings = StorageSettings(durability: .full)
-    settings.readerCount = 1
-    settings.cacheByteCount = 64 << 10
-    return settings
-  }()
+  public static let small = StorageSettings(durability: .full, readerCount: 1, cacheByteCount: 64 << 10)
 }
 
 /// An open database file.

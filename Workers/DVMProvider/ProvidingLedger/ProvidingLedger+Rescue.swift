@@ -17,23 +17,16 @@ extension ProvidingLedger {
   public static func openOrRescue(
     path: String, now: Int64
   ) throws(StorageFault) -> (ProvidingLedger, ServingContents, LedgerRescue?) {
-    let ((ledger, contents), rescue) = try ledgerFile(path).open(now: now) { path throws(StorageFault) in
-      let ledger = try ProvidingLedger(path: path)
+    try openOrRescue(path: path, now: now, open: Self.init(path:)) { ledger throws(StorageFault) in
       // One that was there, and lacks what was written last. Of one that is gone the store's answers tell.
       if ledger.file.missingCommitCount > 0, try !ledger.contentsNow().known.isEmpty {
         try ledger.file.writeNow { try ServingSession($0).set(ServingSchema.notBefore, now) }
       }
-      return ((ledger, try ledger.contentsNow()), ledger.file)
-    } mend: { path, _ throws(StorageFault) in
-      let ledger = try ProvidingLedger(path: path)
-      try ledger.file.writeNow { try ServingSession($0).mend(now: now) }
-      try ledger.close()
+      return try ledger.contentsNow()
+    } mend: { session, _ in
+      try ServingSession(session).mend(now: now)
     }
-    return (ledger, contents, rescue)
   }
-
-  /// Says that the file was found to be damaged while it was in use: the next start rescues what it can.
-  public func markDamaged() { Self.ledgerFile(path).markDamaged() }
 }
 
 extension ServingSession {
@@ -51,8 +44,7 @@ extension ServingSession {
   }
 
   private func isSound(_ number: Int64) throws -> Bool {
-    let statement = try session.statement("SELECT \(Self.columns) FROM request WHERE number = ?")
-    statement.bind(number, at: 1)
+    let statement = try session.statement("SELECT \(Self.columns) FROM request WHERE number = ?", number)
     do {
       guard let row = try next(statement) else { return false }
       statement.reset()

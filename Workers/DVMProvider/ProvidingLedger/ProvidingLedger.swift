@@ -43,53 +43,35 @@ public struct ServingContents: Sendable {
 }
 
 /// The requests that were taken up on this machine, on disk.
-public final class ProvidingLedger: Sendable {
-  let file: StorageFile
+public final class ProvidingLedger: Ledger {
+  /// The open file.
+  public let file: StorageFile
 
   /// Requests forgotten in one transaction.
   public static let sweepCount = 200
   /// Most requests of one answer.
   public static let pageMaximum = 1_000
 
+  /// `dvm-provider`.
+  public static let worker = "dvm-provider"
+
   /// Opens the file, and makes it if it is not there.
   ///
   /// - Throws: `newer` for a file from the future, `corrupt`, `inaccessible`, `busy`, `full`.
   public init(path: String) throws(StorageFault) { file = try Self.ledgerFile(path).storage() }
 
-  static func ledgerFile(_ path: String) -> LedgerFile {
-    var settings = StorageSettings(durability: .full)
-    settings.readerCount = 1
-    settings.cacheByteCount = 2 << 20
-    return LedgerFile(path: path, settings, ServingSchema.migrations, table: "request", noun: "requests")
+  /// The file at a path, and how it is opened.
+  public static func ledgerFile(_ path: String) -> LedgerFile {
+    LedgerFile(
+      path: path, StorageSettings(durability: .full, readerCount: 1, cacheByteCount: 2 << 20),
+      ServingSchema.migrations, table: "request", noun: "requests")
   }
-
-  /// The database file.
-  public var path: String { file.path }
-
-  /// Closes it; a later use fails.
-  public func close() throws(StorageFault) { try file.close() }
 
   // MARK: Writing
 
-  /// Writes a batch in one transaction: when this returns it outlives a loss of power, when it throws nothing of it was
-  /// written.
-  public func write(_ batch: ServingBatch) async throws(StorageFault) {
-    try await file.write { session in
-      guard !session.isFileGone else { throw Self.gone(session.path) }
-      try ServingSession(session).write(batch)
-    }
-  }
-
-  /// What is written into a file that nobody finds again is forgotten at the next start, and would be done twice.
-  private static func gone(_ path: String) -> StorageFault {
-    StorageFault(
-      .failed, path: path,
-      "was removed or moved while it was in use; put it back, or begin a new one by 'roost restart dvm-provider'")
-  }
-
-  /// The same, waiting on this thread: for an end, and for tests.
-  public func writeNow(_ batch: ServingBatch) throws(StorageFault) {
-    try file.writeNow { session in try ServingSession(session).write(batch) }
+  /// Writes a batch, within a transaction.
+  public func write(_ batch: ServingBatch, in session: StorageSession) throws {
+    try ServingSession(session).write(batch)
   }
 
   /// Forgets some of the requests that are settled and were taken up before a time, the oldest first. Whoever asks for
@@ -103,8 +85,7 @@ public final class ProvidingLedger: Sendable {
         """
         SELECT \(ServingSession.columns) FROM request WHERE isOpen = 0 AND takenAt < ? ORDER BY number
         LIMIT \(Self.sweepCount)
-        """)
-      statement.bind(time, at: 1)
+        """, time)
       let gone = try ledger.rows(statement)
       for request in gone { try ledger.remove(request.number) }
       return gone.map(\.id)
@@ -137,8 +118,8 @@ public final class ProvidingLedger: Sendable {
   public func requests(limit: Int) async throws(StorageFault) -> [ServedRequest] {
     try await file.read { session in
       let statement = try session.statement(
-        "SELECT \(ServingSession.columns) FROM request ORDER BY number DESC LIMIT ?")
-      statement.bind(Int64(min(max(0, limit), Self.pageMaximum)), at: 1)
+        "SELECT \(ServingSession.columns) FROM request ORDER BY number DESC LIMIT ?",
+        Int64(min(max(0, limit), Self.pageMaximum)))
       return try ServingSession(session).rows(statement)
     }
   }

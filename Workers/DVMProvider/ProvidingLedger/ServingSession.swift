@@ -19,47 +19,29 @@ struct ServingSession {
   }
 
   func write(_ request: ServedRequest) throws {
-    let statement = try session.statement(
+    try session.run(
       """
       INSERT OR REPLACE INTO request
         (number, id, kind, customer, takenAt, endedAt, state, isTold, isOpen, reason, result)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), nullif(?, x''))
-      """)
-    statement.bind(request.number, at: 1)
-    statement.bind(request.id.octets.bytes, at: 2)
-    statement.bind(Int64(request.kind), at: 3)
-    statement.bind(request.customer.octets.bytes, at: 4)
-    statement.bind(request.takenAt, at: 5)
-    statement.bind(request.endedAt, at: 6)
-    statement.bind(request.state.code, at: 7)
-    statement.bind(request.isTold ? 1 : 0, at: 8)
-    statement.bind(request.isSettled ? 0 : 1, at: 9)
-    statement.bind(request.reason ?? "", at: 10)
-    statement.bind(request.result?.octets.bytes ?? [], at: 11)
-    try statement.run()
+      """, request.number, request.id.octets, request.kind, request.customer.octets, request.takenAt, request.endedAt,
+      request.state.code, request.isTold, request.isSettled ? 0 : 1, request.reason ?? "",
+      request.result?.octets.bytes ?? [])
     try write(request.isSettled ? nil : request.request, "body", of: request.number)
     try write(request.outgoing, "outgoing", of: request.number)
   }
 
   private func write(_ event: [UInt8]?, _ table: String, of number: Int64) throws {
     guard let event, !event.isEmpty else {
-      let statement = try session.statement("DELETE FROM \(table) WHERE request = ?")
-      statement.bind(number, at: 1)
-      return try statement.run()
+      return try session.run("DELETE FROM \(table) WHERE request = ?", number)
     }
     // The body never changes, and of the outgoing events one follows the other.
     let conflict = table == "body" ? "IGNORE" : "REPLACE"
-    let statement = try session.statement("INSERT OR \(conflict) INTO \(table) (request, event) VALUES (?, ?)")
-    statement.bind(number, at: 1)
-    statement.bind(event, at: 2)
-    try statement.run()
+    try session.run("INSERT OR \(conflict) INTO \(table) (request, event) VALUES (?, ?)", number, event)
   }
 
   func set(_ name: String, _ value: Int64) throws {
-    let statement = try session.statement("INSERT OR REPLACE INTO mark (name, value) VALUES (?, ?)")
-    statement.bind(name, at: 1)
-    statement.bind(value, at: 2)
-    try statement.run()
+    try session.run("INSERT OR REPLACE INTO mark (name, value) VALUES (?, ?)", name, value)
   }
 
   func remove(_ number: Int64) throws {
@@ -67,9 +49,7 @@ struct ServingSession {
       "DELETE FROM body WHERE request = ?", "DELETE FROM outgoing WHERE request = ?",
       "DELETE FROM request WHERE number = ?",
     ] {
-      let statement = try session.statement(sql)
-      statement.bind(number, at: 1)
-      try statement.run()
+      try session.run(sql, number)
     }
   }
 
@@ -113,18 +93,10 @@ struct ServingSession {
   }
 
   private func event(_ table: String, of number: Int64) throws -> [UInt8]? {
-    let statement = try session.statement("SELECT event FROM \(table) WHERE request = ?")
-    statement.bind(number, at: 1)
-    guard try statement.step() else { return nil }
-    defer { statement.reset() }
-    return statement.bytes(0)
+    return try session.first("SELECT event FROM \(table) WHERE request = ?", number) { $0.bytes(0) }
   }
 
   func mark(_ name: String) throws -> Int64? {
-    let statement = try session.statement("SELECT value FROM mark WHERE name = ?")
-    statement.bind(name, at: 1)
-    guard try statement.step() else { return nil }
-    defer { statement.reset() }
-    return statement.number(0)
+    return try session.first("SELECT value FROM mark WHERE name = ?", name) { $0.number(0) }
   }
 }

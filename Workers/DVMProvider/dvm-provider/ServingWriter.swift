@@ -10,7 +10,7 @@ import ProvidingLedger
 import Storage
 import WorkerKit
 
-// One transaction at a time, with all that has changed by then. The last seq looked at goes with the next transaction;
+// All that has changed goes with the next transaction (`GroupCommit`). The last seq looked at goes with it;
 // alone it is written after a while only, since what a later start looks at again it knows.
 //
 // While the disk is full nothing new is begun and nothing new is told: all that follows from a change waits for it.
@@ -30,8 +30,15 @@ final class ServingWriter {
   private var changed: OrderedSet<EventID> = []
   private var seq: Int64?
   private var rulesMark: Int64?
-  private var isWriting = false
-  private let timer = LoopTimer()
+  private lazy var commit = GroupCommit(
+    health,
+    GroupCommit.Owner(
+      next: { [unowned self] in take() },
+      write: { [ledger] transaction throws(StorageFault) in
+        if !transaction.batch.isEmpty { try await ledger.write(transaction.batch) }
+      },
+      committed: { [unowned self] transaction, _ in onWritten?(transaction.rows) },
+      failed: { [unowned self] in failed($0.batch, $1) }, isDue: { [unowned self] in !changed.isEmpty }))
 
   /// Most requests of one transaction.
   private static let changeMaximum = 1_000
@@ -49,53 +56,38 @@ final class ServingWriter {
   /// A request has changed.
   func note(changed id: EventID) {
     changed.append(id)
-    pump()
+    commit.begin()
   }
 
   /// Events up to this seq were looked at, and what was taken up of them is noted.
   func note(seq: Int64) {
     self.seq = seq
-    guard changed.isEmpty, !isWriting, !timer.isSet else { return }
-    timer.set(afterMilliseconds: Self.seqMilliseconds) { [unowned self] in pump() }
+    if changed.isEmpty { commit.begin(afterMilliseconds: Self.seqMilliseconds) }
   }
 
   /// Events are looked at by other rules from now on, from behind this seq. Both are written together: a process that
   /// finds the rules finds how far they were followed.
   func note(rules mark: Int64, from seq: Int64) {
     (rulesMark, self.seq) = (mark, seq)
-    pump()
+    commit.begin()
   }
 
   /// Writes what is left, waiting on this thread: for the end.
   func finish() {
-    let (batch, _) = take()
+    let batch = take().batch
     guard !batch.isEmpty else { return }
     do throws(StorageFault) { try ledger.writeNow(batch) } catch {
       log.error("what has changed last is not written", metadata: ["why": "\(error)"])
     }
   }
 
-  private func pump() {
-    guard !isWriting, health.fault == nil || !timer.isSet else { return }
-    isWriting = true
-    timer.cancel()
-    // Not at once: what is noted in the same turn is in the same transaction.
-    EventLoopActor.task { [self] in
-      let (batch, rows) = take()
-      do throws(StorageFault) {
-        if !batch.isEmpty { try await ledger.write(batch) }
-        isWriting = false
-        health.written()
-        onWritten?(rows)
-      } catch {
-        isWriting = false
-        failed(batch, error)
-      }
-      if !changed.isEmpty { pump() }
-    }
+  /// What a transaction is made of.
+  private struct Transaction: Sendable {
+    var batch: ServingBatch
+    var rows: [(request: ServedRequest, version: UInt64)]
   }
 
-  private func take() -> (ServingBatch, [(request: ServedRequest, version: UInt64)]) {
+  private func take() -> Transaction {
     var batch = ServingBatch()
     let ids = changed.prefix(Self.changeMaximum)
     changed.removeFirst(ids.count)
@@ -103,14 +95,13 @@ final class ServingWriter {
     batch.changed = rows.map(\.request)
     // Before all of it is noted a start would miss some.
     if changed.isEmpty { (batch.seq, seq, batch.rulesMark, rulesMark) = (seq, nil, rulesMark, nil) }
-    return (batch, rows)
+    return Transaction(batch: batch, rows: rows)
   }
 
-  private func failed(_ batch: ServingBatch, _ fault: StorageFault) {
-    health.notWritten(fault)
+  private func failed(_ batch: ServingBatch, _ fault: StorageFault) -> UInt64 {
     changed = OrderedSet(batch.changed.map(\.id)).union(changed)
     seq = seq ?? batch.seq
     rulesMark = rulesMark ?? batch.rulesMark
-    timer.set(afterMilliseconds: Self.retryMilliseconds) { [unowned self] in pump() }
+    return Self.retryMilliseconds
   }
 }

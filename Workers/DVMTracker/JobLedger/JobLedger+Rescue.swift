@@ -20,23 +20,13 @@ extension JobLedger {
   public static func openOrRescue(
     path: String, now: Int64
   ) throws(StorageFault) -> (JobLedger, JobLedgerContents, LedgerRescue?) {
-    let file = ledgerFile(path)
-    let ((ledger, contents), rescue) = try file.open(now: now / 1_000) { path throws(StorageFault) in
-      let ledger = try JobLedger(path: path)
-      return ((ledger, try ledger.contentsNow(now: now)), ledger.file)
-    } mend: { path, rescue throws(StorageFault) in
-      let ledger = try JobLedger(path: path)
+    try openOrRescue(path: path, now: now / 1_000, open: Self.init(path:)) { ledger throws(StorageFault) in
+      try ledger.contentsNow(now: now)
+    } mend: { session, rescue in
       let isRead = rescue.reason == nil
-      (rescue.damagedCount, rescue.lostCountMinimum) = try ledger.file.writeNow { session in
-        try JobRows(session).mend(isRead: isRead)
-      }
-      try ledger.close()
+      (rescue.damagedCount, rescue.lostCountMinimum) = try JobRows(session).mend(isRead: isRead)
     }
-    return (ledger, contents, rescue)
   }
-
-  /// Says that the file was found to be damaged while it was in use: the next start rescues what it can.
-  public func markDamaged() { Self.ledgerFile(path).markDamaged() }
 }
 
 extension JobRows {
@@ -49,8 +39,7 @@ extension JobRows {
     var damaged = 0
     var lost: Set<Int64> = []
     for id in try jobs("SELECT id FROM job") {
-      let statement = try session.statement("SELECT \(Self.columns), isOpen FROM job WHERE id = ?")
-      statement.bind(id.column, at: 1)
+      let statement = try session.statement("SELECT \(Self.columns), isOpen FROM job WHERE id = ?", id.column)
       guard try statement.step() else { continue }
       let (order, isOpen) = (Self.order(statement), statement.number(4) != 0)
       statement.reset()
@@ -77,8 +66,7 @@ extension JobRows {
   private func mend(_ order: JobOrder, isOpen: Bool) throws -> Bool {
     let id = order.id
     var (kept, isWhole) = ([Int64: JobFact.What](), true)
-    let statement = try session.statement("SELECT at, what FROM fact WHERE job = ?")
-    statement.bind(id.column, at: 1)
+    let statement = try session.statement("SELECT at, what FROM fact WHERE job = ?", id.column)
     while try statement.step() {
       if let what = JobFact.What(bytes: statement.bytes(1)) {
         kept[statement.number(0)] = what
@@ -93,25 +81,19 @@ extension JobRows {
     }
     let facts = kept.map { JobFact(at: $0.key, $0.value) }.sorted { $0.at < $1.at }
     for sql in ["DELETE FROM fact WHERE job = ?", "DELETE FROM request WHERE job = ?"] {
-      let statement = try session.statement(sql)
-      statement.bind(id.column, at: 1)
-      try statement.run()
+      try session.run(sql, id.column)
     }
     for fact in facts { try insert(JobBatch.Entry(job: id, fact: fact)) }
     let picture = JobPicture(order, facts)
     for intent in picture.voidIntents { try remove(intent, of: id) }
     for proof in picture.proofs { try insert(proof, of: id) }
     try update(id, JobBatch.Standing(state: picture.state, endedAt: picture.endedAt))
-    let opening = try session.statement("UPDATE job SET isOpen = ? WHERE id = ?")
-    opening.bind(isOpen || picture.endedAt == nil ? 1 : 0, at: 1)
-    opening.bind(id.column, at: 2)
-    try opening.run()
+    try session.run("UPDATE job SET isOpen = ? WHERE id = ?", isOpen || picture.endedAt == nil ? 1 : 0, id.column)
     return isWhole
   }
 
   private func intents(of id: JobID) throws -> [(at: Int64, intent: PaymentIntent)] {
-    let statement = try session.statement("SELECT at, intent FROM payment WHERE job = ?")
-    statement.bind(id.column, at: 1)
+    let statement = try session.statement("SELECT at, intent FROM payment WHERE job = ?", id.column)
     var found: [(at: Int64, intent: PaymentIntent)] = []
     while try statement.step() {
       var reader = FactReader(statement.bytes(1))
@@ -129,11 +111,7 @@ extension JobRows {
       if reader.intent() == nil { bad.append((payments.number(0), payments.bytes(1), payments.bytes(2))) }
     }
     for (job, provider, hash) in bad {
-      let statement = try session.statement("DELETE FROM payment WHERE job = ? AND provider = ? AND hash = ?")
-      statement.bind(job, at: 1)
-      statement.bind(provider, at: 2)
-      statement.bind(hash, at: 3)
-      try statement.run()
+      try session.run("DELETE FROM payment WHERE job = ? AND provider = ? AND hash = ?", job, provider, hash)
     }
     try session.execute(
       """
@@ -144,9 +122,6 @@ extension JobRows {
   }
 
   private func jobs(_ sql: String) throws -> [JobID] {
-    let statement = try session.statement(sql)
-    var jobs: [JobID] = []
-    while try statement.step() { jobs.append(JobID(column: statement.number(0))) }
-    return jobs
+    return try session.rows(sql) { JobID(column: $0.number(0)) }
   }
 }

@@ -15,8 +15,9 @@ public import Storage
 // directory of 0700), and nothing of it goes anywhere else.
 
 /// The jobs of this machine, on disk.
-public final class JobLedger: Sendable {
-  let file: StorageFile
+public final class JobLedger: Ledger {
+  /// The open file.
+  public let file: StorageFile
 
   /// Jobs that are done with and kept; those that ended first go when there are more.
   public static let endedMaximum = 10_000
@@ -29,46 +30,25 @@ public final class JobLedger: Sendable {
   /// For how long payments are loaded that were approved, whatever became of their jobs, in milliseconds.
   public static let paymentMilliseconds: Int64 = JobTable.spendingMilliseconds
 
+  /// `dvm-tracker`.
+  public static let worker = "dvm-tracker"
+
   /// Opens the file, and makes it if it is not there.
   ///
   /// - Throws: `newer` for a file from the future, `corrupt`, `inaccessible`, `busy`, `full`.
   public init(path: String) throws(StorageFault) { file = try Self.ledgerFile(path).storage() }
 
-  static func ledgerFile(_ path: String) -> LedgerFile {
-    var settings = StorageSettings(durability: .full)
-    settings.readerCount = 2
-    settings.cacheByteCount = 4 << 20
-    return LedgerFile(path: path, settings, JobLedgerSchema.migrations, table: "job", noun: "jobs")
+  /// The file at a path, and how it is opened.
+  public static func ledgerFile(_ path: String) -> LedgerFile {
+    LedgerFile(
+      path: path, StorageSettings(durability: .full, readerCount: 2, cacheByteCount: 4 << 20),
+      JobLedgerSchema.migrations, table: "job", noun: "jobs")
   }
-
-  /// The database file.
-  public var path: String { file.path }
-
-  /// Closes it; a later use fails.
-  public func close() throws(StorageFault) { try file.close() }
 
   // MARK: Writing
 
-  /// Writes a batch in one transaction: when this returns it outlives a loss of power, when it throws nothing of it was
-  /// written.
-  public func write(_ batch: JobBatch) async throws(StorageFault) {
-    try await file.write { session in
-      guard !session.isFileGone else { throw Self.gone(session.path) }
-      try JobRows(session).write(batch)
-    }
-  }
-
-  /// What is written into a file that nobody finds again is not accepted.
-  private static func gone(_ path: String) -> StorageFault {
-    StorageFault(
-      .failed, path: path,
-      "was removed or moved while it was in use; put it back, or begin a new one by 'roost restart dvm-tracker'")
-  }
-
-  /// The same, waiting on this thread: for an end, and for tests.
-  public func writeNow(_ batch: JobBatch) throws(StorageFault) {
-    try file.writeNow { session in try JobRows(session).write(batch) }
-  }
+  /// Writes a batch, within a transaction.
+  public func write(_ batch: JobBatch, in session: StorageSession) throws { try JobRows(session).write(batch) }
 
   /// Forgets some of the jobs that have ended too long ago, or are too many, those that ended first first; what was
   /// approved for jobs that are forgotten, once it is older than ``paymentMilliseconds``; the proofs beyond
@@ -101,8 +81,7 @@ public final class JobLedger: Sendable {
   public func job(_ id: JobID) async throws(StorageFault) -> LedgerJob? {
     try await file.read { session in
       let ledger = JobRows(session)
-      let statement = try session.statement("SELECT \(JobRows.columns) FROM job WHERE id = ?")
-      statement.bind(id.column, at: 1)
+      let statement = try session.statement("SELECT \(JobRows.columns) FROM job WHERE id = ?", id.column)
       return try ledger.orders(statement).first.map { LedgerJob(order: $0, facts: try ledger.facts(of: id)) }
     }
   }
@@ -116,12 +95,10 @@ public final class JobLedger: Sendable {
   public func jobs(in states: [Job.State]?, limit: Int) async throws(StorageFault) -> [JobID] {
     try await file.read { session in
       let words = (states ?? Job.State.allCases).map { "'\($0.rawValue)'" }.sorted().joined(separator: ",")
-      let statement = try session.statement(
-        "SELECT id FROM job WHERE state IN (\(words)) ORDER BY number DESC LIMIT ?")
-      statement.bind(Int64(min(max(0, limit), Self.pageMaximum)), at: 1)
-      var found: [JobID] = []
-      while try statement.step() { found.append(JobID(column: statement.number(0))) }
-      return found
+      return try session.rows(
+        "SELECT id FROM job WHERE state IN (\(words)) ORDER BY number DESC LIMIT ?",
+        Int64(min(max(0, limit), Self.pageMaximum))
+      ) { JobID(column: $0.number(0)) }
     }
   }
 }

@@ -40,8 +40,7 @@ extension JobRows {
   }
 
   private func withRequests(_ job: KeptJob) throws -> KeptJob {
-    let statement = try session.statement("SELECT event FROM request WHERE job = ?")
-    statement.bind(job.id.column, at: 1)
+    let statement = try session.statement("SELECT event FROM request WHERE job = ?", job.id.column)
     var job = job
     while try statement.step() {
       guard let id = Octets32(statement.bytes(0)) else { throw damaged("a request of job \(job.id) has no id") }
@@ -55,8 +54,7 @@ extension JobRows {
       """
       SELECT job, at, intent FROM payment WHERE at >= ?
       UNION SELECT job, at, intent FROM payment WHERE job IN (SELECT id FROM job WHERE isOpen = 1)
-      """)
-    statement.bind(time, at: 1)
+      """, time)
     var payments: [(job: JobID, at: Int64, intent: PaymentIntent)] = []
     while try statement.step() {
       var reader = FactReader(statement.bytes(2))

@@ -26,16 +26,10 @@ struct JobRows {
   }
 
   func insert(_ order: JobOrder) throws {
-    let statement = try session.statement(
+    try session.run(
       """
       INSERT INTO job (id, key, account, submittedAt, submit, state, isOpen) VALUES (?, ?, ?, ?, ?, 'drafted', 1)
-      """)
-    statement.bind(order.id.column, at: 1)
-    statement.bind(order.key, at: 2)
-    statement.bind(order.account.octets.bytes, at: 3)
-    statement.bind(order.submittedAt, at: 4)
-    statement.bind(JSONPayload.encode(order.submit), at: 5)
-    try statement.run()
+      """, order.id.column, order.key, order.account.octets, order.submittedAt, JSONPayload.encode(order.submit))
   }
 
   /// Writes a fact. An answer or a receipt that is there stays as it is: it may come again after a death.
@@ -49,14 +43,9 @@ struct JobRows {
     case .receipted(let receipt): event = receipt.event.octets.bytes
     default: break
     }
-    let statement = try session.statement(
-      "INSERT OR IGNORE INTO fact (job, at, event, isOpened, what) VALUES (?, ?, nullif(?, x''), ?, ?)")
-    statement.bind(entry.job.column, at: 1)
-    statement.bind(entry.fact.at, at: 2)
-    statement.bind(event ?? [], at: 3)
-    statement.bind(isOpened ? 1 : 0, at: 4)
-    statement.bind(entry.fact.what.bytes, at: 5)
-    try statement.run()
+    try session.run(
+      "INSERT OR IGNORE INTO fact (job, at, event, isOpened, what) VALUES (?, ?, nullif(?, x''), ?, ?)",
+      entry.job.column, entry.fact.at, event ?? [], isOpened, entry.fact.what.bytes)
     switch entry.fact.what {
     case .requested(let request): try insert(request.id, of: entry.job)
     case .approved(let intent): try insert(intent, of: entry.job, at: entry.fact.at)
@@ -65,66 +54,44 @@ struct JobRows {
   }
 
   private func insert(_ request: EventID, of job: JobID) throws {
-    let statement = try session.statement("INSERT OR IGNORE INTO request (event, job) VALUES (?, ?)")
-    statement.bind(request.octets.bytes, at: 1)
-    statement.bind(job.column, at: 2)
-    try statement.run()
+    try session.run("INSERT OR IGNORE INTO request (event, job) VALUES (?, ?)", request.octets, job.column)
   }
 
   func insert(_ intent: PaymentIntent, of job: JobID, at: Int64) throws {
     var writer = FactWriter()
     writer.intent(intent)
-    let statement = try session.statement(
+    try session.run(
       """
       INSERT INTO payment (job, provider, hash, at, intent) VALUES (?, ?, ?, ?, ?)
       ON CONFLICT (job, provider, hash) DO UPDATE SET at = max(at, excluded.at)
-      """)
-    statement.bind(job.column, at: 1)
-    statement.bind(intent.provider.octets.bytes, at: 2)
-    statement.bind(intent.key.bytes, at: 3)
-    statement.bind(at, at: 4)
-    statement.bind(writer.bytes, at: 5)
-    try statement.run()
+      """, job.column, intent.provider.octets, intent.key.bytes, at, writer.bytes)
   }
 
   /// Writes down what a payment hash has proven; what it has proven before stays.
   func insert(_ proof: PaymentProof, of job: JobID) throws {
-    let statement = try session.statement("INSERT OR IGNORE INTO proof (hash, job, provider, at) VALUES (?, ?, ?, ?)")
-    statement.bind(proof.hash.bytes, at: 1)
-    statement.bind(job.column, at: 2)
-    statement.bind(proof.provider.octets.bytes, at: 3)
-    statement.bind(proof.at, at: 4)
-    try statement.run()
+    try session.run(
+      "INSERT OR IGNORE INTO proof (hash, job, provider, at) VALUES (?, ?, ?, ?)", proof.hash.bytes, job.column,
+      proof.provider.octets, proof.at)
   }
 
   /// Takes an approval out by which nobody can pay.
   func remove(_ intent: PaymentIntent, of job: JobID) throws {
-    let statement = try session.statement("DELETE FROM payment WHERE job = ? AND provider = ? AND hash = ?")
-    statement.bind(job.column, at: 1)
-    statement.bind(intent.provider.octets.bytes, at: 2)
-    statement.bind(intent.key.bytes, at: 3)
-    try statement.run()
+    try session.run(
+      "DELETE FROM payment WHERE job = ? AND provider = ? AND hash = ?", job.column, intent.provider.octets,
+      intent.key.bytes)
   }
 
   func update(_ id: JobID, _ standing: JobBatch.Standing) throws {
-    let statement = try session.statement("UPDATE job SET state = ?, endedAt = ? WHERE id = ?")
-    statement.bind(standing.state.rawValue, at: 1)
-    statement.bind(standing.endedAt, at: 2)
-    statement.bind(id.column, at: 3)
-    try statement.run()
+    try session.run(
+      "UPDATE job SET state = ?, endedAt = ? WHERE id = ?", standing.state.rawValue, standing.endedAt, id.column)
   }
 
   private func close(_ id: JobID) throws {
-    let statement = try session.statement("UPDATE job SET isOpen = 0 WHERE id = ?")
-    statement.bind(id.column, at: 1)
-    try statement.run()
+    try session.run("UPDATE job SET isOpen = 0 WHERE id = ?", id.column)
   }
 
   private func drop(_ event: EventID, of job: JobID) throws {
-    let statement = try session.statement("DELETE FROM fact WHERE job = ? AND event = ?")
-    statement.bind(job.column, at: 1)
-    statement.bind(event.octets.bytes, at: 2)
-    try statement.run()
+    try session.run("DELETE FROM fact WHERE job = ? AND event = ?", job.column, event.octets)
   }
 
   func write(_ provider: PublicKey, _ history: ProviderHistory) throws {
@@ -134,8 +101,7 @@ struct JobRows {
       """
       INSERT OR REPLACE INTO provider (key, asked, answered, unpaid, undelivered, contradictions, latencies, lastAt)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-      """)
-    statement.bind(provider.octets.bytes, at: 1)
+      """, provider.octets)
     for (index, count) in [
       history.asked, history.answered, history.unpaid, history.undelivered, history.contradictions,
     ].enumerated() {
@@ -147,27 +113,21 @@ struct JobRows {
   }
 
   func write(cursor seq: Int64) throws {
-    let statement = try session.statement(
-      "INSERT INTO cursor (one, seq) VALUES (1, ?) ON CONFLICT (one) DO UPDATE SET seq = excluded.seq")
-    statement.bind(seq, at: 1)
-    try statement.run()
+    try session.run(
+      "INSERT INTO cursor (one, seq) VALUES (1, ?) ON CONFLICT (one) DO UPDATE SET seq = excluded.seq", seq)
   }
 
   /// Takes a job out, with all that is known of it but what was approved: that counts for its day, and is approved for
   /// no other job, whether anybody remembers this one or not. ``removeOldPayments(before:)`` takes it out.
   func remove(_ id: JobID) throws {
     for sql in ["DELETE FROM fact WHERE job = ?", "DELETE FROM request WHERE job = ?", "DELETE FROM job WHERE id = ?"] {
-      let statement = try session.statement(sql)
-      statement.bind(id.column, at: 1)
-      try statement.run()
+      try session.run(sql, id.column)
     }
   }
 
   /// Takes out what was approved before `time`, milliseconds since 1970, for jobs that are not kept any longer.
   func removeOldPayments(before time: Int64) throws {
-    let statement = try session.statement("DELETE FROM payment WHERE at < ? AND job NOT IN (SELECT id FROM job)")
-    statement.bind(time, at: 1)
-    try statement.run()
+    try session.run("DELETE FROM payment WHERE at < ? AND job NOT IN (SELECT id FROM job)", time)
   }
 
   /// Takes out the proofs that came longest ago, when there are too many.
@@ -214,8 +174,7 @@ struct JobRows {
   }
 
   func facts(of id: JobID) throws -> [JobFact] {
-    let statement = try session.statement("SELECT at, what FROM fact WHERE job = ? ORDER BY at")
-    statement.bind(id.column, at: 1)
+    let statement = try session.statement("SELECT at, what FROM fact WHERE job = ? ORDER BY at", id.column)
     var facts: [JobFact] = []
     while try statement.step() {
       guard let what = JobFact.What(bytes: statement.bytes(1)) else { throw damaged("a fact of job \(id) is none") }

@@ -34,9 +34,8 @@ extension EventArchive {
     let (start, end) = (searchedSeq, lastSeq)
     guard start < end else { return start }
     let writer = writer(session)
-    let statement = try session.statement("SELECT seq, json FROM event WHERE seq > ? ORDER BY seq LIMIT ?")
-    statement.bind(start, at: 1)
-    statement.bind(Int64(Self.indexEventCount), at: 2)
+    let statement = try session.statement(
+      "SELECT seq, json FROM event WHERE seq > ? ORDER BY seq LIMIT ?", start, Self.indexEventCount)
     defer { statement.reset() }
     var (reached, count, byteCount) = (start, 0, 0)
     while byteCount < Self.indexByteCount, try statement.step() {
@@ -57,11 +56,9 @@ extension EventArchive {
 
 extension ArchiveWriter {
   func insertWords(_ seq: Int64, _ text: SearchedText) throws {
-    let statement = try session.statement("INSERT INTO search (rowid, title, body) VALUES (?, ?, ?)")
-    statement.bind(seq, at: 1)
-    statement.bind(utf8: text.title.utf8, at: 2)
-    statement.bind(utf8: text.body.utf8, at: 3)
-    try statement.run()
+    try session.run(
+      "INSERT INTO search (rowid, title, body) VALUES (?, ?, ?)", seq, UTF8Column(text.title.utf8),
+      UTF8Column(text.body.utf8))
   }
 
   /// Removes the words of an event that is still there.
@@ -69,10 +66,8 @@ extension ArchiveWriter {
     guard seq <= searchedSeq else { return }
     let text = try session.event(seq) { event, bytes in SearchedText(event, in: bytes) }
     guard let text, !text.isEmpty else { return }
-    let removal = try session.statement("INSERT INTO search (search, rowid, title, body) VALUES ('delete', ?, ?, ?)")
-    removal.bind(seq, at: 1)
-    removal.bind(utf8: text.title.utf8, at: 2)
-    removal.bind(utf8: text.body.utf8, at: 3)
-    try removal.run()
+    try session.run(
+      "INSERT INTO search (search, rowid, title, body) VALUES ('delete', ?, ?, ?)", seq, UTF8Column(text.title.utf8),
+      UTF8Column(text.body.utf8))
   }
 }

@@ -27,9 +27,7 @@ extension ArchiveRescue {
     try session.write(property: "rescue-damaged", Int64(damagedCount))
     try session.write(property: "rescue-lost", lostCount.map { Int64($0) } ?? Self.unknownCount)
     guard let reason else { return try session.execute("DELETE FROM property WHERE name = 'rescue-reason'") }
-    let statement = try session.statement("INSERT OR REPLACE INTO property (name, value) VALUES ('rescue-reason', ?)")
-    statement.bind(reason, at: 1)
-    try statement.run()
+    try session.run("INSERT OR REPLACE INTO property (name, value) VALUES ('rescue-reason', ?)", reason)
   }
 
   private static let unknownCount: Int64 = -1

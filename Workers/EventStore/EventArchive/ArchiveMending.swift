@@ -13,11 +13,8 @@ extension ArchiveWriter {
       !Self.isSound(json, as: event.indexed.id)
     else { return false }
     let statement = try session.statement(
-      "UPDATE event SET time = ?, kind = ?, json = ? WHERE seq = ? RETURNING flags = 4")
-    statement.bind(event.indexed.createdAt, at: 1)
-    statement.bind(Int64(event.indexed.kind), at: 2)
-    statement.bind(event.json, at: 3)
-    statement.bind(seq, at: 4)
+      "UPDATE event SET time = ?, kind = ?, json = ? WHERE seq = ? RETURNING flags = 4", event.indexed.createdAt,
+      event.indexed.kind, event.json, seq)
     if try statement.step() {
       if statement.number(0) != 0 { change.foreignByteCount += Int64(event.json.count - json.count) }
       statement.reset()
@@ -30,11 +27,7 @@ extension ArchiveWriter {
 
   /// The JSON of a seq, whatever became of it; nil when it is gone.
   func json(_ seq: Int64) throws -> [UInt8]? {
-    let statement = try session.statement("SELECT json FROM event WHERE seq = ?")
-    statement.bind(seq, at: 1)
-    guard try statement.step() else { return nil }
-    defer { statement.reset() }
-    return statement.bytes(0)
+    return try session.first("SELECT json FROM event WHERE seq = ?", seq) { $0.bytes(0) }
   }
 
   private static func isSound(_ json: [UInt8], as id: EventID) -> Bool {

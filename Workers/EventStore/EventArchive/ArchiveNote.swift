@@ -32,78 +32,56 @@ extension ArchiveWriter {
     case .fetched(let key, let relay, let time): try fetched(key, relay: relay ?? 0, at: time)
     case .covered(let key, let relay, let interval): try covered(key, relay: relay, interval)
     case .marked(let mark):
-      let statement = try session.statement(
-        "INSERT OR REPLACE INTO mark (owner, id, plan, seq, time) VALUES (?, ?, ?, ?, ?)")
-      statement.bind(mark.owner, at: 1)
-      statement.bind(mark.id, at: 2)
-      statement.bind(mark.plan.digest.bytes, at: 3)
-      statement.bind(mark.seq, at: 4)
-      statement.bind(mark.time, at: 5)
-      try statement.run()
+      try session.run(
+        "INSERT OR REPLACE INTO mark (owner, id, plan, seq, time) VALUES (?, ?, ?, ?, ?)", mark.owner, mark.id,
+        mark.plan.digest.bytes, mark.seq, mark.time)
     case .distrusted(let relay, let time): try distrust(relay, at: time)
     case .unmarked(let owner, let id):
-      let statement = try session.statement("DELETE FROM mark WHERE owner = ? AND id = ?")
-      statement.bind(owner, at: 1)
-      statement.bind(id, at: 2)
-      try statement.run()
+      try session.run("DELETE FROM mark WHERE owner = ? AND id = ?", owner, id)
     }
   }
 
   private func fetched(_ key: FilterKey, relay: Int64, at time: Int64) throws {
-    let statement = try session.statement(
+    try session.run(
       """
       INSERT INTO fetch (filter, relay, time) VALUES (?, ?, ?)
       ON CONFLICT (filter, relay) DO UPDATE SET time = max(time, excluded.time)
-      """)
-    statement.bind(key.digest.bytes, at: 1)
-    statement.bind(relay, at: 2)
-    statement.bind(time, at: 3)
-    try statement.run()
+      """, key.digest.bytes, relay, time)
   }
 
   private func covered(_ key: FilterKey, relay: Int64, _ interval: CoverageIntervals.Interval) throws {
-    let known = try session.statement("SELECT intervals FROM coverage WHERE filter = ? AND relay = ?")
-    known.bind(key.digest.bytes, at: 1)
-    known.bind(relay, at: 2)
+    let known = try session.statement(
+      "SELECT intervals FROM coverage WHERE filter = ? AND relay = ?", key.digest.bytes, relay)
     var coverage = CoverageIntervals()
     if try known.step() {
       coverage = try CoverageIntervals(stored: known.bytes(0), session)
       known.reset()
     }
     coverage.add(interval)
-    let statement = try session.statement(
-      "INSERT OR REPLACE INTO coverage (filter, relay, time, intervals) VALUES (?, ?, ?, ?)")
-    statement.bind(key.digest.bytes, at: 1)
-    statement.bind(relay, at: 2)
-    statement.bind(interval.checkedAt, at: 3)
-    statement.bind(coverage.bytes, at: 4)
-    try statement.run()
+    try session.run(
+      "INSERT OR REPLACE INTO coverage (filter, relay, time, intervals) VALUES (?, ?, ?, ?)", key.digest.bytes, relay,
+      interval.checkedAt, coverage.bytes)
   }
 
   /// Nothing is claimed to be here any more that was created up to a second: for whoever removes events only to make
   /// room, in the same transaction.
   func forgetCoverage(upTo time: Int64) throws {
-    let statement = try session.statement(
+    try session.run(
       """
       INSERT INTO property (name, value) VALUES ('coverage-floor', ?)
       ON CONFLICT (name) DO UPDATE SET value = max(value, excluded.value)
-      """)
-    statement.bind(time, at: 1)
-    try statement.run()
+      """, time)
   }
 
   /// Keeps the tables of notes to their bounds, a slice at a time.
   func trimNotes() throws {
     for table in ["fetch", "coverage"] {
-      let statement = try session.statement(
+      try session.run(
         """
         DELETE FROM \(table) WHERE (filter, relay) IN (
           SELECT filter, relay FROM \(table) ORDER BY time
           LIMIT min(?2, max(0, (SELECT count(*) FROM \(table)) - ?1)))
-        """)
-      statement.bind(Self.fetchMaximum, at: 1)
-      statement.bind(Self.trimMaximum, at: 2)
-      try statement.run()
+        """, Self.fetchMaximum, Self.trimMaximum)
     }
   }
 }

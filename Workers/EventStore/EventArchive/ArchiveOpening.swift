@@ -41,9 +41,7 @@ struct ArchiveOpening: Sendable {
       return hash(bytes)
     }
     let bytes = RandomBytes.make(16)
-    let insertion = try session.statement("INSERT INTO property (name, value) VALUES ('term-key', ?)")
-    insertion.bind(bytes, at: 1)
-    try insertion.run()
+    try session.run("INSERT INTO property (name, value) VALUES ('term-key', ?)", bytes)
     return hash(bytes)
   }
 
@@ -106,9 +104,8 @@ struct ArchiveOpening: Sendable {
   private static func times(_ segment: Int64, _ session: StorageSession) throws -> ClosedRange<Int64> {
     var newest = SegmentCursor(segment: segment, term: TermMaker.everything, since: .min, until: .max)
     let statement = try session.statement(
-      "SELECT oldest FROM posting WHERE segment = ? AND term = ? ORDER BY oldest, block LIMIT 1")
-    statement.bind(segment, at: 1)
-    statement.bind(Int64(bitPattern: TermMaker.everything), at: 2)
+      "SELECT oldest FROM posting WHERE segment = ? AND term = ? ORDER BY oldest, block LIMIT 1", segment,
+      TermMaker.everything)
     guard let last = try newest.next(session), try statement.step() else { return .min ... .max }
     defer { statement.reset() }
     let first = statement.number(0)
@@ -119,8 +116,7 @@ struct ArchiveOpening: Sendable {
   private static func readTail(
     from firstSeq: Int64, _ session: StorageSession, _ maker: TermMaker, _ generation: inout ArchiveMemory.Generation
   ) throws -> Int64 {
-    let statement = try session.statement("SELECT seq, json FROM event WHERE seq >= ? ORDER BY seq")
-    statement.bind(firstSeq, at: 1)
+    let statement = try session.statement("SELECT seq, json FROM event WHERE seq >= ? ORDER BY seq", firstSeq)
     var lastSeq: Int64 = 0
     var postings: [Posting] = []
     while try statement.step() {

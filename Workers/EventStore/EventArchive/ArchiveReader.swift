@@ -51,7 +51,7 @@ struct ArchiveReader {
     _ seq: Int64, _ statement: StorageStatement, _ matcher: SearchingMatcher, _ position: QueryPosition?, _ now: Int64,
     into block: inout EventBlock
   ) throws {
-    statement.bind(seq, at: 1)
+    statement.bind(seq)
     guard try statement.step() else { return }
     defer { statement.reset() }
     try session.scanned(statement, 0, seq: seq) { event, bytes in

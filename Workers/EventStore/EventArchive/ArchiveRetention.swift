@@ -189,8 +189,7 @@ extension EventArchive {
 extension ArchiveWriter {
   /// The foreign events that came first, from an index of their own.
   fileprivate func foreign(limit: Int) throws -> [Int64] {
-    let statement = try session.statement("SELECT seq FROM event WHERE flags = 4 ORDER BY seq LIMIT ?")
-    statement.bind(Int64(limit), at: 1)
+    let statement = try session.statement("SELECT seq FROM event WHERE flags = 4 ORDER BY seq LIMIT ?", limit)
     return try seqs(of: statement)
   }
 
@@ -206,9 +205,7 @@ extension ArchiveWriter {
       ("SELECT seq FROM event WHERE flags = 0 AND time > ? ORDER BY time LIMIT ?", .min),
       ("SELECT seq FROM event WHERE flags = 2 AND time > ? ORDER BY time LIMIT ?", .min),
     ] {
-      let statement = try session.statement(sql)
-      statement.bind(bound, at: 1)
-      statement.bind(Int64(limit), at: 2)
+      let statement = try session.statement(sql, bound, limit)
       let found = try seqs(of: statement)
       guard found.isEmpty else { return found }
     }
@@ -246,8 +243,7 @@ extension ArchiveWriter {
   /// has sent, as earlier versions left it.
   private func mayBeCovered(_ seq: Int64) throws -> Bool {
     let statement = try session.statement(
-      "SELECT flags <> 4 OR EXISTS (SELECT 1 FROM seen WHERE seen.seq = event.seq) FROM event WHERE seq = ?")
-    statement.bind(seq, at: 1)
+      "SELECT flags <> 4 OR EXISTS (SELECT 1 FROM seen WHERE seen.seq = event.seq) FROM event WHERE seq = ?", seq)
     guard try statement.step() else { return false }
     defer { statement.reset() }
     return statement.number(0) != 0

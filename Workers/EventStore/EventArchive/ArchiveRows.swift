@@ -28,7 +28,7 @@ extension StorageSession {
     _ seq: Int64, _ body: (ScannedEvent, UnsafeRawBufferPointer) throws -> Value
   ) throws -> Value? {
     let statement = try statement("SELECT json FROM event WHERE seq = ?")
-    statement.bind(seq, at: 1)
+    statement.bind(seq)
     guard try statement.step() else { return nil }
     defer { statement.reset() }
     return try scanned(statement, 0, seq: seq, body)
@@ -39,7 +39,7 @@ extension StorageSession {
     // What was removed while its segment was being written is still there by name.
     let statement = try statement(
       "SELECT seq FROM identity WHERE term = ? AND EXISTS (SELECT 1 FROM event WHERE event.seq = identity.seq)")
-    statement.bind(Int64(bitPattern: term), at: 1)
+    statement.bind(term)
     guard try statement.step() else { return nil }
     defer { statement.reset() }
     return statement.number(0)
@@ -48,7 +48,7 @@ extension StorageSession {
   /// A property of the database that is a number.
   func property(_ name: String) throws -> Int64? {
     let statement = try statement("SELECT value FROM property WHERE name = ?")
-    statement.bind(name, at: 1)
+    statement.bind(name)
     guard try statement.step() else { return nil }
     defer { statement.reset() }
     return statement.number(0)
@@ -56,9 +56,6 @@ extension StorageSession {
 
   /// Writes a property.
   func write(property name: String, _ value: Int64) throws {
-    let statement = try statement("INSERT OR REPLACE INTO property (name, value) VALUES (?, ?)")
-    statement.bind(name, at: 1)
-    statement.bind(value, at: 2)
-    try statement.run()
+    try run("INSERT OR REPLACE INTO property (name, value) VALUES (?, ?)", name, value)
   }
 }

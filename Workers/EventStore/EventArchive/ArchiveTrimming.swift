@@ -21,9 +21,8 @@ struct SegmentTrimmer: Sendable {
   init(_ segment: ArchiveMemory.Segment, _ session: StorageSession) throws {
     number = segment.number
     gone = segment.gone
-    let statement = try session.statement("SELECT seq FROM event WHERE seq BETWEEN ? AND ?")
-    statement.bind(segment.firstSeq, at: 1)
-    statement.bind(segment.lastSeq, at: 2)
+    let statement = try session.statement(
+      "SELECT seq FROM event WHERE seq BETWEEN ? AND ?", segment.firstSeq, segment.lastSeq)
     var living = Set<Int64>()
     while try statement.step() { living.insert(statement.number(0)) }
     self.living = living
@@ -89,8 +88,8 @@ struct SegmentTrimmer: Sendable {
     let isEmpty = keptBlockCount == 0
     let statement = try session.statement(
       isEmpty
-        ? "DELETE FROM segment WHERE number = ?1" : "UPDATE segment SET gone = max(0, gone - ?2) WHERE number = ?1")
-    statement.bind(number, at: 1)
+        ? "DELETE FROM segment WHERE number = ?1" : "UPDATE segment SET gone = max(0, gone - ?2) WHERE number = ?1",
+      number)
     if !isEmpty { statement.bind(gone, at: 2) }
     try statement.run()
     return isEmpty ? .empty : .trimmed

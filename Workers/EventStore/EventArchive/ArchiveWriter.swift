@@ -64,14 +64,11 @@ struct ArchiveWriter {
 
   private func add(_ difference: Int64, to property: String) throws {
     guard difference != 0 else { return }
-    let statement = try session.statement(
+    try session.run(
       """
       INSERT INTO property (name, value) VALUES (?, ?)
       ON CONFLICT (name) DO UPDATE SET value = value + excluded.value
-      """)
-    statement.bind(property, at: 1)
-    statement.bind(difference, at: 2)
-    try statement.run()
+      """, property, difference)
   }
 
   private mutating func store(_ event: VerifiedEvent, now: Int64) throws -> StoreOutcome {
@@ -103,12 +100,7 @@ struct ArchiveWriter {
 
   private mutating func insert(_ event: VerifiedEvent, seq: Int64, idTerm: UInt64) throws {
     let statement = try session.statement("INSERT INTO event (seq, time, kind, flags, json) VALUES (?, ?, ?, ?, ?)")
-    statement.bind(seq, at: 1)
-    statement.bind(event.indexed.createdAt, at: 2)
-    statement.bind(Int64(event.indexed.kind), at: 3)
-    statement.bind(Self.flags(of: event), at: 4)
-    statement.bind(event.json, at: 5)
-    try statement.run()
+    try statement.run(seq, event.indexed.createdAt, event.indexed.kind, Self.flags(of: event), event.json)
     if let relay = event.uncheckedRelay { try noteUnchecked(seq, relay: relay) }
     change.ids[idTerm] = seq
     change.eventCount += 1
@@ -118,10 +110,7 @@ struct ArchiveWriter {
       change.postings.append(Posting(term: term, time: event.indexed.createdAt, seq: seq))
     }
     guard let expiration = event.expiration else { return }
-    let expiry = try session.statement("INSERT INTO expiry (time, seq) VALUES (?, ?)")
-    expiry.bind(expiration, at: 1)
-    expiry.bind(seq, at: 2)
-    try expiry.run()
+    try session.run("INSERT INTO expiry (time, seq) VALUES (?, ?)", expiration, seq)
   }
 
   private static func flags(of event: VerifiedEvent) -> Int64 {
@@ -163,8 +152,7 @@ struct ArchiveWriter {
   }
 
   private func occupant(of place: UInt64) throws -> Occupant? {
-    let statement = try session.statement("SELECT seq FROM address WHERE term = ?")
-    statement.bind(Int64(bitPattern: place), at: 1)
+    let statement = try session.statement("SELECT seq FROM address WHERE term = ?", place)
     guard try statement.step() else { return nil }
     let seq = statement.number(0)
     statement.reset()
@@ -172,10 +160,7 @@ struct ArchiveWriter {
   }
 
   private func occupy(_ place: UInt64, _ seq: Int64) throws {
-    let statement = try session.statement("INSERT OR REPLACE INTO address (term, seq) VALUES (?, ?)")
-    statement.bind(Int64(bitPattern: place), at: 1)
-    statement.bind(seq, at: 2)
-    try statement.run()
+    try session.run("INSERT OR REPLACE INTO address (term, seq) VALUES (?, ?)", place, seq)
   }
 
   /// A stored event; nil when it is gone.
@@ -207,8 +192,7 @@ struct ArchiveWriter {
   /// Removes the row of an event, and its bytes from those of foreign events. Returns whether it was one.
   @discardableResult
   mutating func removeRow(_ seq: Int64) throws -> Bool {
-    let deletion = try session.statement("DELETE FROM event WHERE seq = ? RETURNING flags, length(json)")
-    deletion.bind(seq, at: 1)
+    let deletion = try session.statement("DELETE FROM event WHERE seq = ? RETURNING flags, length(json)", seq)
     guard try deletion.step() else { return false }
     defer { deletion.reset() }
     guard deletion.number(0) == ArchiveRetention.foreignFlag else { return false }
@@ -223,8 +207,7 @@ struct ArchiveWriter {
   }
 
   func run(_ sql: String, _ first: Int64, _ second: Int64? = nil) throws {
-    let statement = try session.statement(sql)
-    statement.bind(first, at: 1)
+    let statement = try session.statement(sql, first)
     if let second { statement.bind(second, at: 2) }
     try statement.run()
   }
@@ -247,11 +230,7 @@ struct ArchiveWriter {
   }
 
   private func tombstone(_ term: UInt64) throws -> Int64? {
-    let statement = try session.statement("SELECT until FROM tombstone WHERE term = ?")
-    statement.bind(Int64(bitPattern: term), at: 1)
-    guard try statement.step() else { return nil }
-    defer { statement.reset() }
-    return statement.number(0)
+    return try session.first("SELECT until FROM tombstone WHERE term = ?", term) { $0.number(0) }
   }
 
   private func bury(_ term: UInt64, until: Int64) throws {
@@ -321,14 +300,11 @@ struct ArchiveWriter {
   private mutating func beginVanishing(_ request: IndexedEvent) throws {
     change.vanishing[request.pubkey] = max(change.vanishing[request.pubkey] ?? .min, request.createdAt)
     try bury(maker.term(author: request.pubkey), until: request.createdAt)
-    let statement = try session.statement(
+    try session.run(
       """
       INSERT INTO vanishing (author, until) VALUES (?, ?)
       ON CONFLICT (author) DO UPDATE SET until = max(until, excluded.until)
-      """)
-    statement.bind(request.pubkey.description, at: 1)
-    statement.bind(request.createdAt, at: 2)
-    try statement.run()
+      """, request.pubkey.description, request.createdAt)
   }
 
   // MARK: Where seen
@@ -340,23 +316,18 @@ struct ArchiveWriter {
     if rank == .kept { try keep(seq) }
     if rank == .ordinary { try adopt(seq) }
     guard let relay else { return }
-    let statement = try session.statement(
+    try session.run(
       """
       INSERT OR IGNORE INTO seen (seq, relay, time)
       SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM event WHERE seq = ?1)
-      """)
-    statement.bind(seq, at: 1)
-    statement.bind(relay, at: 2)
-    statement.bind(receivedAt, at: 3)
-    try statement.run()
+      """, seq, relay, receivedAt)
     if session.changedRowCount > 0 { change.newSightings.insert(SeenPlace(seq: seq, relay: relay)) }
   }
 
   /// From now on it never goes to make room.
   mutating func keep(_ seq: Int64) throws {
     let statement = try session.statement(
-      "UPDATE event SET flags = flags | 1 WHERE seq = ? AND flags & 1 = 0 RETURNING flags & 4, length(json)")
-    statement.bind(seq, at: 1)
+      "UPDATE event SET flags = flags | 1 WHERE seq = ? AND flags & 1 = 0 RETURNING flags & 4, length(json)", seq)
     guard try statement.step() else { return }
     if statement.number(0) != 0 { change.foreignByteCount -= statement.number(1) }
     statement.reset()
@@ -368,8 +339,7 @@ struct ArchiveWriter {
       """
       UPDATE event SET flags = iif(kind IN (\(Self.neededKinds)), 2, 0)
       WHERE seq = ? AND flags = 4 RETURNING length(json)
-      """)
-    statement.bind(seq, at: 1)
+      """, seq)
     guard try statement.step() else { return }
     change.foreignByteCount -= statement.number(0)
     statement.reset()
@@ -378,10 +348,6 @@ struct ArchiveWriter {
   private static let neededKinds = ArchiveRetention.neededKinds.sorted().map { "\($0)" }.joined(separator: ", ")
 
   private func noteSeen(_ seq: Int64, relay: Int64, receivedAt: Int64) throws {
-    let statement = try session.statement("INSERT OR IGNORE INTO seen (seq, relay, time) VALUES (?, ?, ?)")
-    statement.bind(seq, at: 1)
-    statement.bind(relay, at: 2)
-    statement.bind(receivedAt, at: 3)
-    try statement.run()
+    try session.run("INSERT OR IGNORE INTO seen (seq, relay, time) VALUES (?, ?, ?)", seq, relay, receivedAt)
   }
 }

@@ -68,10 +68,7 @@ struct DamagedFile {
   private static func number(_ file: StorageFile, _ sql: String) -> Int64? {
     do throws(StorageFault) {
       return try file.readNow { session in
-        let statement = try session.statement(sql)
-        guard try statement.step() else { return nil }
-        defer { statement.reset() }
-        return statement.number(0)
+        return try session.first(sql) { $0.number(0) }
       }
     } catch { return nil }
   }
@@ -108,8 +105,7 @@ struct DamagedFile {
     try file.readNow { session in
       let statement = try session.statement("SELECT seq, flags, json FROM event WHERE seq >= ? ORDER BY seq LIMIT ?")
       // Not "behind the last one", whose leaf may be the damaged one.
-      statement.bind(seq + 1, at: 1)
-      statement.bind(Self.runCount, at: 2)
+      statement.bind(seq + 1, Self.runCount)
       while try statement.step() {
         read.append(Row(seq: statement.number(0), flags: statement.number(1), json: statement.bytes(2)))
       }
@@ -143,8 +139,7 @@ struct DamagedFile {
   private func isReadable(_ seq: Int64) -> Bool {
     do throws(StorageFault) {
       try file.readNow { session in
-        let statement = try session.statement("SELECT 1 FROM event WHERE seq = ?")
-        statement.bind(seq, at: 1)
+        let statement = try session.statement("SELECT 1 FROM event WHERE seq = ?", seq)
         if try statement.step() { statement.reset() }
       }
       return true

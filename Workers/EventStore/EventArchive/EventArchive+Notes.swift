@@ -31,8 +31,7 @@ extension EventArchive {
       var oldest: Int64?
       for key in keys {
         for relay in relays ?? [0] {
-          statement.bind(key.digest.bytes, at: 1)
-          statement.bind(relay, at: 2)
+          statement.bind(key.digest.bytes, relay)
           guard try statement.step() else { return nil }
           oldest = min(oldest ?? .max, statement.number(0))
           statement.reset()
@@ -53,7 +52,7 @@ extension EventArchive {
       let statement = try session.statement("SELECT relay FROM seen WHERE seq = ?")
       var found: Set<Int64> = []
       for seq in seqs {
-        statement.bind(seq, at: 1)
+        statement.bind(seq)
         while try statement.step() {
           guard relays?.contains(statement.number(0)) ?? true else { continue }
           found.insert(seq)
@@ -116,8 +115,8 @@ extension EventArchive {
   public func coverage(of filter: Filter, at relays: Set<String>?) async throws(StorageFault) -> [RelayCoverage] {
     try await file.read { session in
       let fetched = try session.statement(
-        "SELECT url, time FROM fetch JOIN relay ON relay.number = fetch.relay WHERE filter = ?")
-      fetched.bind(FilterKey([filter]).digest.bytes, at: 1)
+        "SELECT url, time FROM fetch JOIN relay ON relay.number = fetch.relay WHERE filter = ?",
+        FilterKey([filter]).digest.bytes)
       var found: [String: RelayCoverage] = [:]
       while try fetched.step() {
         let url = fetched.text(0)
@@ -125,8 +124,8 @@ extension EventArchive {
       }
       let floor = try session.property("coverage-floor")
       let covered = try session.statement(
-        "SELECT url, intervals FROM coverage JOIN relay ON relay.number = coverage.relay WHERE filter = ?")
-      covered.bind(FilterKey([filter.subject]).digest.bytes, at: 1)
+        "SELECT url, intervals FROM coverage JOIN relay ON relay.number = coverage.relay WHERE filter = ?",
+        FilterKey([filter.subject]).digest.bytes)
       while try covered.step() {
         let url = covered.text(0)
         var coverage = try CoverageIntervals(stored: covered.bytes(1), session)

@@ -16,10 +16,7 @@ public struct RelayNumber: Hashable, Sendable {
   }
 
   func insert(_ session: StorageSession) throws {
-    let statement = try session.statement("INSERT OR IGNORE INTO relay (number, url) VALUES (?, ?)")
-    statement.bind(number, at: 1)
-    statement.bind(url, at: 2)
-    try statement.run()
+    try session.run("INSERT OR IGNORE INTO relay (number, url) VALUES (?, ?)", number, url)
   }
 }
 
@@ -59,7 +56,7 @@ extension EventArchive {
       let statement = try session.statement("SELECT json FROM event WHERE seq = ?")
       var stored: [Int64: [UInt8]] = [:]
       for seq in seqs {
-        statement.bind(seq, at: 1)
+        statement.bind(seq)
         guard try statement.step() else { continue }
         stored[seq] = statement.bytes(0)
         statement.reset()
@@ -119,8 +116,7 @@ extension EventArchive {
       let reader = ArchiveReader(session: session, maker: maker, memory: memory)
       guard let seq = try reader.seq(of: id), try reader.event(seq) != nil else { return nil }
       let statement = try session.statement(
-        "SELECT url, time FROM seen JOIN relay ON relay.number = seen.relay WHERE seq = ? ORDER BY time, url")
-      statement.bind(seq, at: 1)
+        "SELECT url, time FROM seen JOIN relay ON relay.number = seen.relay WHERE seq = ? ORDER BY time, url", seq)
       var sightings: [EventSighting] = []
       while try statement.step() {
         sightings.append(EventSighting(relay: statement.text(0), firstSeenAt: statement.number(1)))
@@ -132,10 +128,9 @@ extension EventArchive {
   /// All relays that have numbers. Waits on this thread.
   public func relaysNow() throws(StorageFault) -> [RelayNumber] {
     try file.readNow { session in
-      let statement = try session.statement("SELECT number, url FROM relay ORDER BY number")
-      var relays: [RelayNumber] = []
-      while try statement.step() { relays.append(RelayNumber(number: statement.number(0), url: statement.text(1))) }
-      return relays
+      return try session.rows("SELECT number, url FROM relay ORDER BY number") {
+        RelayNumber(number: $0.number(0), url: $0.text(1))
+      }
     }
   }
 }
@@ -145,10 +140,8 @@ extension ArchiveReader {
     after seq: Int64, upTo end: Int64, _ matchers: [SearchingMatcher], now: Int64, limit: Int, byteLimit: Int,
     scanLimit: Int
   ) throws -> CommittedPage {
-    let statement = try session.statement("SELECT seq, json FROM event WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?")
-    statement.bind(seq, at: 1)
-    statement.bind(end, at: 2)
-    statement.bind(Int64(scanLimit), at: 3)
+    let statement = try session.statement(
+      "SELECT seq, json FROM event WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?", seq, end, scanLimit)
     defer { statement.reset() }
     var block = EventBlock()
     var (lastSeq, scanned) = (seq, 0)

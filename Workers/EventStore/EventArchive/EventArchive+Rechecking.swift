@@ -34,10 +34,7 @@ extension EventArchive {
   /// Relays that brought forgeries while they were sampled. Waits on this thread.
   public func distrustedNow() throws(StorageFault) -> [Int64] {
     try file.readNow { session in
-      let statement = try session.statement("SELECT relay FROM distrust ORDER BY relay")
-      var relays: [Int64] = []
-      while try statement.step() { relays.append(statement.number(0)) }
-      return relays
+      return try session.rows("SELECT relay FROM distrust ORDER BY relay") { $0.number(0) }
     }
   }
 
@@ -70,8 +67,7 @@ extension ArchiveWriter {
   /// Checks events that distrusted relays have brought. Returns how many were good, and how many were looked at.
   mutating func recheck(limit: Int) throws -> (soundCount: Int, count: Int) {
     let statement = try session.statement(
-      "SELECT seq FROM distrust JOIN unchecked ON unchecked.relay = distrust.relay LIMIT ?")
-    statement.bind(Int64(limit), at: 1)
+      "SELECT seq FROM distrust JOIN unchecked ON unchecked.relay = distrust.relay LIMIT ?", limit)
     var seqs: [Int64] = []
     while try statement.step() { seqs.append(statement.number(0)) }
     let verifier = EventVerifier()

@@ -101,7 +101,7 @@ extension ArchiveReader {
     }
     let statement = try session.statement("SELECT json FROM event WHERE seq = ?")
     for seq in seqs {
-      statement.bind(seq, at: 1)
+      statement.bind(seq)
       guard try statement.step() else { continue }
       defer { statement.reset() }
       if let record = try record(statement, 0, seq, matcher, now) { found.append(record) }
@@ -115,9 +115,8 @@ extension ArchiveReader {
     _ seqs: [Int64], _ range: ClosedRange<Int64>, _ matcher: SearchingMatcher, _ now: Int64,
     into found: inout [ReconcileRecord]
   ) throws {
-    let statement = try session.statement("SELECT seq, json FROM event WHERE seq BETWEEN ? AND ? ORDER BY seq")
-    statement.bind(range.lowerBound, at: 1)
-    statement.bind(range.upperBound, at: 2)
+    let statement = try session.statement(
+      "SELECT seq, json FROM event WHERE seq BETWEEN ? AND ? ORDER BY seq", range.lowerBound, range.upperBound)
     defer { statement.reset() }
     var index = 0
     while try statement.step() {

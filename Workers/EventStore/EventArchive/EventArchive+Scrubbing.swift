@@ -76,9 +76,8 @@ extension EventArchive {
       look.isResting = true
       return look
     }
-    let statement = try session.statement("SELECT seq, json FROM event WHERE seq > ? ORDER BY seq LIMIT ?")
-    statement.bind(start, at: 1)
-    statement.bind(Int64(scrubCount), at: 2)
+    let statement = try session.statement(
+      "SELECT seq, json FROM event WHERE seq > ? ORDER BY seq LIMIT ?", start, scrubCount)
     defer { statement.reset() }
     let verifier = EventVerifier()
     var (count, byteCount) = (0, 0)

@@ -105,8 +105,7 @@ extension ArchiveReader {
     let needsLook =
       filter.ids != nil || filter.authors != nil || !filter.tags.isEmpty || !memory.vanishing.isEmpty
     let ended = try ended(now)
-    let statement = try session.statement(Self.matchStatement)
-    statement.bind(expression, at: 1)
+    let statement = try session.statement(Self.matchStatement, expression)
     Self.bind(candidates, at: 2, statement)
     statement.bind(filter.since ?? .min, at: 3)
     statement.bind(filter.until ?? .max, at: 4)
@@ -162,8 +161,7 @@ extension ArchiveReader {
 
   /// Events whose time is over (NIP-40) and that were not removed yet: those of half a minute.
   private func ended(_ now: Int64) throws -> Set<Int64> {
-    let statement = try session.statement("SELECT seq FROM expiry WHERE time <= ?")
-    statement.bind(now, at: 1)
+    let statement = try session.statement("SELECT seq FROM expiry WHERE time <= ?", now)
     var seqs = Set<Int64>()
     while try statement.step() { seqs.insert(statement.number(0)) }
     return seqs

@@ -39,9 +39,8 @@ extension EventArchive {
 extension ArchiveWriter {
   /// Removes events whose time is over. Returns how many places in the list of ends were looked at.
   mutating func removeExpired(limit: Int, now: Int64) throws -> Int {
-    let statement = try session.statement("SELECT time, seq FROM expiry WHERE time <= ? ORDER BY time LIMIT ?")
-    statement.bind(now, at: 1)
-    statement.bind(Int64(limit), at: 2)
+    let statement = try session.statement(
+      "SELECT time, seq FROM expiry WHERE time <= ? ORDER BY time LIMIT ?", now, limit)
     var ends: [(time: Int64, seq: Int64)] = []
     while try statement.step() { ends.append((statement.number(0), statement.number(1))) }
     for end in ends {
@@ -84,10 +83,7 @@ extension ArchiveWriter {
     }
     guard isDone else { return }
     if let author { change.vanished[author] = until }
-    let end = try session.statement("DELETE FROM vanishing WHERE author = ? AND until = ?")
-    end.bind(text, at: 1)
-    end.bind(until, at: 2)
-    try end.run()
+    try session.run("DELETE FROM vanishing WHERE author = ? AND until = ?", text, until)
   }
 
   /// Requests to vanish of one author and one second that are looked over to find his other events.

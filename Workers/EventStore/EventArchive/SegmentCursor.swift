@@ -55,11 +55,7 @@ struct SegmentCursor {
       """
       SELECT oldest, block, entries FROM posting
       WHERE segment = ? AND term = ? AND (oldest, block) < (?, ?) ORDER BY oldest DESC, block DESC LIMIT 1
-      """)
-    statement.bind(segment, at: 1)
-    statement.bind(term, at: 2)
-    statement.bind(oldest, at: 3)
-    statement.bind(block, at: 4)
+      """, segment, term, oldest, block)
     guard try statement.step() else {
       isOver = true
       entries = []

@@ -49,20 +49,14 @@ struct SegmentWriter: Sendable {
     try writePostings(session, &room)
     try writeIDs(session, &room)
     guard postingIndex == postings.count, idIndex == ids.count, room > 0 else { return false }
-    let statement = try session.statement("UPDATE segment SET isComplete = 1 WHERE number = ?")
-    statement.bind(number, at: 1)
-    try statement.run()
+    try session.run("UPDATE segment SET isComplete = 1 WHERE number = ?", number)
     return true
   }
 
   private func begin(_ session: StorageSession) throws {
-    let statement = try session.statement(
-      "INSERT INTO segment (number, firstSeq, lastSeq, isComplete, events) VALUES (?, ?, ?, 0, ?)")
-    statement.bind(number, at: 1)
-    statement.bind(firstSeq, at: 2)
-    statement.bind(lastSeq, at: 3)
-    statement.bind(eventCount, at: 4)
-    try statement.run()
+    try session.run(
+      "INSERT INTO segment (number, firstSeq, lastSeq, isComplete, events) VALUES (?, ?, ?, 0, ?)", number, firstSeq,
+      lastSeq, eventCount)
   }
 
   private mutating func writePostings(_ session: StorageSession, _ room: inout Int) throws {
@@ -76,12 +70,7 @@ struct SegmentWriter: Sendable {
         end += 1
       }
       let entries = postings[postingIndex..<end].reversed().map { PostingBlock.Entry(time: $0.time, seq: $0.seq) }
-      statement.bind(number, at: 1)
-      statement.bind(Int64(bitPattern: term), at: 2)
-      statement.bind(postings[postingIndex].time, at: 3)
-      statement.bind(Int64(postingIndex), at: 4)
-      statement.bind(PostingBlock(entries).bytes, at: 5)
-      try statement.run()
+      try statement.run(number, term, postings[postingIndex].time, postingIndex, PostingBlock(entries).bytes)
       postingIndex = end
       room -= 1
     }
@@ -90,9 +79,7 @@ struct SegmentWriter: Sendable {
   private mutating func writeIDs(_ session: StorageSession, _ room: inout Int) throws {
     let statement = try session.statement("INSERT OR IGNORE INTO identity (term, seq) VALUES (?, ?)")
     while idIndex < ids.count, room > 0 {
-      statement.bind(Int64(bitPattern: ids[idIndex].term), at: 1)
-      statement.bind(ids[idIndex].seq, at: 2)
-      try statement.run()
+      try statement.run(ids[idIndex].term, ids[idIndex].seq)
       idIndex += 1
       room -= 1
     }

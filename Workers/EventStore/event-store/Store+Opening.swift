@@ -4,6 +4,7 @@ import EventGate
 import EventLoop
 import Frames
 import Glibc
+import LinuxSystem
 import Logging
 import Storage
 import Synchronization
@@ -32,7 +33,7 @@ extension Store {
       do throws(StorageFault) {
         return Result<_, StorageFault>.success(
           try EventArchive.openOrRescue(
-            path: directory + "/events.db", settings: settings, now: Int64(time(nil)), progress: progress.reached))
+            path: directory + "/events.db", settings: settings, now: WallClock.seconds, progress: progress.reached))
       } catch { return .failure(error) }
     }
     do throws(StorageFault) { return try opened.get() } catch {

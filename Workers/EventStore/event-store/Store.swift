@@ -7,6 +7,7 @@ import EventIndex
 import EventLoop
 import Frames
 import Glibc
+import LinuxSystem
 import Logging
 import Nostr
 import NostrContracts
@@ -155,7 +156,7 @@ final class Store {
   }
 
   /// Seconds since 1970.
-  nonisolated static var now: Int64 { Int64(time(nil)) }
+  nonisolated static var now: Int64 { WallClock.seconds }
 
   // MARK: Coming in
 

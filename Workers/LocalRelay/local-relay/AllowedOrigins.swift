@@ -46,9 +46,7 @@ struct AllowedOrigins {
   func write(_ origin: String, isAllowed: Bool) async throws(StorageFault) {
     try await file.write { session in
       let text = isAllowed ? "INSERT OR IGNORE INTO origin (text) VALUES (?)" : "DELETE FROM origin WHERE text = ?"
-      let statement = try session.statement(text)
-      statement.bind(origin, at: 1)
-      try statement.run()
+      try session.run(text, origin)
     }
   }
 

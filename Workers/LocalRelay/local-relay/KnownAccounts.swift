@@ -24,10 +24,7 @@ struct KnownAccounts {
       path: directory + "/accounts.db", .small, Self.migrations, table: "account", noun: "accounts")
     (file, dropped) = try cache.openCache()
     let texts = try file.writeNow { session in
-      let statement = try session.statement("SELECT key FROM account")
-      var texts: [String] = []
-      while try statement.step() { texts.append(statement.text(0)) }
-      return texts
+      return try session.rows("SELECT key FROM account") { $0.text(0) }
     }
     keys = Set(texts.compactMap { PublicKey($0) })
   }
@@ -45,9 +42,7 @@ struct KnownAccounts {
       let clearing = try session.statement("DELETE FROM account")
       try clearing.run()
       for text in texts {
-        let statement = try session.statement("INSERT INTO account (key) VALUES (?)")
-        statement.bind(text, at: 1)
-        try statement.run()
+        try session.run("INSERT INTO account (key) VALUES (?)", text)
       }
     }
   }

@@ -14,21 +14,13 @@ struct PublicationRows {
 
   func insert(_ accepted: LedgerBatch.Acceptance) throws {
     let publication = accepted.publication
-    let statement = try session.statement(
+    try session.run(
       """
       INSERT INTO publication (number, id, author, kind, acceptedAt, expiresAt, state, isStored, relays)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-      """)
-    statement.bind(publication.number, at: 1)
-    statement.bind(publication.id.octets.bytes, at: 2)
-    statement.bind(publication.author.octets.bytes, at: 3)
-    statement.bind(Int64(publication.kind), at: 4)
-    statement.bind(publication.acceptedAt, at: 5)
-    statement.bind(publication.expiresAt, at: 6)
-    statement.bind(publication.state.code, at: 7)
-    statement.bind(accepted.isStored ? 1 : 0, at: 8)
-    statement.bind(Self.relays(publication.targets), at: 9)
-    try statement.run()
+      """, publication.number, publication.id.octets, publication.author.octets, publication.kind,
+      publication.acceptedAt, publication.expiresAt, publication.state.code, accepted.isStored,
+      Self.relays(publication.targets))
     if !accepted.event.isEmpty { try write(event: accepted.event, of: publication.number) }
     for target in publication.targets { try write(target, of: publication.number) }
   }
@@ -38,27 +30,19 @@ struct PublicationRows {
     let publication = change.publication
     let statement = try session.statement(
       "UPDATE publication SET state = ?, expiresAt = ?, relays = ? WHERE number = ?")
-    statement.bind(publication.state.code, at: 1)
-    statement.bind(publication.expiresAt, at: 2)
-    statement.bind(Self.relays(publication.targets), at: 3)
-    statement.bind(publication.number, at: 4)
-    try statement.run()
+    try statement.run(
+      publication.state.code, publication.expiresAt, Self.relays(publication.targets), publication.number)
     guard session.changedRowCount > 0 else { return }
     for target in publication.targets { try write(target, of: publication.number) }
     if publication.targets.allSatisfy({ $0.progress.state == .confirmed }) {
-      let body = try session.statement("DELETE FROM body WHERE publication = ?")
-      body.bind(publication.number, at: 1)
-      try body.run()
+      try session.run("DELETE FROM body WHERE publication = ?", publication.number)
     } else if let event = change.event {
       try write(event: event, of: publication.number)
     }
   }
 
   private func write(event: [UInt8], of number: Int64) throws {
-    let body = try session.statement("INSERT OR IGNORE INTO body (publication, event) VALUES (?, ?)")
-    body.bind(number, at: 1)
-    body.bind(event, at: 2)
-    try body.run()
+    try session.run("INSERT OR IGNORE INTO body (publication, event) VALUES (?, ?)", number, event)
   }
 
   func write(_ target: QueuedTarget, of number: Int64) throws {
@@ -69,24 +53,15 @@ struct PublicationRows {
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), nullif(?, x''))
       """)
     let progress = target.progress
-    statement.bind(number, at: 1)
-    statement.bind(progress.relay, at: 2)
-    statement.bind(progress.why, at: 3)
-    statement.bind(progress.state.code, at: 4)
-    statement.bind(Int64(progress.attempts), at: 5)
-    statement.bind(Int64(target.refusals), at: 6)
-    statement.bind(progress.nextAttemptAt, at: 7)
-    statement.bind(progress.confirmedAt, at: 8)
-    statement.bind(target.manner.flags | Int64(target.paceMilliseconds) << SendingManner.flagBits, at: 9)
-    statement.bind(progress.message ?? "", at: 10)
-    statement.bind(target.manner.account?.octets.bytes ?? [], at: 11)
-    try statement.run()
+    try statement.run(
+      number, progress.relay, progress.why, progress.state.code, progress.attempts, target.refusals,
+      progress.nextAttemptAt, progress.confirmedAt,
+      target.manner.flags | Int64(target.paceMilliseconds) << SendingManner.flagBits, progress.message ?? "",
+      target.manner.account?.octets.bytes ?? [])
   }
 
   func markStored(_ number: Int64) throws {
-    let statement = try session.statement("UPDATE publication SET isStored = 1 WHERE number = ?")
-    statement.bind(number, at: 1)
-    try statement.run()
+    try session.run("UPDATE publication SET isStored = 1 WHERE number = ?", number)
   }
 
   func remove(_ number: Int64) throws {
@@ -94,9 +69,7 @@ struct PublicationRows {
       "DELETE FROM target WHERE publication = ?", "DELETE FROM body WHERE publication = ?",
       "DELETE FROM publication WHERE number = ?",
     ] {
-      let statement = try session.statement(sql)
-      statement.bind(number, at: 1)
-      try statement.run()
+      try session.run(sql, number)
     }
   }
 
@@ -128,8 +101,7 @@ struct PublicationRows {
       """
       SELECT relay, why, state, attempts, refusals, message, nextAttemptAt, confirmedAt, account, flags
       FROM target WHERE publication = ?
-      """)
-    statement.bind(number, at: 1)
+      """, number)
     var targets: [QueuedTarget] = []
     while try statement.step() {
       guard let state = PublicationTarget.State(code: statement.number(2)) else {
@@ -151,11 +123,7 @@ struct PublicationRows {
   }
 
   func event(of number: Int64) throws -> [UInt8]? {
-    let statement = try session.statement("SELECT event FROM body WHERE publication = ?")
-    statement.bind(number, at: 1)
-    guard try statement.step() else { return nil }
-    defer { statement.reset() }
-    return statement.bytes(0)
+    return try session.first("SELECT event FROM body WHERE publication = ?", number) { $0.bytes(0) }
   }
 
   private func damaged(_ reason: String) -> StorageFault { StorageFault(.corrupt, path: session.path, reason) }

@@ -20,22 +20,15 @@ extension PublishLedger {
   public static func openOrRescue(
     path: String, now: Int64
   ) throws(StorageFault) -> (PublishLedger, PublishLedgerContents, LedgerRescue?) {
-    let ((ledger, contents), rescue) = try ledgerFile(path).open(now: now) { path throws(StorageFault) in
-      let ledger = try PublishLedger(path: path)
-      return ((ledger, try ledger.contentsNow()), ledger.file)
-    } mend: { path, rescue throws(StorageFault) in
-      let ledger = try PublishLedger(path: path)
-      rescue.damagedCount = try ledger.file.writeNow { try PublicationRows($0).mend(now: now) }
-      try ledger.close()
+    try openOrRescue(path: path, now: now, open: Self.init(path:)) { ledger throws(StorageFault) in
+      try ledger.contentsNow()
+    } mend: { session, rescue in
+      rescue.damagedCount = try PublicationRows(session).mend(now: now)
     }
-    return (ledger, contents, rescue)
   }
 
   /// How long a publication is tried of which nobody knows when it was accepted.
   fileprivate static let restoredSeconds: Int64 = 72 * 3_600
-
-  /// Says that the file was found to be damaged while it was in use: the next start rescues what it can.
-  public func markDamaged() { Self.ledgerFile(path).markDamaged() }
 }
 
 extension PublicationRows {
@@ -66,8 +59,7 @@ extension PublicationRows {
   }
 
   private func judge(_ number: Int64) throws -> Verdict {
-    let statement = try session.statement("SELECT \(Self.columns) FROM publication WHERE number = ?")
-    statement.bind(number, at: 1)
+    let statement = try session.statement("SELECT \(Self.columns) FROM publication WHERE number = ?", number)
     let row: LedgerRow
     do {
       guard let found = try rows(statement).first else { return .none }
@@ -98,19 +90,12 @@ extension PublicationRows {
       let publication = QueuedPublication(
         number: number, id: event.id, author: event.pubkey, kind: event.kind, acceptedAt: now,
         expiresAt: min(now + PublishLedger.restoredSeconds, event.expiration ?? .max), targets: [])
-      let statement = try session.statement(
+      try session.run(
         """
         INSERT OR IGNORE INTO publication (number, id, author, kind, acceptedAt, expiresAt, state, isStored)
         VALUES (?, ?, ?, ?, ?, ?, ?, 1)
-        """)
-      statement.bind(publication.number, at: 1)
-      statement.bind(publication.id.octets.bytes, at: 2)
-      statement.bind(publication.author.octets.bytes, at: 3)
-      statement.bind(Int64(publication.kind), at: 4)
-      statement.bind(publication.acceptedAt, at: 5)
-      statement.bind(publication.expiresAt, at: 6)
-      statement.bind(Publication.State.optimistic.code, at: 7)
-      try statement.run()
+        """, publication.number, publication.id.octets, publication.author.octets, publication.kind,
+        publication.acceptedAt, publication.expiresAt, Publication.State.optimistic.code)
       restored.insert(number)
     }
     return restored
@@ -139,16 +124,11 @@ extension PublicationRows {
   }
 
   private func removeBody(of number: Int64) throws {
-    let statement = try session.statement("DELETE FROM body WHERE publication = ?")
-    statement.bind(number, at: 1)
-    try statement.run()
+    try session.run("DELETE FROM body WHERE publication = ?", number)
   }
 
   private func numbers(_ sql: String) throws -> [Int64] {
-    let statement = try session.statement(sql)
-    var numbers: [Int64] = []
-    while try statement.step() { numbers.append(statement.number(0)) }
-    return numbers
+    return try session.rows(sql) { $0.number(0) }
   }
 
   /// An event that is the one it says it is.

@@ -10,8 +10,9 @@ public import Storage
 // each batch is one transaction, whole or not at all. Reading goes on beside writing.
 
 /// The publications of this machine, on disk.
-public final class PublishLedger: Sendable {
-  let file: StorageFile
+public final class PublishLedger: Ledger {
+  /// The open file.
+  public let file: StorageFile
 
   /// Publications that have ended and are kept; the oldest go when there are more.
   public static let endedMaximum = 10_000
@@ -22,45 +23,26 @@ public final class PublishLedger: Sendable {
   /// Most publications of one answer.
   public static let pageMaximum = 10_000
 
+  /// `outbox-planner`.
+  public static let worker = "outbox-planner"
+
   /// Opens the file, and makes it if it is not there.
   ///
   /// - Throws: `newer` for a file from the future, `corrupt`, `inaccessible`, `busy`, `full`.
   public init(path: String) throws(StorageFault) { file = try Self.ledgerFile(path).storage() }
 
-  static func ledgerFile(_ path: String) -> LedgerFile {
-    var settings = StorageSettings(durability: .full)
-    settings.readerCount = 2
-    settings.cacheByteCount = 4 << 20
-    return LedgerFile(path: path, settings, PublishLedgerSchema.migrations, table: "publication", noun: "publications")
+  /// The file at a path, and how it is opened.
+  public static func ledgerFile(_ path: String) -> LedgerFile {
+    LedgerFile(
+      path: path, StorageSettings(durability: .full, readerCount: 2, cacheByteCount: 4 << 20),
+      PublishLedgerSchema.migrations, table: "publication", noun: "publications")
   }
-
-  /// The database file.
-  public var path: String { file.path }
-
-  /// Closes it; a later use fails.
-  public func close() throws(StorageFault) { try file.close() }
 
   // MARK: Writing
 
-  /// Writes a batch in one transaction: when this returns it outlives a loss of power, when it throws nothing of it was
-  /// written.
-  public func write(_ batch: LedgerBatch) async throws(StorageFault) {
-    try await file.write { session in
-      guard !session.isFileGone else { throw Self.gone(session.path) }
-      try PublicationRows(session).write(batch)
-    }
-  }
-
-  /// What is written into a file that nobody finds again is not accepted.
-  private static func gone(_ path: String) -> StorageFault {
-    StorageFault(
-      .failed, path: path,
-      "was removed or moved while it was in use; put it back, or begin a new one by 'roost restart outbox-planner'")
-  }
-
-  /// The same, waiting on this thread: for an end, and for tests.
-  public func writeNow(_ batch: LedgerBatch) throws(StorageFault) {
-    try file.writeNow { session in try PublicationRows(session).write(batch) }
+  /// Writes a batch, within a transaction.
+  public func write(_ batch: LedgerBatch, in session: StorageSession) throws {
+    try PublicationRows(session).write(batch)
   }
 
   /// Forgets some of those that have ended too long ago, or are too many, the oldest first.
@@ -100,8 +82,8 @@ public final class PublishLedger: Sendable {
   /// A publication; nil when it is not there.
   public func row(_ id: EventID) async throws(StorageFault) -> LedgerRow? {
     try await file.read { session in
-      let statement = try session.statement("SELECT \(PublicationRows.columns) FROM publication WHERE id = ?")
-      statement.bind(id.octets.bytes, at: 1)
+      let statement = try session.statement(
+        "SELECT \(PublicationRows.columns) FROM publication WHERE id = ?", id.octets)
       return try PublicationRows(session).rows(statement).first
     }
   }
@@ -126,9 +108,7 @@ public final class PublishLedger: Sendable {
         """
         SELECT \(PublicationRows.columns) FROM publication WHERE state IN (\(wanted)) AND number < ?
         ORDER BY number DESC LIMIT ?
-        """)
-      statement.bind(number, at: 1)
-      statement.bind(Int64(min(max(0, limit), Self.pageMaximum)), at: 2)
+        """, number, Int64(min(max(0, limit), Self.pageMaximum)))
       return try PublicationRows(session).rows(statement)
     }
   }
@@ -149,8 +129,8 @@ extension PublicationRows {
     var surplus: Int64 = 0
     while try count.step() { surplus = count.number(0) - Int64(PublishLedger.endedMaximum) }
     let statement = try session.statement(
-      "SELECT number, state, acceptedAt FROM publication WHERE state >= \(final) ORDER BY number LIMIT ?")
-    statement.bind(Int64(PublishLedger.sweepCount), at: 1)
+      "SELECT number, state, acceptedAt FROM publication WHERE state >= \(final) ORDER BY number LIMIT ?",
+      PublishLedger.sweepCount)
     var gone: [(number: Int64, state: Publication.State)] = []
     while try statement.step() {
       let isSurplus = Int64(gone.count) < surplus

@@ -49,11 +49,9 @@ struct AddedRelays {
   func add(_ relay: RelayDirectory.Added) async throws(StorageFault) {
     let (url, reads, writes) = (relay.url.text, relay.reads, relay.writes)
     try await file.write { session in
-      let statement = try session.statement("INSERT OR REPLACE INTO relay (url, reads, writes) VALUES (?, ?, ?)")
-      statement.bind(url, at: 1)
-      statement.bind(Int64(reads ? 1 : 0), at: 2)
-      statement.bind(Int64(writes ? 1 : 0), at: 3)
-      try statement.run()
+      try session.run(
+        "INSERT OR REPLACE INTO relay (url, reads, writes) VALUES (?, ?, ?)", url, Int64(reads ? 1 : 0),
+        Int64(writes ? 1 : 0))
     }
   }
 
@@ -61,9 +59,7 @@ struct AddedRelays {
   func remove(_ url: RelayURL) async throws(StorageFault) {
     let text = url.text
     try await file.write { session in
-      let statement = try session.statement("DELETE FROM relay WHERE url = ?")
-      statement.bind(text, at: 1)
-      try statement.run()
+      try session.run("DELETE FROM relay WHERE url = ?", text)
     }
   }
 

@@ -8,9 +8,7 @@ import Nostr
 import PublishLedger
 import Storage
 
-// One transaction at a time, with all that waits for one: a lone event is written at once, and of a thousand that come
-// together none pays more than a thousandth of the disk's pause. What relays have answered is written in the same
-// transactions.
+// What relays have answered is written in the transactions of what is new (`GroupCommit`).
 //
 // A full disk refuses what is new. What has changed waits in memory, and is tried again; sending goes on meanwhile, and
 // the worst that a death can do then is that relays are sent again what they have.
@@ -54,10 +52,15 @@ final class PublishWriter {
   private var removed: [Int64] = []
   /// Of the transaction under way.
   private var removing: Set<Int64> = []
-  private var isWriting = false
-  private let retryTimer = LoopTimer()
+  private lazy var commit = GroupCommit(
+    health,
+    GroupCommit.Owner(
+      next: { [unowned self] in take() },
+      write: { [ledger] transaction throws(StorageFault) in try await ledger.write(transaction.batch) },
+      committed: { [unowned self] transaction, _ in committed(transaction) },
+      failed: { [unowned self] in failed($0, $1) }, isDue: { [unowned self] in hasWork }))
   /// Transactions begun.
-  private var turnCount: UInt64 = 0
+  private var begunCount: UInt64 = 0
   private var flushers: [(transaction: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
 
   init(_ ledger: PublishLedger, _ log: Logger) {
@@ -72,9 +75,8 @@ final class PublishWriter {
   func accept(_ entry: LedgerBatch.Acceptance) async throws(Refusal) {
     let fault = await withCheckedContinuation { continuation in
       acceptances.append(Acceptance(entry: entry, continuation: continuation))
-      // What came before may have failed; who comes next is the next attempt.
-      retryTimer.cancel()
-      pump()
+      // What came before may have failed; what comes next is the next attempt.
+      commit.beginUrgently()
     }
     if let fault { throw health.refusal(fault) }
   }
@@ -82,19 +84,19 @@ final class PublishWriter {
   /// A publication has changed.
   func note(changed id: EventID) {
     changed.insert(id)
-    pump()
+    commit.begin()
   }
 
   /// The event store has the event of this publication.
   func note(stored number: Int64) {
     stored.append(number)
-    pump()
+    commit.begin()
   }
 
   /// Nobody was or will be told that this publication is accepted.
   func note(removed number: Int64) {
     removed.append(number)
-    pump()
+    commit.begin()
   }
 
   /// One that was to be removed is to stay after all; false when the transaction that removes it is under way.
@@ -104,21 +106,20 @@ final class PublishWriter {
   }
 
   /// Whether anything is being written, or waits for it.
-  var isBusy: Bool { isWriting || hasWork }
+  var isBusy: Bool { commit.isWriting || hasWork }
 
   /// Waits until all that was noted, and the changes of this publication, are written or could not be.
   func flush(_ id: EventID? = nil) async {
     repeat {
       guard isBusy else { return }
-      let transaction = hasWork ? turnCount + 1 : turnCount
+      let transaction = hasWork ? begunCount + 1 : begunCount
       await withCheckedContinuation { flushers.append((transaction, $0)) }
     } while id.map(changed.contains) ?? false && health.fault == nil
   }
 
   /// Writes what is left, waiting on this thread: for the end.
   func finish() {
-    let transaction = take()
-    guard !transaction.batch.isEmpty else { return }
+    guard let transaction = take() else { return }
     do throws(StorageFault) { try ledger.writeNow(transaction.batch) } catch {
       log.error("what has changed last is not written", metadata: ["why": "\(error)"])
     }
@@ -128,29 +129,8 @@ final class PublishWriter {
 
   private var hasWork: Bool { !(acceptances.isEmpty && changed.isEmpty && stored.isEmpty && removed.isEmpty) }
 
-  private func pump() {
-    guard !isWriting, hasWork, !retryTimer.isSet else { return }
-    isWriting = true
-    turnCount += 1
-    // At once, so that whoever waits knows whether his part is in this one.
-    let transaction = take()
-    removing = Set(transaction.batch.removed)
-    EventLoopActor.task { [self] in
-      do throws(StorageFault) {
-        if !transaction.batch.isEmpty { try await ledger.write(transaction.batch) }
-        committed(transaction)
-      } catch {
-        failed(transaction, error)
-      }
-      isWriting = false
-      removing = []
-      for flusher in flushers where flusher.transaction <= turnCount { flusher.continuation.resume() }
-      flushers.removeAll { $0.transaction <= turnCount }
-      pump()
-    }
-  }
-
-  private func take() -> Transaction {
+  private func take() -> Transaction? {
+    begunCount += 1
     var transaction = Transaction()
     transaction.acceptances = Array(acceptances.prefix(Self.acceptanceMaximum))
     acceptances.removeFirst(transaction.acceptances.count)
@@ -163,31 +143,35 @@ final class PublishWriter {
     }
     (transaction.batch.stored, stored) = (stored, [])
     (transaction.batch.removed, removed) = (removed, [])
+    removing = Set(transaction.batch.removed)
+    guard !transaction.batch.isEmpty else {
+      ended()
+      return nil
+    }
     return transaction
   }
 
   private func committed(_ transaction: Transaction) {
-    if !transaction.batch.isEmpty {
-      transactionCount += 1
-      health.written()
-    }
+    transactionCount += 1
     for acceptance in transaction.acceptances { acceptance.continuation.resume(returning: nil) }
     onWritten?(transaction.changes, true)
+    ended()
   }
 
-  private func failed(_ transaction: Transaction, _ fault: StorageFault) {
-    health.notWritten(fault)
+  private func ended() {
+    removing = []
+    for flusher in flushers where flusher.transaction <= begunCount { flusher.continuation.resume() }
+    flushers.removeAll { $0.transaction <= begunCount }
+  }
+
+  /// Returns the pause until the next attempt: without what was new the rest may find room.
+  private func failed(_ transaction: Transaction, _ fault: StorageFault) -> UInt64 {
     changed.formUnion(transaction.changes.keys)
     stored += transaction.batch.stored
     removed += transaction.batch.removed
     for acceptance in transaction.acceptances { acceptance.continuation.resume(returning: fault) }
     onWritten?(transaction.changes, false)
-    // Without what was new the rest may find room.
-    if transaction.acceptances.isEmpty || acceptances.isEmpty {
-      retryTimer.set(afterMilliseconds: transaction.acceptances.isEmpty ? Self.retryMilliseconds : 0) {
-        [unowned self] in
-        pump()
-      }
-    }
+    ended()
+    return transaction.acceptances.isEmpty && acceptances.isEmpty ? Self.retryMilliseconds : 0
   }
 }

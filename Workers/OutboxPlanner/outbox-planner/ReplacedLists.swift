@@ -90,16 +90,9 @@ final class ReplacedLists {
 
   private func write(_ list: ReplacedList, _ event: [UInt8]) async throws(StorageFault) {
     try await file.write { session in
-      let insertion = try session.statement("INSERT OR REPLACE INTO replaced VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
-      insertion.bind(list.id, at: 1)
-      insertion.bind(Int64(list.kind), at: 2)
-      insertion.bind(list.author, at: 3)
-      insertion.bind(list.identifier, at: 4)
-      insertion.bind(list.replacedAt, at: 5)
-      insertion.bind(Int64(list.before), at: 6)
-      insertion.bind(Int64(list.after), at: 7)
-      insertion.bind(event, at: 8)
-      try insertion.run()
+      try session.run(
+        "INSERT OR REPLACE INTO replaced VALUES (?, ?, ?, ?, ?, ?, ?, ?)", list.id, list.kind, list.author,
+        list.identifier, list.replacedAt, list.before, list.after, event)
     }
   }
 
@@ -122,13 +115,9 @@ final class ReplacedLists {
     guard isChanged || !gone.isEmpty else { return }
     try await file.write { session in
       for id in gone { try Self.remove(id, session) }
-      let statement = try session.statement(
-        "UPDATE replaced SET entries_now = ? WHERE kind = ? AND author = ? AND identifier = ?")
-      statement.bind(Int64(count), at: 1)
-      statement.bind(Int64(version.kind), at: 2)
-      statement.bind(version.author, at: 3)
-      statement.bind(version.identifier, at: 4)
-      try statement.run()
+      try session.run(
+        "UPDATE replaced SET entries_now = ? WHERE kind = ? AND author = ? AND identifier = ?", count, version.kind,
+        version.author, version.identifier)
     }
     lists.removeAll { gone.contains($0.id) }
     for index in lists.indices where Self.isSame(lists[index], version) { lists[index].after = count }
@@ -143,8 +132,7 @@ final class ReplacedLists {
   /// A version's event; nil when it is not kept.
   func event(_ id: String) async throws(StorageFault) -> [UInt8]? {
     try await file.read { session in
-      let statement = try session.statement("SELECT event FROM replaced WHERE id = ?")
-      statement.bind(id, at: 1)
+      let statement = try session.statement("SELECT event FROM replaced WHERE id = ?", id)
       defer { statement.reset() }
       return try statement.step() ? statement.bytes(0) : nil
     }
@@ -158,8 +146,6 @@ final class ReplacedLists {
   }
 
   private nonisolated static func remove(_ id: String, _ session: StorageSession) throws {
-    let statement = try session.statement("DELETE FROM replaced WHERE id = ?")
-    statement.bind(id, at: 1)
-    try statement.run()
+    try session.run("DELETE FROM replaced WHERE id = ?", id)
   }
 }

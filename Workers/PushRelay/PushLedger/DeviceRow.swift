@@ -72,12 +72,10 @@ struct DeviceRow {
   }
 
   /// What stands in ``columns`` after the number.
-  var values: [Column] {
+  var values: [any Column] {
     [
-      owner.column, .text(id), .number(isNamed ? 1 : 0), .text(relayID), .number(Int64(platform.number)),
-      .number(ringKey), .bytes(sealed), .bytes(tokenIndex), .bytes(Self.bytes(capabilities)), .number(signedAt),
-      .number(registeredAt), .number(expiresAt), .number(isVerified ? 1 : 0), .number(isQuarantined ? 1 : 0),
-      sealingKey.map { .bytes($0.bytes) } ?? .null,
+      owner, id, isNamed, relayID, Int64(platform.number), ringKey, sealed, tokenIndex, Self.bytes(capabilities),
+      signedAt, registeredAt, expiresAt, isVerified, isQuarantined, sealingKey?.bytes,
     ]
   }
 

@@ -26,7 +26,7 @@ struct LedgerOpening {
       newestNumber = number
     } else {
       try session.run(
-        "INSERT INTO ringKey (name, mark) VALUES (?, ?)", [.text(ring.newest.name), .bytes(ring.newest.mark)])
+        "INSERT INTO ringKey (name, mark) VALUES (?, ?)", ring.newest.name, ring.newest.mark)
       newestNumber = try session.count("SELECT last_insert_rowid()")
       numbered[newestNumber] = ring.newest
     }
@@ -46,7 +46,7 @@ struct LedgerOpening {
       } else if try isInUse(number) {
         throw key == nil ? try missing(name, number) : wrong(name)
       } else {
-        try session.run("DELETE FROM ringKey WHERE number = ?", [.number(number)])
+        try session.run("DELETE FROM ringKey WHERE number = ?", number)
       }
     }
     // What platforms gave can be had again.
@@ -60,12 +60,12 @@ struct LedgerOpening {
       """
       SELECT EXISTS (SELECT 1 FROM secret WHERE ringKey = ?1)
         OR EXISTS (SELECT 1 FROM device WHERE ringKey = ?1 AND isQuarantined = 0)
-      """, [.number(number)]) != 0
+      """, number) != 0
   }
 
   private func missing(_ name: String, _ number: Int64) throws -> StorageFault {
     let count = try session.count(
-      "SELECT count(*) FROM device WHERE ringKey = ? AND isQuarantined = 0", [.number(number)])
+      "SELECT count(*) FROM device WHERE ringKey = ? AND isQuarantined = 0", number)
     guard count > 0 else {
       return StorageFault(
         .failed, path: session.path,
@@ -105,7 +105,7 @@ struct LedgerOpening {
     let root = SecretMemory(byteCount: LedgerKeys.byteCount) { RandomBytes.fill($0) }
     try session.run(
       "INSERT OR REPLACE INTO secret (number, ringKey, sealed) VALUES (1, ?, ?)",
-      [.number(newestNumber), .bytes(LedgerKeys.seal(root, under: ring.newest))])
+      newestNumber, LedgerKeys.seal(root, under: ring.newest))
     return root
   }
 
@@ -121,6 +121,6 @@ struct LedgerOpening {
 
   private func set(_ name: String, _ value: Int64) throws {
     try session.run(
-      "INSERT OR REPLACE INTO counter (name, value) VALUES (?, ?)", [.text(name), .number(value)])
+      "INSERT OR REPLACE INTO counter (name, value) VALUES (?, ?)", name, value)
   }
 }

@@ -17,10 +17,7 @@ extension PushLedger {
         WHERE device.owner >= ? AND device.owner < ? AND \(PushSession.canBeWoken)
         GROUP BY device.owner ORDER BY since, device.owner LIMIT ?
         """,
-        [
-          .bytes([PushOwner.Realm.nostr.rawValue]), .bytes([PushOwner.Realm.nostr.rawValue + 1]), .number(now),
-          .number(Int64(max(0, limit))),
-        ]
+        [PushOwner.Realm.nostr.rawValue], [PushOwner.Realm.nostr.rawValue + 1], now, Int64(max(0, limit))
       ) { row in
         PushOwner(bytes: row.bytes(0)).map { owner in
           WatchedOwner(
@@ -31,7 +28,7 @@ extension PushLedger {
         var row = row
         row.blocked = try session.rows(
           "SELECT other FROM contact WHERE owner = ? AND kind = ?",
-          [row.owner.column, .number(ContactKind.blocked.rawValue)]
+          row.owner, ContactKind.blocked.rawValue
         ) { PushOwner(bytes: $0.bytes(0)) }
         return row
       }
@@ -41,15 +38,15 @@ extension PushLedger {
   /// What an owner has said he wants to be woken for; nil: nothing.
   public func rules(of owner: PushOwner) async throws(StorageFault) -> [UInt8]? {
     try await file.read { session in
-      try session.first("SELECT rules FROM rules WHERE owner = ?", [owner.column]) { $0.bytes(0) }
+      try session.first("SELECT rules FROM rules WHERE owner = ?", owner) { $0.bytes(0) }
     }
   }
 
   /// How far the event store was read; nil: it never was.
   public func eventPlace() async throws(StorageFault) -> EventPlace? {
     try await file.read { session in
-      let seq = try session.count("SELECT value FROM counter WHERE name = ?", [.text(PushSession.placeSeq)])
-      let time = try session.count("SELECT value FROM counter WHERE name = ?", [.text(PushSession.placeTime)])
+      let seq = try session.count("SELECT value FROM counter WHERE name = ?", PushSession.placeSeq)
+      let time = try session.count("SELECT value FROM counter WHERE name = ?", PushSession.placeTime)
       return seq > 0 ? EventPlace(seq: seq - 1, readAt: time) : nil
     }
   }

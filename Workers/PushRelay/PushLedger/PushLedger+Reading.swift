@@ -28,7 +28,7 @@ extension PushLedger {
           """
           SELECT \(DeviceRow.columns) FROM device WHERE owner = ? AND expiresAt > ? AND isQuarantined = 0
           ORDER BY number
-          """, [owner.column, .number(now)]
+          """, owner, now
         ) { (number: $0.number(0), row: DeviceRow($0)) }
       }
       let keys = keys
@@ -49,7 +49,7 @@ extension PushLedger {
       for number in numbers {
         // It may have been registered again since it was read.
         let row = try session.first(
-          "SELECT \(DeviceRow.columns) FROM device WHERE number = ?", [.number(number)]
+          "SELECT \(DeviceRow.columns) FROM device WHERE number = ?", number
         ) { DeviceRow($0) }
         if row?.token(keys) == nil { try ledger.quarantine(number) }
       }
@@ -70,10 +70,10 @@ extension PushLedger {
           EXISTS (SELECT 1 FROM contact WHERE owner = recipient AND other = sender AND kind = ?3)
         FROM wake
         WHERE number > ?1 ORDER BY number LIMIT ?2
-        """, [.number(number), .number(Self.page(limit)), .number(ContactKind.allowed.rawValue)]
+        """, number, Self.page(limit), ContactKind.allowed.rawValue
       ) { row in Self.wake(row).map { ($0, row.number(11) != 0) } }
       return try wakes.map { wake, isDropped in
-        let settled = try session.rows("SELECT device FROM delivery WHERE wake = ?", [.number(wake.number)]) {
+        let settled = try session.rows("SELECT device FROM delivery WHERE wake = ?", wake.number) {
           $0.number(0)
         }
         return OpenWake(wake: wake, settledDevices: Set(settled), isDropped: isDropped)
@@ -109,7 +109,7 @@ extension PushLedger {
     try await file.read { session in
       try session.first(
         "SELECT state, isTold FROM status WHERE id = ? AND sender = ? AND keepUntil > ?",
-        [.bytes(id), sender.column, .number(now)]
+        id, sender, now
       ) { row in
         let telling = row.number(1)
         guard telling != WakeRuling.untold, let end = WakeEnd(rawValue: row.number(0)) else { return .queued }
@@ -122,11 +122,11 @@ extension PushLedger {
   public func contacts(of owner: PushOwner) async throws(StorageFault) -> PushContacts {
     try await file.read { session in
       var found = PushContacts()
-      let rows = try session.rows("SELECT other, kind FROM contact WHERE owner = ?", [owner.column]) { row in
+      let rows = try session.rows("SELECT other, kind FROM contact WHERE owner = ?", owner) { row in
         PushOwner(bytes: row.bytes(0)).flatMap { other in ContactKind(rawValue: row.number(1)).map { (other, $0) } }
       }
       found.contacts = Dictionary(rows) { first, _ in first }
-      found.policy = try session.first("SELECT policy FROM account WHERE owner = ?", [owner.column]) {
+      found.policy = try session.first("SELECT policy FROM account WHERE owner = ?", owner) {
         $0.isNull(0) ? nil : $0.text(0)
       }
       return found
@@ -138,7 +138,7 @@ extension PushLedger {
   /// What a platform gave this relay; nil when it gave nothing, or that does not open.
   public func credential(_ name: String) async throws(StorageFault) -> SavedBytes? {
     try await file.read { [self] session in
-      try session.first("SELECT ringKey, sealed, savedAt FROM credential WHERE name = ?", [.text(name)]) { row in
+      try session.first("SELECT ringKey, sealed, savedAt FROM credential WHERE name = ?", name) { row in
         guard let key = keys.numbered[row.number(0)] else { return nil }
         return SealedBox.open(row.bytes(1), key: key.credential, place: Array(name.utf8)).map {
           SavedBytes(bytes: $0, savedAt: row.number(2))
@@ -169,7 +169,7 @@ extension PushLedger {
       Int(
         try session.count(
           "SELECT count(*) FROM device WHERE platform = ? AND registeredAt <= ? AND expiresAt > ?",
-          [.number(Int64(PushPlatform.webPush.number)), .number(time), .number(now)]))
+          Int(PushPlatform.webPush.number), time, now))
     }
   }
 
@@ -184,7 +184,7 @@ extension PushLedger {
     try await file.read { session in
       try session.rows(
         "SELECT \(DeviceRow.columns) FROM device WHERE number > ? ORDER BY number LIMIT ?",
-        [.number(number), .number(Self.page(limit))]
+        number, Self.page(limit)
       ) { statement in
         DeviceRow(statement).map { row in
           DeviceSummary(
@@ -204,7 +204,7 @@ extension PushLedger {
       var figures = PushStatistics()
       let groups = try session.rows(
         "SELECT platform, ringKey, isQuarantined, expiresAt > ?, count(*) FROM device GROUP BY 1, 2, 3, 4",
-        [.number(now)]
+        now
       ) { row in (0..<5).map { row.number($0) } }
       let keys = keys
       for group in groups {
@@ -220,9 +220,7 @@ extension PushLedger {
       }
       figures.nostrDevices = try session.count(
         "SELECT count(*) FROM device WHERE owner >= ? AND owner < ? AND expiresAt > ? AND isQuarantined = 0",
-        [
-          .bytes([PushOwner.Realm.nostr.rawValue]), .bytes([PushOwner.Realm.nostr.rawValue + 1]), .number(now),
-        ])
+        [PushOwner.Realm.nostr.rawValue], [PushOwner.Realm.nostr.rawValue + 1], now)
       let counters = Dictionary(
         try session.rows("SELECT name, value FROM counter") { ($0.text(0), $0.number(1)) }
       ) { first, _ in first }

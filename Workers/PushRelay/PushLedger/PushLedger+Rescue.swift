@@ -37,14 +37,11 @@ extension PushLedger {
     }
   }
 
-  /// Says that the file was found to be damaged while it was in use: the next start rescues what it can.
-  public func markDamaged() { Self.ledgerFile(path).markDamaged() }
-
   /// Messages signed before a second may have been answered without its being known.
   private func forget(before now: Int64) throws(StorageFault) {
     try file.writeNow { session in
       try session.run(
-        "INSERT OR REPLACE INTO counter (name, value) VALUES (?, ?)", [.text(PushSession.notBefore), .number(now)])
+        "INSERT OR REPLACE INTO counter (name, value) VALUES (?, ?)", PushSession.notBefore, now)
     }
   }
 
@@ -60,7 +57,7 @@ extension PushLedger {
         let ledger = try PushSession(session, keys, bounds)
         let rows = try session.rows(
           "SELECT \(DeviceRow.columns) FROM device WHERE number > ? ORDER BY number LIMIT ?",
-          [.number(last), .number(Self.repairCount)]
+          last, Self.repairCount
         ) { (number: $0.number(0), row: DeviceRow($0)) }
         var broken = 0
         for (number, row) in rows where try !ledger.repair(row) {

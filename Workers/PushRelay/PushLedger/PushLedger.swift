@@ -14,8 +14,12 @@ internal import Synchronization
 // again, at the latest when the ledger is closed.
 
 /// What the push relay knows, on disk.
-public final class PushLedger: Sendable {
-  let file: StorageFile
+public final class PushLedger: Ledger {
+  /// `push-relay`.
+  public static let worker = "push-relay"
+
+  /// The open file.
+  public let file: StorageFile
   private let currentKeys: Mutex<LedgerKeys>
   let bounds: TableBounds
 
@@ -96,42 +100,21 @@ public final class PushLedger: Sendable {
     self.file = file
   }
 
-  static func ledgerFile(_ path: String) -> LedgerFile {
-    var settings = StorageSettings(durability: .full)
-    settings.readerCount = 2
-    settings.cacheByteCount = 8 << 20
-    return LedgerFile(path: path, settings, PushSchema.migrations, table: "device", noun: "devices")
+  /// The file at a path, and how it is opened.
+  public static func ledgerFile(_ path: String) -> LedgerFile {
+    LedgerFile(
+      path: path, StorageSettings(durability: .full, readerCount: 2, cacheByteCount: 8 << 20),
+      PushSchema.migrations, table: "device", noun: "devices")
   }
-
-  /// The database file.
-  public var path: String { file.path }
-
-  /// Closes it; a later use fails.
-  public func close() throws(StorageFault) { try file.close() }
 
   // MARK: Writing
 
-  /// Does commands in one transaction, one after the other: when this returns they outlive a loss of power, when it
-  /// throws nothing of any of them was done.
+  /// Does commands one after the other.
   ///
   /// - Parameter commands: at most ``commandMaximum``.
   /// - Returns: an answer for each.
-  public func write(_ commands: [PushWrite]) async throws(StorageFault) -> [LedgerAnswer] {
-    try await file.write { [self] session in
-      guard !session.isFileGone else { throw Self.gone(session.path) }
-      return try Self.run(commands, session, keys, bounds)
-    }
-  }
-
-  /// The same, waiting on this thread: for an end, and for tests.
-  public func writeNow(_ commands: [PushWrite]) throws(StorageFault) -> [LedgerAnswer] {
-    try file.writeNow { session in try Self.run(commands, session, keys, bounds) }
-  }
-
-  private static func run(
-    _ commands: [PushWrite], _ session: StorageSession, _ keys: LedgerKeys, _ bounds: TableBounds
-  ) throws -> [LedgerAnswer] {
-    precondition(commands.count <= commandMaximum, "one transaction does at most \(commandMaximum) commands")
+  public func write(_ commands: [PushWrite], in session: StorageSession) throws -> [LedgerAnswer] {
+    precondition(commands.count <= Self.commandMaximum, "one transaction does at most \(Self.commandMaximum) commands")
     let ledger = try PushSession(session, keys, bounds)
     let answers = try commands.map { try ledger.run($0) }
     try ledger.finish()
@@ -144,9 +127,8 @@ public final class PushLedger: Sendable {
   /// - Throws: `failed` for a ring without a key that something stands under, or with another one of that name; then
   ///   all stays as it was.
   public func turn(to ring: TokenKeyRing) async throws(StorageFault) {
-    _ = try await file.write { session in
-      guard !session.isFileGone else { throw Self.gone(session.path) }
-      return try LedgerOpening(session: session, ring: ring, isRescue: false).keys()
+    _ = try await transaction { session in
+      try LedgerOpening(session: session, ring: ring, isRescue: false).keys()
     } onCommit: { [self] keys in
       currentKeys.withLock { $0 = keys }
     }
@@ -155,13 +137,6 @@ public final class PushLedger: Sendable {
   /// The keys in use. A transaction that writes asks in its midst: the ring may turn while it waits for its turn. One
   /// that reads asks behind its rows: these are under no younger key then.
   var keys: LedgerKeys { currentKeys.withLock { $0 } }
-
-  /// What is written into a file that nobody finds again is not accepted.
-  private static func gone(_ path: String) -> StorageFault {
-    StorageFault(
-      .failed, path: path,
-      "was removed or moved while it was in use; put it back, or begin a new one by 'roost restart push-relay'")
-  }
 }
 
 extension PushSession {

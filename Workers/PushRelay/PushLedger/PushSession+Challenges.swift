@@ -22,9 +22,7 @@ extension PushSession {
       """
       INSERT INTO challenge (device, tokenIndex, codeHash, issuedAt, expiresAt, attempts) VALUES (?, ?, ?, ?, ?, 0)
       """,
-      [
-        .number(row.number), .bytes(row.tokenIndex), .bytes(Self.hash(code)), .number(sendAt), .number(expiresAt),
-      ])
+      row.number, row.tokenIndex, Self.hash(code), sendAt, expiresAt)
     return PushChallenge(device: row.number, token: token, code: code, sendAt: sendAt, expiresAt: expiresAt)
   }
 
@@ -37,10 +35,7 @@ extension PushSession {
       AND (issuedAt <= ?4 OR EXISTS (SELECT 1 FROM device WHERE number = challenge.device AND tokenIndex = ?1))
       ORDER BY issuedAt
       """,
-      [
-        .bytes(tokenIndex), .number(now - PushLedger.challengePauseSeconds),
-        .number(now + PushLedger.challengeWaitMaximum), .number(now),
-      ]
+      tokenIndex, now - PushLedger.challengePauseSeconds, now + PushLedger.challengeWaitMaximum, now
     ) { ($0.number(0), $0.number(1)) }
   }
 
@@ -48,16 +43,16 @@ extension PushSession {
   func isProved(_ row: DeviceRow, _ code: String, now: Int64) throws -> Bool {
     let hash = Self.hash(code)
     // A device that has another token by now proves nothing by what was sent to the old one.
-    let place: [Column] = [.number(row.number), .bytes(row.tokenIndex)]
     let known = try session.rows(
       "SELECT codeHash FROM challenge WHERE device = ? AND tokenIndex = ? AND expiresAt > ? AND attempts < ?",
-      place + [.number(now), .number(PushLedger.challengeAttemptMaximum)]
+      row.number, row.tokenIndex, now, PushLedger.challengeAttemptMaximum
     ) { $0.bytes(0) }
     let isRight = known.contains { known in
       known.withUnsafeBytes { known in hash.withUnsafeBytes { ConstantTime.areEqual(known, $0) } }
     }
     guard isRight else {
-      try session.run("UPDATE challenge SET attempts = attempts + 1 WHERE device = ? AND tokenIndex = ?", place)
+      try session.run(
+        "UPDATE challenge SET attempts = attempts + 1 WHERE device = ? AND tokenIndex = ?", row.number, row.tokenIndex)
       return false
     }
     return true
@@ -69,7 +64,7 @@ extension PushSession {
     for other in try devices(token: row.tokenIndex) where other.owner != row.owner { try remove(other) }
     try session.run(
       "UPDATE challenge SET attempts = ?3 WHERE device = ?1 AND tokenIndex = ?2",
-      [.number(row.number), .bytes(row.tokenIndex), .number(PushLedger.challengeAttemptMaximum)])
+      row.number, row.tokenIndex, PushLedger.challengeAttemptMaximum)
     add(to: .movedTokens)
   }
 

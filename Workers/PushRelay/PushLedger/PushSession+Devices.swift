@@ -68,7 +68,7 @@ extension PushSession {
     let names = fresh.isNamed ? [fresh.id] : [fresh.id, Self.allNameless]
     return try names.contains { name in
       try session.count(
-        "SELECT signedAt FROM tombstone WHERE owner = ? AND id = ?", [fresh.owner.column, .text(name)])
+        "SELECT signedAt FROM tombstone WHERE owner = ? AND id = ?", fresh.owner, name)
         > fresh.signedAt
     }
   }
@@ -100,7 +100,7 @@ extension PushSession {
 
   private func insert(_ row: DeviceRow) throws -> Int64 {
     let places = Array(repeating: "?", count: row.values.count).joined(separator: ", ")
-    try session.run("INSERT INTO device (\(DeviceRow.columns)) VALUES (NULL, \(places))", row.values)
+    try session.run("INSERT INTO device (\(DeviceRow.columns)) VALUES (NULL, \(places))", list: row.values)
     add(1, to: .device)
     return try session.count("SELECT last_insert_rowid()")
   }
@@ -108,7 +108,7 @@ extension PushSession {
   /// Writes all of a row that is there.
   func update(_ row: DeviceRow) throws {
     let names = DeviceRow.columns.split(separator: ",").dropFirst().map { "\($0) = ?" }.joined(separator: ",")
-    try session.run("UPDATE device SET \(names) WHERE number = ?", row.values + [.number(row.number)])
+    try session.run("UPDATE device SET \(names) WHERE number = ?", list: row.values + [row.number])
   }
 
   /// Keeps an owner's devices, and those with one token, to their bounds.
@@ -164,24 +164,25 @@ extension PushSession {
   }
 
   private func bury(_ name: String, _ message: SignedMessage) throws {
-    let values: [Column] = [
-      message.owner.column, .text(name), .number(message.timestamp), .number(message.expiresAt),
-    ]
-    try session.run("INSERT OR IGNORE INTO tombstone (owner, id, signedAt, expiresAt) VALUES (?, ?, ?, ?)", values)
+    let (owner, signedAt, expiresAt) = (message.owner, message.timestamp, message.expiresAt)
+    try session.run(
+      "INSERT OR IGNORE INTO tombstone (owner, id, signedAt, expiresAt) VALUES (?, ?, ?, ?)", owner, name, signedAt,
+      expiresAt)
     if session.changedRowCount > 0 { return add(1, to: .tombstone) }
     try session.run(
-      "UPDATE tombstone SET signedAt = ?3, expiresAt = ?4 WHERE owner = ?1 AND id = ?2 AND signedAt < ?3", values)
+      "UPDATE tombstone SET signedAt = ?3, expiresAt = ?4 WHERE owner = ?1 AND id = ?2 AND signedAt < ?3",
+      owner, name, signedAt, expiresAt)
   }
 
   func remove(_ row: DeviceRow) throws {
-    try session.run("DELETE FROM device WHERE number = ?", [.number(row.number)])
+    try session.run("DELETE FROM device WHERE number = ?", row.number)
     add(-1, to: .device)
     removed.append(row.number)
   }
 
   func prune(_ command: PruneCommand) throws -> LedgerAnswer {
     let row = try session.first(
-      "SELECT \(DeviceRow.columns) FROM device WHERE number = ?", [.number(command.device)]
+      "SELECT \(DeviceRow.columns) FROM device WHERE number = ?", command.device
     ) { DeviceRow($0) }
     guard let row, row.tokenIndex == keys.index(of: command.token) else { return .pruned(false) }
     if let goneSince = command.goneSince, row.registeredAt > goneSince { return .pruned(false) }
@@ -195,15 +196,15 @@ extension PushSession {
 
   func device(owner: PushOwner, id: String) throws -> DeviceRow? {
     try session.first(
-      "SELECT \(DeviceRow.columns) FROM device WHERE owner = ? AND id = ?", [owner.column, .text(id)]
+      "SELECT \(DeviceRow.columns) FROM device WHERE owner = ? AND id = ?", owner, id
     ) { DeviceRow($0) }
   }
 
   func devices(of owner: PushOwner) throws -> [DeviceRow] {
-    try session.rows("SELECT \(DeviceRow.columns) FROM device WHERE owner = ?", [owner.column]) { DeviceRow($0) }
+    try session.rows("SELECT \(DeviceRow.columns) FROM device WHERE owner = ?", owner) { DeviceRow($0) }
   }
 
   func devices(token index: [UInt8]) throws -> [DeviceRow] {
-    try session.rows("SELECT \(DeviceRow.columns) FROM device WHERE tokenIndex = ?", [.bytes(index)]) { DeviceRow($0) }
+    try session.rows("SELECT \(DeviceRow.columns) FROM device WHERE tokenIndex = ?", index) { DeviceRow($0) }
   }
 }

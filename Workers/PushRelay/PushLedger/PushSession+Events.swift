@@ -31,7 +31,7 @@ extension PushSession {
       if !hasRoom(.eventSeen) { try forgetOldestEvents() }
       try session.run(
         "INSERT OR IGNORE INTO eventSeen (owner, event, expiresAt) VALUES (?, ?, ?)",
-        [wake.recipient.column, .bytes(event.bytes), .number(expiresAt)])
+        wake.recipient, event.bytes, expiresAt)
       newCount += session.changedRowCount
       add(session.changedRowCount, to: .eventSeen)
     }
@@ -50,7 +50,7 @@ extension PushSession {
     try session.run(
       """
       DELETE FROM eventSeen WHERE (owner, event) IN (SELECT owner, event FROM eventSeen ORDER BY expiresAt LIMIT ?)
-      """, [.number(Self.forgottenCount)])
+      """, Self.forgottenCount)
     add(-session.changedRowCount, to: .eventSeen)
   }
 
@@ -63,23 +63,19 @@ extension PushSession {
   func isWatched(_ owner: PushOwner, now: Int64) throws -> Bool {
     try session.count(
       "SELECT EXISTS (SELECT 1 FROM device WHERE owner = ? AND \(Self.canBeWoken))",
-      [
-        owner.column, .number(now),
-      ]) > 0
+      owner, now) > 0
   }
 
   /// How many owners of Nostr keys have one.
   func watchedCount(now: Int64) throws -> Int64 {
     try session.count(
       "SELECT count(DISTINCT owner) FROM device WHERE owner >= ? AND owner < ? AND \(Self.canBeWoken)",
-      [
-        .bytes([PushOwner.Realm.nostr.rawValue]), .bytes([PushOwner.Realm.nostr.rawValue + 1]), .number(now),
-      ])
+      [PushOwner.Realm.nostr.rawValue], [PushOwner.Realm.nostr.rawValue + 1], now)
   }
 
   /// From now on an owner is watched for who was not.
   func beginWatching(_ owner: PushOwner, now: Int64) throws {
-    try session.run("UPDATE account SET watchedSince = ? WHERE owner = ?", [.number(now), owner.column])
+    try session.run("UPDATE account SET watchedSince = ? WHERE owner = ?", now, owner)
   }
 
   // MARK: Rules
@@ -89,7 +85,7 @@ extension PushSession {
     let owner = command.message.owner
     guard command.rules.count <= PushLedger.rulesByteCountMaximum, try makeRoom(.account, for: owner)
     else { return .unavailable }
-    let signedAt = try session.count("SELECT signedAt FROM rules WHERE owner = ?", [owner.column])
+    let signedAt = try session.count("SELECT signedAt FROM rules WHERE owner = ?", owner)
     let answer: LedgerAnswer = signedAt > command.message.timestamp ? .superseded() : .rulesKept
     if answer == .rulesKept {
       try keepAccount(owner, until: try keepingTime(command.message, command.keepUntil))
@@ -102,9 +98,10 @@ extension PushSession {
   /// Sets them unless a newer message has.
   func setRules(_ rules: [UInt8], _ message: SignedMessage) throws {
     precondition(rules.count <= PushLedger.rulesByteCountMaximum, "whoever gives more is refused before")
-    let values: [Column] = [message.owner.column, .bytes(rules), .number(message.timestamp)]
-    try session.run("INSERT OR IGNORE INTO rules (owner, rules, signedAt) VALUES (?, ?, ?)", values)
+    let (owner, time) = (message.owner, message.timestamp)
+    try session.run("INSERT OR IGNORE INTO rules (owner, rules, signedAt) VALUES (?, ?, ?)", owner, rules, time)
     if session.changedRowCount > 0 { return }
-    try session.run("UPDATE rules SET rules = ?2, signedAt = ?3 WHERE owner = ?1 AND signedAt <= ?3", values)
+    try session.run(
+      "UPDATE rules SET rules = ?2, signedAt = ?3 WHERE owner = ?1 AND signedAt <= ?3", owner, rules, time)
   }
 }

@@ -12,7 +12,7 @@ extension PushSession {
     guard command.contacts.count <= PushLedger.contactMaximum else { return .tooManyContacts }
     let owner = command.message.owner
     guard try makeRoom(.account, .contact, for: owner) else { return .unavailable }
-    let signedAt = try session.count("SELECT signedAt FROM account WHERE owner = ?", [owner.column])
+    let signedAt = try session.count("SELECT signedAt FROM account WHERE owner = ?", owner)
     let answer: LedgerAnswer = signedAt > command.message.timestamp ? .superseded() : .contactsKept
     if answer == .contactsKept { try write(command) }
     try keep(answer, to: command.message)
@@ -21,17 +21,17 @@ extension PushSession {
 
   private func write(_ command: ContactsCommand) throws {
     let owner = command.message.owner
-    try session.run("DELETE FROM contact WHERE owner = ?", [owner.column])
+    try session.run("DELETE FROM contact WHERE owner = ?", owner)
     add(-session.changedRowCount, to: .contact)
     for (other, kind) in command.contacts {
       try session.run(
         "INSERT INTO contact (owner, other, kind) VALUES (?, ?, ?)",
-        [owner.column, other.column, .number(kind.rawValue)])
+        owner, other, kind.rawValue)
     }
     add(command.contacts.count, to: .contact)
     try keepAccount(owner, until: try keepingTime(command.message, command.keepUntil))
     try session.run(
-      "UPDATE account SET signedAt = ? WHERE owner = ?", [.number(command.message.timestamp), owner.column])
+      "UPDATE account SET signedAt = ? WHERE owner = ?", command.message.timestamp, owner)
     if let policy = command.policy { try setPolicy(policy, command.message) }
   }
 
@@ -40,7 +40,7 @@ extension PushSession {
   func keepingTime(_ message: SignedMessage, _ until: Int64) throws -> Int64 {
     let hasDevice = try session.count(
       "SELECT EXISTS (SELECT 1 FROM device WHERE owner = ? AND expiresAt > ?)",
-      [message.owner.column, .number(message.timestamp)])
+      message.owner, message.timestamp)
     return hasDevice != 0 ? until : min(until, message.timestamp + PushLedger.devicelessSeconds)
   }
 
@@ -54,7 +54,7 @@ extension PushSession {
       SELECT other FROM (SELECT owner AS other FROM account ORDER BY keepUntil LIMIT ?)
       WHERE other <> ? AND NOT EXISTS (SELECT 1 FROM device WHERE owner = other) LIMIT ?
       """,
-      [.number(Self.forgottenLookMaximum), owner.column, .number(Self.forgottenMaximum)]
+      Self.forgottenLookMaximum, owner, Self.forgottenMaximum
     ) { $0.bytes(0) }
     for other in others {
       try forget(other)
@@ -70,34 +70,34 @@ extension PushSession {
   /// Keeps what an owner has said of others at least as long.
   func keepAccount(_ owner: PushOwner, until: Int64) throws {
     try session.run(
-      "INSERT OR IGNORE INTO account (owner, policySignedAt, signedAt, keepUntil) VALUES (?, 0, 0, 0)", [owner.column])
+      "INSERT OR IGNORE INTO account (owner, policySignedAt, signedAt, keepUntil) VALUES (?, 0, 0, 0)", owner)
     add(session.changedRowCount, to: .account)
     try session.run(
-      "UPDATE account SET keepUntil = max(keepUntil, ?) WHERE owner = ?", [.number(until), owner.column])
+      "UPDATE account SET keepUntil = max(keepUntil, ?) WHERE owner = ?", until, owner)
   }
 
   /// Sets it unless a newer message has.
   func setPolicy(_ policy: String, _ message: SignedMessage) throws {
     try session.run(
       "UPDATE account SET policy = ?1, policySignedAt = ?2 WHERE owner = ?3 AND policySignedAt <= ?2",
-      [.text(policy), .number(message.timestamp), message.owner.column])
+      policy, message.timestamp, message.owner)
   }
 
   // MARK: The relay's own
 
   func saveCredential(_ name: String, _ value: [UInt8]?, savedAt: Int64) throws -> LedgerAnswer {
     guard let value else {
-      try session.run("DELETE FROM credential WHERE name = ?", [.text(name)])
+      try session.run("DELETE FROM credential WHERE name = ?", name)
       return .done
     }
-    let others = try session.count("SELECT count(*) FROM credential WHERE name <> ?", [.text(name)])
+    let others = try session.count("SELECT count(*) FROM credential WHERE name <> ?", name)
     guard value.count <= PushLedger.credentialByteCountMaximum, others < PushLedger.credentialMaximum else {
       return .unavailable
     }
     let sealed = SealedBox.seal(value, key: keys.ring.newest.credential, place: Array(name.utf8))
     try session.run(
       "INSERT OR REPLACE INTO credential (name, ringKey, sealed, savedAt) VALUES (?, ?, ?, ?)",
-      [.text(name), .number(keys.newestNumber), .bytes(sealed), .number(savedAt)])
+      name, keys.newestNumber, sealed, savedAt)
     return .done
   }
 
@@ -105,7 +105,7 @@ extension PushSession {
     guard snapshot.count <= PushLedger.limitsByteCountMaximum else { return .unavailable }
     try session.run(
       "INSERT OR REPLACE INTO limits (number, snapshot, savedAt, isClean) VALUES (1, ?, ?, ?)",
-      [.bytes(snapshot), .number(savedAt), .number(isClean ? 1 : 0)])
+      snapshot, savedAt, isClean)
     return .done
   }
 
@@ -118,7 +118,7 @@ extension PushSession {
     if counter(Self.notBefore) > now { set(Self.notBefore, now) }
     let wakes = try session.rows(
       "SELECT \(Self.queuedColumns) FROM wake WHERE expiresAt <= ? LIMIT ?",
-      [.number(milliseconds), .number(Int64(limit))]
+      milliseconds, limit
     ) { Self.queued($0) }
     for wake in wakes { try close(wake, .expired) }
     sweep.expiredWakes = wakes.count
@@ -133,7 +133,7 @@ extension PushSession {
     counts.append(try removeOld(.status, key: "id", expiry: "keepUntil", now: now, limit: limit))
     try session.run(
       "DELETE FROM challenge WHERE number IN (SELECT number FROM challenge WHERE expiresAt <= ? LIMIT ?)",
-      [.number(now), .number(Int64(limit))])
+      now, limit)
     counts.append(session.changedRowCount)
     // Each may have two thousand contacts.
     let ownerLimit = max(1, limit / 100)
@@ -144,29 +144,29 @@ extension PushSession {
 
   private func forgetOwners(now: Int64, limit: Int) throws -> Int {
     let owners = try session.rows(
-      "SELECT owner FROM account WHERE keepUntil <= ? LIMIT ?", [.number(now), .number(Int64(limit))]
+      "SELECT owner FROM account WHERE keepUntil <= ? LIMIT ?", now, limit
     ) { $0.bytes(0) }
     for owner in owners { try forget(owner) }
     return owners.count
   }
 
   private func forget(_ owner: [UInt8]) throws {
-    try session.run("DELETE FROM contact WHERE owner = ?", [.bytes(owner)])
+    try session.run("DELETE FROM contact WHERE owner = ?", owner)
     add(-session.changedRowCount, to: .contact)
-    try session.run("DELETE FROM rules WHERE owner = ?", [.bytes(owner)])
-    try session.run("DELETE FROM account WHERE owner = ?", [.bytes(owner)])
+    try session.run("DELETE FROM rules WHERE owner = ?", owner)
+    try session.run("DELETE FROM account WHERE owner = ?", owner)
     add(-session.changedRowCount, to: .account)
   }
 
   // MARK: Turning the ring
 
   func rekey(limit: Int) throws -> LedgerAnswer {
-    let newest: Column = .number(keys.newestNumber)
+    let newest = keys.newestNumber
     try session.run(
-      "UPDATE secret SET ringKey = ?, sealed = ? WHERE ringKey <> ?1", [newest, .bytes(keys.sealedRoot())])
+      "UPDATE secret SET ringKey = ?, sealed = ? WHERE ringKey <> ?1", newest, keys.sealedRoot())
     for (name, ringKey, sealed, savedAt) in try session.rows(
-      "SELECT name, ringKey, sealed, savedAt FROM credential WHERE ringKey <> ?", [newest],
-      { ($0.text(0), $0.number(1), $0.bytes(2), $0.number(3)) })
+      "SELECT name, ringKey, sealed, savedAt FROM credential WHERE ringKey <> ?", newest,
+      row: { ($0.text(0), $0.number(1), $0.bytes(2), $0.number(3)) })
     {
       let key = keys.numbered[ringKey]?.credential
       let value = key.flatMap { SealedBox.open(sealed, key: $0, place: Array(name.utf8)) }
@@ -174,7 +174,7 @@ extension PushSession {
     }
     let rows = try session.rows(
       "SELECT \(DeviceRow.columns) FROM device WHERE ringKey <> ? AND isQuarantined = 0 LIMIT ?",
-      [newest, .number(Int64(max(1, min(limit, PushLedger.sweepMaximum))))]
+      newest, Int64(max(1, min(limit, PushLedger.sweepMaximum)))
     ) { (number: $0.number(0), row: DeviceRow($0)) }
     var broken = 0
     for (number, row) in rows {
@@ -187,14 +187,14 @@ extension PushSession {
       try update(row)
     }
     let remaining = try session.count(
-      "SELECT count(*) FROM device WHERE ringKey <> ? AND isQuarantined = 0", [newest])
-    if remaining == 0 { try session.run("DELETE FROM ringKey WHERE number <> ?", [newest]) }
+      "SELECT count(*) FROM device WHERE ringKey <> ? AND isQuarantined = 0", newest)
+    if remaining == 0 { try session.run("DELETE FROM ringKey WHERE number <> ?", newest) }
     return .rekeyed(changed: rows.count - broken, broken: broken, remaining: remaining)
   }
 
   /// Takes a row out of use whose token does not open. A new registration puts it right.
   func quarantine(_ number: Int64) throws {
-    try session.run("UPDATE device SET isQuarantined = 1 WHERE number = ? AND isQuarantined = 0", [.number(number)])
+    try session.run("UPDATE device SET isQuarantined = 1 WHERE number = ? AND isQuarantined = 0", number)
     add(session.changedRowCount, to: .quarantinedDevices)
   }
 }

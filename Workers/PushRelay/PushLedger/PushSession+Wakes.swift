@@ -36,7 +36,7 @@ extension PushSession {
   private func answer(to command: WakeCommand, _ sender: [UInt8]) throws -> LedgerAnswer? {
     let kept = try session.first(
       "SELECT number, body, answer, expiresAt FROM nonce WHERE sender = ? AND nonce = ?",
-      [.bytes(sender), .bytes(command.wake.nonce)]
+      sender, command.wake.nonce
     ) { (number: $0.number(0), body: $0.bytes(1), answer: $0.bytes(2), expiresAt: $0.number(3)) }
     guard let kept else { return nil }
     guard kept.body == command.bodyHash.bytes else { return .nonceReused }
@@ -46,7 +46,7 @@ extension PushSession {
     add(to: .repeatedMessages)
     if kept.expiresAt < command.nonceExpiresAt {
       try session.run(
-        "UPDATE nonce SET expiresAt = ? WHERE number = ?", [.number(command.nonceExpiresAt), .number(kept.number)])
+        "UPDATE nonce SET expiresAt = ? WHERE number = ?", command.nonceExpiresAt, kept.number)
     }
     return answer
   }
@@ -54,10 +54,7 @@ extension PushSession {
   private func remember(_ command: WakeCommand, _ sender: [UInt8], _ answer: LedgerAnswer) throws {
     try session.run(
       "INSERT INTO nonce (sender, nonce, body, expiresAt, answer) VALUES (?, ?, ?, ?, ?)",
-      [
-        .bytes(sender), .bytes(command.wake.nonce), .bytes(command.bodyHash.bytes),
-        .number(command.nonceExpiresAt), .bytes(KeptAnswer.bytes(answer) ?? []),
-      ])
+      sender, command.wake.nonce, command.bodyHash.bytes, command.nonceExpiresAt, KeptAnswer.bytes(answer) ?? [])
     add(1, to: .nonce)
   }
 
@@ -65,14 +62,14 @@ extension PushSession {
     let devices = try session.rows(
       """
       SELECT capabilities, isVerified FROM device WHERE owner = ? AND expiresAt > ? AND isQuarantined = 0
-      """, [wake.recipient.column, .number(wake.acceptedAt / 1_000)]
+      """, wake.recipient, wake.acceptedAt / 1_000
     ) { (capabilities: DeviceRow.capabilities($0.bytes(0)) ?? [], isVerified: $0.number(1) != 0) }
     let wanting = devices.filter { wake.isWanted(by: $0.capabilities) }
     let contact = try session.first(
       "SELECT kind FROM contact WHERE owner = ? AND other = ?",
-      [wake.recipient.column, .bytes(wake.sender?.bytes ?? [])]
+      wake.recipient, wake.sender?.bytes ?? []
     ) { ContactKind(rawValue: $0.number(0)) }
-    let policy = try session.first("SELECT policy FROM account WHERE owner = ?", [wake.recipient.column]) {
+    let policy = try session.first("SELECT policy FROM account WHERE owner = ?", wake.recipient) {
       $0.isNull(0) ? nil : $0.text(0)
     }
     return WakeStanding(
@@ -85,25 +82,19 @@ extension PushSession {
       INSERT INTO wake (id, recipient, sender, type, payload, nonce, acceptedAt, expiresAt, topic, event, isDropped)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """,
-      [
-        .bytes(wake.id), wake.recipient.column, wake.sender?.column ?? .null, .text(wake.type),
-        wake.payload.map { .bytes($0) } ?? .null, .bytes(wake.nonce), .number(wake.acceptedAt),
-        .number(wake.expiresAt), wake.topic.map { .text($0.rawValue) } ?? .null,
-        wake.event.map { .bytes($0.bytes) } ?? .null, .number(isDropped ? 1 : 0),
-      ])
+      wake.id, wake.recipient, wake.sender, wake.type, wake.payload, wake.nonce, wake.acceptedAt, wake.expiresAt,
+      wake.topic?.rawValue, wake.event, isDropped)
     add(1, to: .wake)
     add(wake.payload?.count ?? 0, to: Self.wakeBytes)
   }
 
   private func follow(_ wake: Wake, _ telling: Int64) throws {
     let isTold = telling != WakeRuling.untold
+    // Who may learn nothing needs no row for as long as the wake may live, which can be weeks.
+    let keepUntil = (isTold ? wake.expiresAt : wake.acceptedAt) / 1_000 + PushLedger.statusSeconds
     try session.run(
       "INSERT INTO status (id, sender, state, isTold, keepUntil) VALUES (?, ?, 0, ?, ?)",
-      [
-        .bytes(wake.id), .bytes(wake.sender?.bytes ?? []), .number(telling),
-        // Who may learn nothing needs no row for as long as the wake may live, which can be weeks.
-        .number((isTold ? wake.expiresAt : wake.acceptedAt) / 1_000 + PushLedger.statusSeconds),
-      ])
+      wake.id, wake.sender?.bytes ?? [], telling, keepUntil)
     add(1, to: .status)
   }
 
@@ -121,7 +112,7 @@ extension PushSession {
       }
       for device in settlement.devices {
         try session.run(
-          "INSERT OR IGNORE INTO delivery (wake, device) VALUES (?, ?)", [.number(settlement.wake), .number(device)])
+          "INSERT OR IGNORE INTO delivery (wake, device) VALUES (?, ?)", settlement.wake, device)
       }
     }
   }
@@ -140,15 +131,15 @@ extension PushSession {
   }
 
   private func queued(_ number: Int64) throws -> Queued? {
-    try session.first("SELECT \(Self.queuedColumns) FROM wake WHERE number = ?", [.number(number)]) {
+    try session.first("SELECT \(Self.queuedColumns) FROM wake WHERE number = ?", number) {
       Self.queued($0)
     }
   }
 
   func close(_ queued: Queued, _ end: WakeEnd) throws {
-    try session.run("DELETE FROM delivery WHERE wake = ?", [.number(queued.number)])
-    try session.run("DELETE FROM wake WHERE number = ?", [.number(queued.number)])
-    try session.run("UPDATE status SET state = ? WHERE id = ?", [.number(end.rawValue), .bytes(queued.id)])
+    try session.run("DELETE FROM delivery WHERE wake = ?", queued.number)
+    try session.run("DELETE FROM wake WHERE number = ?", queued.number)
+    try session.run("UPDATE status SET state = ? WHERE id = ?", end.rawValue, queued.id)
     add(-1, to: .wake)
     add(-queued.payloadByteCount, to: Self.wakeBytes)
     switch end {

@@ -1,68 +1,10 @@
 internal import Cryptography
-internal import PushDelivery
-internal import Storage
+public import PushDelivery
+public import Storage
 
-/// A value of a row.
-enum Column: Hashable {
-  case number(Int64)
-  case bytes([UInt8])
-  case text(String)
-  case null
-}
-
-extension StorageSession {
-  /// Does a statement that gives no rows.
-  func run(_ sql: String, _ values: [Column] = []) throws {
-    try bound(sql, values).run()
-  }
-
-  /// The rows of a statement, each as `row` reads it; those of which it makes nothing are left out.
-  func rows<Value>(
-    _ sql: String, _ values: [Column] = [], _ row: (StorageStatement) throws -> Value?
-  ) throws -> [Value] {
-    let statement = try bound(sql, values)
-    var found: [Value] = []
-    do {
-      while try statement.step() {
-        if let value = try row(statement) { found.append(value) }
-      }
-    } catch {
-      statement.reset()
-      throw error
-    }
-    return found
-  }
-
-  /// The first row of a statement.
-  func first<Value>(_ sql: String, _ values: [Column] = [], _ row: (StorageStatement) -> Value?) throws -> Value? {
-    let statement = try bound(sql, values)
-    guard try statement.step() else { return nil }
-    defer { statement.reset() }
-    return row(statement)
-  }
-
-  /// The number that a statement gives; 0 for none.
-  func count(_ sql: String, _ values: [Column] = []) throws -> Int64 {
-    try first(sql, values) { $0.number(0) } ?? 0
-  }
-
-  private func bound(_ sql: String, _ values: [Column]) throws -> StorageStatement {
-    let statement = try statement(sql)
-    for (index, value) in values.enumerated() {
-      let place = Int32(index + 1)
-      switch value {
-      case .number(let number): statement.bind(number, at: place)
-      case .bytes(let bytes): statement.bind(bytes, at: place)
-      case .text(let text): statement.bind(text, at: place)
-      case .null: statement.bind(nil as Int64?, at: place)
-      }
-    }
-    return statement
-  }
-}
-
-extension PushOwner {
-  var column: Column { .bytes(bytes) }
+extension PushOwner: Column {
+  /// Its bytes.
+  public func bind(to statement: StorageStatement, at index: Int32) { statement.bind(bytes, at: index) }
 }
 
 /// The ledger's rows, for the time of one transaction that writes.
@@ -95,7 +37,7 @@ final class PushSession {
   func finish() throws {
     for name in changed.sorted() {
       try session.run(
-        "INSERT OR REPLACE INTO counter (name, value) VALUES (?, ?)", [.text(name), .number(counters[name] ?? 0)])
+        "INSERT OR REPLACE INTO counter (name, value) VALUES (?, ?)", name, counters[name] ?? 0)
     }
     changed = []
   }
@@ -132,7 +74,7 @@ final class PushSession {
       """
       DELETE FROM \(table.rawValue) WHERE (\(key)) IN
         (SELECT \(key) FROM \(table.rawValue) WHERE \(expiry) <= ? LIMIT ?)
-      """, [.number(now), .number(Int64(limit))])
+      """, now, limit)
     let count = session.changedRowCount
     add(-count, to: table)
     return count
@@ -151,7 +93,7 @@ final class PushSession {
   func answer(to message: SignedMessage) throws -> LedgerAnswer? {
     if isForgotten(message) { return .stale }
     let kept = try session.first(
-      "SELECT answer FROM replay WHERE owner = ? AND message = ?", [message.owner.column, .bytes(message.hash.bytes)]
+      "SELECT answer FROM replay WHERE owner = ? AND message = ?", message.owner, message.hash.bytes
     ) { $0.bytes(0) }
     if let kept {
       guard let answer = KeptAnswer.answer(kept) else {
@@ -171,7 +113,7 @@ final class PushSession {
     guard let bytes = KeptAnswer.bytes(answer) else { return }
     try session.run(
       "INSERT INTO replay (owner, message, expiresAt, answer) VALUES (?, ?, ?, ?)",
-      [message.owner.column, .bytes(message.hash.bytes), .number(message.expiresAt), .bytes(bytes)])
+      message.owner, message.hash.bytes, message.expiresAt, bytes)
     add(1, to: .replay)
   }
 }

@@ -7,8 +7,8 @@ import PushLedger
 import PushRequests
 import Storage
 
-// Group commit: one transaction at a time, with all that has come while the last one was written. A request is answered
-// when what it changed outlives a loss of power. What nobody waits for (how pushes ended) goes with it.
+// A request is answered when what it changed outlives a loss of power. What no caller waits for (how pushes ended) goes
+// with the next transaction (`GroupCommit`).
 
 /// Writes the push relay's ledger.
 @EventLoopActor
@@ -20,11 +20,17 @@ final class PushWriter {
 
   private let ledger: PushLedger
   private let log: Logger
-  private var waiting:
-    [(command: PushWrite, continuation: CheckedContinuation<Result<LedgerAnswer, StorageFault>, Never>)] = []
+  private typealias Caller = CheckedContinuation<Result<LedgerAnswer, StorageFault>, Never>
+  private var waiting: [(command: PushWrite, caller: Caller)] = []
   private var book = PendingSettlements()
-  private var isWriting = false
-  private let timer = LoopTimer()
+  private lazy var commit = GroupCommit(
+    health,
+    GroupCommit.Owner(
+      next: { [unowned self] in take() },
+      write: { [ledger] transaction throws(StorageFault) in try await Self.write(transaction, ledger) },
+      committed: { [unowned self] in committed($0, $1) }, failed: { [unowned self] in failed($0, $1) },
+      pauseEnded: { [unowned self] in book.pauseEnded() },
+      isDue: { [unowned self] in !waiting.isEmpty || book.isDue }))
 
   /// Most commands that wait; more are refused.
   private static let waitingMaximum = 8_192
@@ -42,16 +48,16 @@ final class PushWriter {
   }
 
   /// Whether something is still to be written.
-  var isBusy: Bool { isWriting || !waiting.isEmpty || !book.isEmpty }
+  var isBusy: Bool { commit.isWriting || !waiting.isEmpty || !book.isEmpty }
 
   /// Does a command, and waits until it is written.
   func perform(_ command: PushWrite) async -> Result<LedgerAnswer, StorageFault> {
     guard waiting.count < Self.waitingMaximum else {
       return .failure(StorageFault(.busy, path: ledger.path, "more commands wait than are taken"))
     }
-    return await withCheckedContinuation { continuation in
-      waiting.append((command, continuation))
-      pump()
+    return await withCheckedContinuation { caller in
+      waiting.append((command, caller))
+      commit.beginUrgently()
     }
   }
 
@@ -60,11 +66,7 @@ final class PushWriter {
   /// Pushes have ended: written with the next transaction.
   func note(_ settlement: WakeSettlement) {
     book.add(settlement)
-    guard !isWriting else { return }
-    if book.isDue { return pump() }
-    // In the pause after a failure the timer is set, for its end.
-    guard !timer.isSet else { return }
-    timer.set(afterMilliseconds: Self.settlementMilliseconds) { [unowned self] in pump() }
+    if book.isDue { commit.begin() } else { commit.begin(afterMilliseconds: Self.settlementMilliseconds) }
   }
 
   /// Whether so much is to be written that nothing more should be begun.
@@ -90,61 +92,49 @@ final class PushWriter {
 
   // MARK: Writing
 
-  private func pump() {
-    guard !isWriting else { return }
-    isWriting = true
-    timer.cancel()
-    // Not at once: what comes in the same turn is in the same transaction.
-    EventLoopActor.task { [self] in
-      let batch = Array(waiting.prefix(Self.batchMaximum))
-      waiting.removeFirst(batch.count)
-      await write(batch.map(\.command), book.take()) { index, result in
-        batch[index].continuation.resume(returning: result)
-      }
-    }
+  /// What a transaction is made of.
+  private struct Transaction: Sendable {
+    var commands: [PushWrite]
+    var callers: [Caller]
+    var ended: [WakeSettlement]
   }
 
-  private func write(
-    _ commands: [PushWrite], _ ended: [WakeSettlement],
-    _ tell: (Int, Result<LedgerAnswer, StorageFault>) -> Void
-  ) async {
-    guard !commands.isEmpty || !ended.isEmpty else {
-      isWriting = false
-      return
-    }
-    do throws(StorageFault) {
-      let all = ended.isEmpty ? commands : commands + [.settle(ended)]
-      if FaultPoint.isWatched { for command in all { FaultPoint.pass(.writing, command.word) } }
-      let answers = try await ledger.write(all)
-      if FaultPoint.isWatched { for command in all { FaultPoint.pass(.written, command.word) } }
-      health.written()
-      book.written()
-      var isQueued = false
-      for index in commands.indices {
-        switch answers[index] {
-        case .queued: isQueued = true
-        case .noted(let queued): isQueued = isQueued || queued > 0
-        default: break
-        }
-        tell(index, .success(answers[index]))
+  private func take() -> Transaction? {
+    let batch = waiting.prefix(Self.batchMaximum)
+    waiting.removeFirst(batch.count)
+    let ended = book.take()
+    guard !batch.isEmpty || !ended.isEmpty else { return nil }
+    return Transaction(commands: batch.map(\.command), callers: batch.map(\.caller), ended: ended)
+  }
+
+  private static func write(
+    _ transaction: Transaction, _ ledger: PushLedger
+  ) async throws(StorageFault) -> [LedgerAnswer] {
+    let all = transaction.commands + (transaction.ended.isEmpty ? [] : [.settle(transaction.ended)])
+    if FaultPoint.isWatched { for command in all { FaultPoint.pass(.writing, command.word) } }
+    let answers = try await ledger.write(all)
+    if FaultPoint.isWatched { for command in all { FaultPoint.pass(.written, command.word) } }
+    return answers
+  }
+
+  private func committed(_ transaction: Transaction, _ answers: [LedgerAnswer]) {
+    book.written()
+    for (caller, answer) in zip(transaction.callers, answers) { caller.resume(returning: .success(answer)) }
+    let isQueued = answers.contains { answer in
+      switch answer {
+      case .queued: true
+      case .noted(let queued): queued > 0
+      default: false
       }
-      isWriting = false
-      if isQueued { onQueued?() }
-    } catch {
-      health.notWritten(error)
-      for index in commands.indices { tell(index, .failure(error)) }
-      book.failed()
-      isWriting = false
-      timer.set(afterMilliseconds: Self.retryMilliseconds) { [unowned self] in
-        book.pauseEnded()
-        pump()
-      }
-      if waiting.isEmpty { return }
     }
-    if !waiting.isEmpty || book.isDue {
-      pump()
-    } else if !book.isEmpty, !timer.isSet {
-      timer.set(afterMilliseconds: Self.settlementMilliseconds) { [unowned self] in pump() }
-    }
+    if isQueued { onQueued?() }
+    if !book.isEmpty { commit.begin(afterMilliseconds: Self.settlementMilliseconds) }
+  }
+
+  /// Returns the pause until settlements are tried again.
+  private func failed(_ transaction: Transaction, _ fault: StorageFault) -> UInt64 {
+    for caller in transaction.callers { caller.resume(returning: .failure(fault)) }
+    book.failed()
+    return waiting.isEmpty ? Self.retryMilliseconds : 0
   }
 }

@@ -172,14 +172,14 @@ struct EventTests {
     try file.writeNow { session in
       try session.run(
         "INSERT INTO account (owner, policySignedAt, signedAt, keepUntil) VALUES (?, 0, 0, ?)",
-        [alice.column, .number(LedgerBench.now + 9)])
+        alice, LedgerBench.now + 9)
       for (id, registeredAt) in [("a", Int64(5)), ("b", 3)] {
         try session.run(
           """
           INSERT INTO device (owner, id, isNamed, relayID, platform, ringKey, sealed, tokenIndex, capabilities,
             signedAt, registeredAt, expiresAt, isVerified, isQuarantined)
           VALUES (?1, ?2, 1, ?2, 1, 1, x'', x'', x'', 1, ?3, ?4, 1, 0)
-          """, [alice.column, .text(id), .number(registeredAt), .number(LedgerBench.now + 9)])
+          """, alice, id, registeredAt, LedgerBench.now + 9)
       }
     }
     try file.close()
@@ -212,10 +212,8 @@ struct EventTests {
     try file.writeNow { session in
       try session.run(
         "INSERT INTO nonce (sender, nonce, body, expiresAt, answer) VALUES (?, ?, ?, ?, ?)",
-        [
-          alice.column, .bytes(wake.wake.nonce), .bytes(wake.bodyHash.bytes), .number(LedgerBench.now + 600),
-          .bytes(KeptAnswer.bytes(.queued(id: wake.wake.id)) ?? []),
-        ])
+        alice, wake.wake.nonce, wake.bodyHash.bytes, LedgerBench.now + 600,
+        KeptAnswer.bytes(.queued(id: wake.wake.id)) ?? [])
     }
     try file.close()
     let ledger = try PushLedger(path: path, keyRing: bench.ring)

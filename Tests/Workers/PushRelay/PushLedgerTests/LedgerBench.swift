@@ -135,20 +135,20 @@ final class LedgerBench {
   func miscounted() throws -> [String] {
     try ledger.file.readNow { session in
       try BoundedTable.allCases.filter { table in
-        let counted = try session.count("SELECT value FROM counter WHERE name = ?", [.text(table.counter)])
+        let counted = try session.count("SELECT value FROM counter WHERE name = ?", table.counter)
         return try session.count("SELECT count(*) FROM \(table.rawValue)") != counted
       }.map(\.rawValue)
         + (try session.count(
           """
           SELECT (SELECT ifnull(sum(length(payload)), 0) FROM wake) <> (SELECT value FROM counter WHERE name = ?)
-          """, [.text(PushSession.wakeBytes)]) != 0 ? ["bytes"] : [])
+          """, PushSession.wakeBytes) != 0 ? ["bytes"] : [])
     }
   }
 
   /// Makes the open ledger believe that a table has so many rows.
   func setCounter(_ name: String, _ value: Int64) throws {
     try ledger.file.writeNow { session in
-      try session.run("INSERT OR REPLACE INTO counter VALUES (?, ?)", [.text(name), .number(value)])
+      try session.run("INSERT OR REPLACE INTO counter VALUES (?, ?)", name, value)
     }
   }
 

@@ -1,6 +1,7 @@
 import Cryptography
 import PushDelivery
 import PushLedger
+import Storage
 import TestSupport
 import Testing
 
