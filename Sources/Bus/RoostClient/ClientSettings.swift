@@ -1,3 +1,5 @@
+public import Clocks
+
 /// How a client connects, and its bounds. All durations are in milliseconds.
 public struct ClientSettings: Sendable {
   /// What the supervisor shows the client as; at most 64 bytes.
@@ -18,7 +20,7 @@ public struct ClientSettings: Sendable {
   /// How long the store may take to say what became of an event that is published, or to count.
   public var storeMilliseconds: UInt32 = 30_000
   /// The waits between attempts to connect.
-  public var backoff = ReconnectDelay()
+  public var backoff = BackOff()
   /// Most requests under way at once; one more is refused (`full`).
   public var requestMaximum = 1_024
   /// Most subscriptions; one more is refused (`full`).

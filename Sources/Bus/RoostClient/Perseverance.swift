@@ -9,7 +9,7 @@ internal import Frames
 /// One that `isLasting` and has given something is waited for as long as it takes: a supervisor that is updated, a
 /// store that is stopped for an hour.
 struct Perseverance {
-  private var backoff = ReconnectDelay(firstMilliseconds: 50, longestMilliseconds: 5_000, provenMilliseconds: 0)
+  private var backoff = BackOff(firstMilliseconds: 50, longestMilliseconds: 5_000, provenMilliseconds: 0)
   private var hasMoved = false
   private let isLasting: Bool
   private var end: Instant?
@@ -22,7 +22,7 @@ struct Perseverance {
   mutating func moved() {
     hasMoved = true
     end = nil
-    backoff.connectionEnded(afterMilliseconds: 0)
+    backoff.lasted(milliseconds: 0)
   }
 
   /// What ends with the store's process or the connection, and not with the question: asking again makes sense.
@@ -46,7 +46,7 @@ struct Perseverance {
       self.end = end
       guard now < end else { return nil }
     }
-    return max(backoff.nextWait(using: &generator), UInt64(refusal.retryAfterMilliseconds ?? 0))
+    return max(backoff.next(using: &generator), UInt64(refusal.retryAfterMilliseconds ?? 0))
   }
 }
 

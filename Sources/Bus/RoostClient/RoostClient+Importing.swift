@@ -2,6 +2,7 @@ internal import Bus
 public import Contracts
 public import Frames
 internal import Glibc
+internal import LinuxSystem
 
 extension RoostClient {
   /// Most bytes of events that ``importEvents(_:)`` takes at once: what a frame of the usual limit holds.
@@ -20,7 +21,7 @@ extension RoostClient {
   /// - Throws: `disk-full`, of which nothing is lost; `bad-request` for more than is taken at once.
   public func importEvents(_ events: [some Collection<UInt8>]) async throws(Refusal) -> IngestResult {
     var run: [UInt8] = []
-    let now = UInt64(time(nil)) * 1_000_000_000
+    let now = WallClock.nanoseconds
     for event in events { IngestRecord.append(.event, receivedNanoseconds: now, event, to: &run) }
     guard events.count <= IngestRecord.countMaximum, run.count <= Self.importByteCountMaximum else {
       throw Refusal(

@@ -53,7 +53,7 @@ public final class RoostClient {
 
   private(set) var session: LiveSession?
   var subscriptions: [String: [TopicSubscription]] = [:]
-  private var backoff: ReconnectDelay
+  private var backoff: BackOff
   private var generator = SystemRandomNumberGenerator()
   private let retryTimer = LoopTimer()
   private var waiters: [SessionWaiter] = []
@@ -160,7 +160,7 @@ public final class RoostClient {
   private func lost(_ ended: LiveSession, _ refusal: Refusal) {
     guard session === ended else { return }
     session = nil
-    backoff.connectionEnded(afterMilliseconds: EventLoop.process.now.milliseconds(since: ended.since))
+    backoff.lasted(milliseconds: EventLoop.process.now.milliseconds(since: ended.since))
     attemptFailed(refusal)
   }
 
@@ -174,7 +174,7 @@ public final class RoostClient {
       close(refusal)
       return
     }
-    let wait = backoff.nextWait(using: &generator)
+    let wait = backoff.next(using: &generator)
     retryTimer.set(afterMilliseconds: wait) { [weak self] in self?.attempt() }
     change(.waiting(milliseconds: wait, because: refusal))
   }

@@ -17,7 +17,7 @@ extension Worker {
     _ attempt: @escaping @EventLoopActor () async throws(Refusal) -> Bool
   ) {
     EventLoopActor.task { [self] in
-      var delay = RetryDelay(ceilingMilliseconds: ceilingMilliseconds)
+      var delay = BackOff(longestMilliseconds: ceilingMilliseconds)
       while !isDraining {
         let began = EventLoop.process.now
         do throws(Refusal) {

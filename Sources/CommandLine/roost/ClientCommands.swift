@@ -3,6 +3,7 @@ internal import Contracts
 internal import EventLoop
 internal import Frames
 internal import Glibc
+internal import LinuxSystem
 internal import RoostClient
 internal import Rendering
 
@@ -37,7 +38,7 @@ struct ClientList: LoopCommand {
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.requireLocalRelay()
     try await session.show(LocalRelayMethod.clients, NoArguments(), isIdempotent: true) { (list, style) in
-      LocalClientText.list(list, now: Int64(time(nil)), style)
+      LocalClientText.list(list, now: WallClock.seconds, style)
     }
     return .done
   }

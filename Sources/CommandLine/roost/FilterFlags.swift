@@ -4,6 +4,7 @@ internal import Cryptography
 internal import EventLoop
 internal import Frames
 internal import Glibc
+internal import LinuxSystem
 internal import Nostr
 internal import RoostClient
 internal import Rendering
@@ -113,7 +114,7 @@ struct TypedTime: Sendable {
 
   /// - Throws: which forms there are.
   init(reading text: String) throws {
-    guard let seconds = CalendarTime.seconds(reading: text, now: Int64(time(nil))) else {
+    guard let seconds = CalendarTime.seconds(reading: text, now: WallClock.seconds) else {
       throw ValidationError("A time is 2025-11-21, 2025-11-21T12:30 (UTC), 3h or 2d (ago), or seconds since 1970.")
     }
     self.seconds = seconds

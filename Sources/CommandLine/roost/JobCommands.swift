@@ -3,6 +3,7 @@ internal import Contracts
 internal import EventLoop
 internal import Frames
 internal import Glibc
+internal import LinuxSystem
 internal import RoostClient
 internal import Rendering
 
@@ -35,7 +36,7 @@ struct JobProviderOption: ParsableArguments, Sendable {
 
 extension CommandSession {
   /// Prints a job.
-  func print(_ job: Job) async { await print(job, JobText.lines(job, now: Int64(time(nil)), style)) }
+  func print(_ job: Job) async { await print(job, JobText.lines(job, now: WallClock.seconds, style)) }
 
   /// A job as it is now.
   func shown(_ reference: String) async throws(Refusal) -> Job {
@@ -78,7 +79,7 @@ struct JobListCommand: LoopCommand {
     if session.isJSON {
       for job in found { await session.output.writeLine(JSONPayload.encode(job)) }
     } else {
-      await session.output.writeLines(JobText.lines(found, now: Int64(time(nil)), session.style))
+      await session.output.writeLines(JobText.lines(found, now: WallClock.seconds, session.style))
     }
     return .done
   }

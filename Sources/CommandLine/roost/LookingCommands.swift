@@ -4,6 +4,7 @@ internal import Contracts
 internal import EventLoop
 internal import Frames
 internal import Glibc
+internal import LinuxSystem
 internal import RoostClient
 internal import Rendering
 internal import Wording
@@ -62,7 +63,7 @@ struct Doctor: LoopCommand {
       SupervisorMethod.doctor, NoArguments(),
       options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
     // The supervisor holds no key and looks at no key file; who does is asked beside it.
-    let now = Int64(time(nil))
+    let now = WallClock.seconds
     result.checks += await keyChecks(session)
     result.checks += await checks(StoreMethod.status, "events", "the event store", session, StoreText.checks)
     result.checks += await checks(LocalRelayMethod.status, "local relay", "the local relay", session) {

@@ -3,6 +3,7 @@ internal import Contracts
 internal import EventLoop
 internal import Frames
 internal import Glibc
+internal import LinuxSystem
 internal import Nostr
 internal import RoostClient
 internal import Rendering
@@ -36,7 +37,7 @@ struct ProfileCommand: LoopCommand {
     let view = PersonView(
       person, followerCount: count, account: accounts.first { $0.publicKey == "\(key)" }?.name)
     await session.print(
-      PersonJSON(view), ProfileText.lines(view, now: Int64(time(nil)), session.style))
+      PersonJSON(view), ProfileText.lines(view, now: WallClock.seconds, session.style))
     return person.isUnknown ? .failed : .done
   }
 }

@@ -5,6 +5,7 @@ internal import Cryptography
 internal import EventLoop
 internal import Frames
 internal import Glibc
+internal import LinuxSystem
 internal import Nostr
 internal import NostrContracts
 internal import RoostClient
@@ -112,7 +113,7 @@ final class PublishRun {
     .noSupervisor, .disconnected, .unavailable, .diskFull, .noSuchAccount, .locked, .rateLimited,
   ]
 
-  private var now: Int64 { Int64(time(nil)) }
+  private var now: Int64 { WallClock.seconds }
 
   /// The bytes of a signed event; of a draft, once it is signed.
   private func signed(_ json: [UInt8]) async throws(Refusal) -> [UInt8] {

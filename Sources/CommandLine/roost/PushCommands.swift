@@ -4,6 +4,7 @@ internal import Contracts
 internal import EventLoop
 internal import Frames
 internal import Glibc
+internal import LinuxSystem
 internal import RoostClient
 internal import Rendering
 
@@ -33,7 +34,7 @@ struct PushStats: LoopCommand {
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.askPushRelay(PushMethod.status.declaration) { () async throws(Refusal) in
       try await session.show(PushMethod.status, NoArguments(), timeout: .pushRelay, isIdempotent: true) {
-        (status, style) in PushText.status(status, now: Int64(time(nil)), style)
+        (status, style) in PushText.status(status, now: WallClock.seconds, style)
       }
     }
     return .done
@@ -66,7 +67,7 @@ struct PushDeviceList: LoopCommand {
     if session.isJSON {
       for row in rows { await session.output.writeLine(JSONPayload.encode(row)) }
     } else {
-      await session.output.writeLines(PushText.devices(rows, of: owner, now: Int64(time(nil)), session.style))
+      await session.output.writeLines(PushText.devices(rows, of: owner, now: WallClock.seconds, session.style))
     }
     return .done
   }

@@ -3,6 +3,7 @@ internal import Contracts
 internal import EventLoop
 internal import Frames
 internal import Glibc
+internal import LinuxSystem
 internal import Nostr
 internal import RoostClient
 internal import Rendering
@@ -65,7 +66,7 @@ struct PublicationRelay: ParsableArguments, Sendable {
 extension CommandSession {
   /// Prints a publication.
   func print(_ publication: Publication) async {
-    await print(publication, PublicationText.lines(publication, now: Int64(time(nil)), style))
+    await print(publication, PublicationText.lines(publication, now: WallClock.seconds, style))
   }
 }
 
@@ -102,7 +103,7 @@ struct QueueList: LoopCommand {
     if session.isJSON {
       for publication in found { await session.output.writeLine(JSONPayload.encode(publication)) }
     } else {
-      await session.output.writeLines(PublicationText.lines(found, now: Int64(time(nil)), session.style))
+      await session.output.writeLines(PublicationText.lines(found, now: WallClock.seconds, session.style))
     }
     return .done
   }

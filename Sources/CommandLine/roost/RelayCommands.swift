@@ -4,6 +4,7 @@ internal import Contracts
 internal import EventLoop
 internal import Frames
 internal import Glibc
+internal import LinuxSystem
 internal import Nostr
 internal import RoostClient
 internal import Rendering
@@ -75,7 +76,7 @@ struct RelayInfo: LoopCommand {
     let words = try await words(from: known?.connector, isKnown: known != nil, in: session)
     let shown = known ?? PlanRelayList.Relay(relay: relay.canonical, sources: [], reads: false, writes: false)
     await session.print(
-      RelayInfoJSON(shown, words), RelayText.info(shown, words, now: Int64(time(nil)), session.style))
+      RelayInfoJSON(shown, words), RelayText.info(shown, words, now: WallClock.seconds, session.style))
     return .done
   }
 

@@ -3,6 +3,7 @@ internal import Contracts
 internal import EventLoop
 internal import Frames
 internal import Glibc
+internal import LinuxSystem
 internal import Nostr
 internal import RoostClient
 internal import Rendering
@@ -49,7 +50,7 @@ struct QueueReplaced: LoopCommand {
     } else if session.isJSON {
       for list in found { await session.output.writeLine(JSONPayload.encode(list)) }
     } else {
-      let lines = ReplacedText.lines(found, now: Int64(time(nil)))
+      let lines = ReplacedText.lines(found, now: WallClock.seconds)
       await session.output.writeLines(forget ? ["Forgotten:"] + lines : lines)
     }
     return .done

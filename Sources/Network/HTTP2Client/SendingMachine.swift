@@ -10,7 +10,6 @@
 // in the wrong place. After the pause the first request that comes tries again.
 internal import Clocks
 internal import DequeModule
-internal import HeapModule
 
 struct SendingMachine {
   /// What the shell shall do, in this order.
@@ -45,12 +44,6 @@ struct SendingMachine {
     var stream = 0
   }
 
-  struct Deadline: Comparable {
-    var instant: Instant
-    var request: Int
-    static func < (left: Deadline, right: Deadline) -> Bool { left.instant < right.instant }
-  }
-
   let settings: HTTP2SenderSettings
   var actions: [Action] = []
   var counters = HTTP2SenderCounters()
@@ -62,7 +55,8 @@ struct SendingMachine {
   /// In the order of their turn; with some that are over.
   private var queue: Deque<Int> = []
   private var waitingCount = 0
-  private var deadlines: Heap<Deadline> = []
+  /// Of requests.
+  private var deadlines = Deadlines<Instant, Int>(voidMinimum: 2 * sweepThreshold)
   private var lastConnection = 0
   private var failureCount = 0
   private var notBefore = Instant(nanoseconds: 0)
@@ -103,7 +97,7 @@ struct SendingMachine {
     }
     let deadline = now.advanced(milliseconds: timeoutMilliseconds)
     requests[request] = Request(submitted: now, deadline: deadline)
-    deadlines.insert(Deadline(instant: deadline, request: request))
+    deadlines.add(request, at: deadline)
     queue.append(request)
     waitingCount += 1
     proceed(at: now)
@@ -163,9 +157,7 @@ struct SendingMachine {
     if queue.count > 2 * waitingCount + Self.sweepThreshold {
       queue.removeAll { requests[$0] == nil || requests[$0]?.connection != nil }
     }
-    if deadlines.count > 2 * requests.count + Self.sweepThreshold {
-      deadlines = Heap(deadlines.unordered.filter { requests[$0.request] != nil })
-    }
+    deadlines.removeVoid { [requests] _, request in requests[request] != nil }
   }
 
   /// Entries that are held, of requests that live and of those that are over.
@@ -222,7 +214,8 @@ struct SendingMachine {
   mutating func failed(_ reason: String, at now: Instant) {
     let base = settings.retryBaseMilliseconds
     // 2^20 times any base is beyond any ceiling, and far from overflow.
-    let window = min(settings.retryCeilingMilliseconds, base << UInt64(min(failureCount, 20)))
+    let window = BackOff.window(
+      base: base, ceiling: settings.retryCeilingMilliseconds, failureCount: failureCount)
     let pause = window / 2 + UInt64.random(in: 0...(window / 2), using: &generator)
     failureCount += 1
     lastReason = reason
@@ -234,7 +227,7 @@ struct SendingMachine {
 
   /// When `timerFired` is due; nil: not before something else happens.
   var nextInstant: Instant? {
-    var next = deadlines.min?.instant
+    var next = deadlines.first
     for connection in connections.values { next = earlier(next, connection.nextInstant(settings)) }
     if current == nil, waitingCount > 0 { next = earlier(next, notBefore) }
     return next
@@ -247,10 +240,7 @@ struct SendingMachine {
 
   /// It is `nextInstant`, or later.
   mutating func timerFired(at now: Instant) {
-    while let first = deadlines.min, first.instant <= now {
-      _ = deadlines.popMin()
-      expire(first.request, at: now)
-    }
+    while let (_, request) = deadlines.popDue(at: now) { expire(request, at: now) }
     for number in connections.keys.sorted() { look(after: number, at: now) }
     proceed(at: now)
   }

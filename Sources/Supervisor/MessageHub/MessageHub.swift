@@ -1,7 +1,6 @@
 public import Clocks
 public import Contracts
 public import Frames
-internal import HeapModule
 
 // The hub: every message between workers passes here, and here it is known who holds what.
 //
@@ -41,7 +40,7 @@ public struct MessageHub: ~Copyable {
   var freeSeats: [Int] = []
   var membersByRole: [UInt16: [Int]] = [:]
   var deliveries = DeliverySlab()
-  var deadlines = Heap<Deadline>()
+  var deadlines = Deadlines<Instant, Deadline>(voidMinimum: 64)
   var subscribers: [UInt16: [Int]] = [:]
   var ackGroups: [Int: AckGroup] = [:]
   var nextAckGroup = 0
@@ -51,14 +50,9 @@ public struct MessageHub: ~Copyable {
   var nextTrace: UInt64
 
   /// A point in time at which a delivery wants attention.
-  struct Deadline: Comparable {
-    var instant: Instant
+  struct Deadline {
     var index: Int
     var serial: UInt64
-    // The older delivery first, so that of many that expire together each stands at the front of its mailbox.
-    static func < (left: Deadline, right: Deadline) -> Bool {
-      left.instant == right.instant ? left.serial < right.serial : left.instant < right.instant
-    }
   }
 
   /// A hub without seats. `traceSeed` makes trace numbers differ from one start of the supervisor to the next.
@@ -132,16 +126,16 @@ public struct MessageHub: ~Copyable {
   // MARK: Time
 
   /// When ``timerFired(now:actions:)`` is next due; nil = never.
-  public var nextDeadline: Instant? { deadlines.min?.instant }
+  public var nextDeadline: Instant? { deadlines.first }
 
   /// A deadline has passed.
   public mutating func timerFired(now: Instant, actions: inout [HubAction]) {
-    while let first = deadlines.min, first.instant <= now {
-      deadlines.removeMin()
-      guard deliveries.holds(first.index, serial: first.serial),
-        let deadline = deliveries[first.index].deadline, deadline <= now
+    // Those added first come first: of many that expire together each is at the front of its mailbox.
+    while let (_, due) = deadlines.popDue(at: now) {
+      guard deliveries.holds(due.index, serial: due.serial),
+        let deadline = deliveries[due.index].deadline, deadline <= now
       else { continue }
-      deadlinePassed(first.index, now: now, actions: &actions)
+      deadlinePassed(due.index, now: now, actions: &actions)
     }
   }
 
@@ -155,13 +149,10 @@ public struct MessageHub: ~Copyable {
 
   mutating func setDeadline(_ instant: Instant, of index: Int) {
     deliveries[index].deadline = instant
-    deadlines.insert(Deadline(instant: instant, index: index, serial: deliveries[index].serial))
-    // Entries of answered requests stay until they are due; when they are most of the heap it is built again.
-    guard deadlines.count > 64 + 4 * deliveries.count else { return }
-    deadlines = Heap(
-      deadlines.unordered.filter { entry in
-        deliveries.holds(entry.index, serial: entry.serial) && deliveries[entry.index].deadline == entry.instant
-      })
+    deadlines.add(Deadline(index: index, serial: deliveries[index].serial), at: instant)
+    deadlines.removeVoid { instant, due in
+      deliveries.holds(due.index, serial: due.serial) && deliveries[due.index].deadline == instant
+    }
   }
 
   // MARK: Small parts

@@ -1,3 +1,4 @@
+import Clocks
 /// When a worker that left is started again.
 public enum RestartRule: String, Hashable, Sendable, CaseIterable {
   /// However it left, unless its exit code asks not to (``ExitVerdict``).
@@ -95,9 +96,7 @@ public struct WorkerPolicy: Hashable, Sendable {
   /// takes.
   func longestWaitMilliseconds(unstableLives: Int) -> UInt64 {
     guard unstableLives > 1 else { return 0 }
-    let ceiling = backoffCeiling.wholeMilliseconds
-    let (product, overflowed) = backoffBase.wholeMilliseconds
-      .multipliedReportingOverflow(by: 1 << UInt64(min(unstableLives - 2, 62)))
-    return overflowed ? ceiling : min(product, ceiling)
+    return BackOff.window(
+      base: backoffBase.wholeMilliseconds, ceiling: backoffCeiling.wholeMilliseconds, failureCount: unstableLives - 2)
   }
 }

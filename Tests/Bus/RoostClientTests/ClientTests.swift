@@ -1,3 +1,4 @@
+import Clocks
 import Bus
 import Contracts
 import EventLoop
@@ -12,7 +13,7 @@ import Testing
   @EventLoopActor
   private func settings(_ hub: FakeHub) -> ClientSettings {
     var settings = ClientSettings(name: "test", socket: hub.path, environment: [:])
-    settings.backoff = ReconnectDelay(firstMilliseconds: 5, longestMilliseconds: 20)
+    settings.backoff = BackOff(firstMilliseconds: 5, longestMilliseconds: 20)
     settings.patienceMilliseconds = 5_000
     settings.answerGraceMilliseconds = 50
     return settings

@@ -5,6 +5,7 @@ import Glibc
 import LinuxSystem
 import PushDelivery
 import PushLedger
+import Storage
 import TestSupport
 import Testing
 

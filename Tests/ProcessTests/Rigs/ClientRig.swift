@@ -1,3 +1,4 @@
+import Clocks
 import Contracts
 import Cryptography
 import Dispatch
@@ -33,7 +34,7 @@ struct ClientRig: Sendable {
     let socket = roost.socket
     client = try Self.wait {
       var settings = ClientSettings(name: "test", socket: socket, environment: [:])
-      settings.backoff = ReconnectDelay(firstMilliseconds: 5, longestMilliseconds: 100)
+      settings.backoff = BackOff(firstMilliseconds: 5, longestMilliseconds: 100)
       settings.patienceMilliseconds = 20_000
       return RoostClient(settings)
     }

@@ -1,6 +1,6 @@
 public import Contracts
 public import Cryptography
-internal import HeapModule
+internal import Clocks
 public import Nostr
 
 // The tracker's machine: all jobs that are not done with, as a value without I/O.
@@ -22,13 +22,6 @@ public struct JobTable: Sendable {
   struct Outstanding: Sendable {
     var batch: JobBatch
     var pictures: [JobID: JobPicture]
-  }
-
-  /// When a job is looked at again. Void ones stay until they come up.
-  struct Wake: Comparable, Sendable {
-    var at: Int64
-    var job: JobID
-    static func < (left: Wake, right: Wake) -> Bool { left.at < right.at }
   }
 
   /// What a job has come to that others wait for.
@@ -81,7 +74,7 @@ public struct JobTable: Sendable {
   var outstanding: Outstanding?
   /// After a failure, when writing is tried again.
   var writeDue: Int64?
-  var wakes = Heap<Wake>()
+  var wakes = Deadlines<Int64, JobID>()
   var actions: [JobAction] = []
   var isClosed = false
   /// Whether looking has begun: before, only what is on the disk is taken in.
@@ -347,11 +340,10 @@ public struct JobTable: Sendable {
   /// The timer has fired.
   public mutating func timerFired(at now: Int64) -> [JobAction] {
     timer = nil
-    while let wake = wakes.min, wake.at <= now {
-      wakes.removeMin()
-      guard records[wake.job]?.wakeAt == wake.at else { continue }
-      records[wake.job]?.wakeAt = nil
-      look(wake.job, at: now)
+    while let (time, job) = wakes.popDue(at: now) {
+      guard records[job]?.wakeAt == time else { continue }
+      records[job]?.wakeAt = nil
+      look(job, at: now)
     }
     return finish(at: now)
   }
@@ -365,7 +357,7 @@ public struct JobTable: Sendable {
   /// Ends a turn: writes what is to be written, sets the timer, gives the actions out.
   mutating func finish(at now: Int64) -> [JobAction] {
     pump(at: now)
-    let next = [wakes.min?.at, outstanding == nil ? writeDue : nil].compactMap { $0 }.min()
+    let next = [wakes.first, outstanding == nil ? writeDue : nil].compactMap { $0 }.min()
     if let next, next != timer, !isClosed {
       timer = next
       // First of all: what the others bring about may set it again.
@@ -383,6 +375,6 @@ public struct JobTable: Sendable {
   mutating func wake(_ id: JobID, at time: Int64) {
     if let known = records[id]?.wakeAt, known <= time { return }
     records[id]?.wakeAt = time
-    wakes.insert(Wake(at: time, job: id))
+    wakes.add(id, at: time)
   }
 }

@@ -1,5 +1,5 @@
 public import Cryptography
-internal import HeapModule
+internal import Clocks
 
 // What has been proven with which payment hash. Whoever makes invoices chooses their hashes, and can give two of them
 // the same one: then one payment has one preimage, and it fits both. So each hash proves the payment of one provider
@@ -37,14 +37,8 @@ public struct ProvenHashes: Sendable {
     var proof: PaymentProof
   }
 
-  private struct Age: Comparable {
-    var at: Int64
-    var hash: Octets32
-    static func < (left: Age, right: Age) -> Bool { (left.at, left.hash) < (right.at, right.hash) }
-  }
-
   private var known: [Octets32: Known] = [:]
-  private var ages = Heap<Age>()
+  private var ages = Deadlines<Int64, Octets32>()
 
   /// Hashes that are remembered; whichever has proven something longest ago is forgotten first.
   public static let maximum = 100_000
@@ -56,8 +50,8 @@ public struct ProvenHashes: Sendable {
   mutating func add(_ proof: PaymentProof, of job: JobID) {
     guard known[proof.hash] == nil else { return }
     known[proof.hash] = Known(job: job, proof: proof)
-    ages.insert(Age(at: proof.at, hash: proof.hash))
-    while known.count > Self.maximum, let oldest = ages.popMin() { known[oldest.hash] = nil }
+    ages.add(proof.hash, at: proof.at)
+    while known.count > Self.maximum, let (_, oldest) = ages.popDue(at: .max) { known[oldest] = nil }
   }
 
   /// Whether a hash has proven the payment of somebody else, or for another job.

@@ -99,7 +99,7 @@ final class CustomerAccounts {
 
   /// The last answer, while it is good.
   private var fresh: SignerAccounts? {
-    let now = Int64(clamping: WallClock.milliseconds)
+    let now = WallClock.milliseconds
     return known.flatMap { (0..<Self.keptMilliseconds).contains(now - $0.at) ? $0.accounts : nil }
   }
 
@@ -118,7 +118,7 @@ final class CustomerAccounts {
     guard question == asked else { return try result.get() }
     question = nil
     let accounts = try result.get()
-    known = (accounts, Int64(clamping: WallClock.milliseconds))
+    known = (accounts, WallClock.milliseconds)
     adopt(accounts.accounts)
     return accounts
   }

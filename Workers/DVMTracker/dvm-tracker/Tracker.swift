@@ -170,7 +170,7 @@ final class Tracker {
   // MARK: The machine
 
   /// Milliseconds since 1970.
-  var now: Int64 { Int64(clamping: WallClock.milliseconds) }
+  var now: Int64 { WallClock.milliseconds }
 
   /// Tells the machine something, and does what it wants.
   func perform(_ step: (inout JobTable, Int64) -> [JobAction]) { perform(step(&book, now)) }

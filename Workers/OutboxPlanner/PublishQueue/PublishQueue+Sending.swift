@@ -18,7 +18,7 @@ extension PublishQueue {
     guard let entry = entries[id] else { return }
     for (index, target) in entry.publication.targets.enumerated() where target.progress.state == .pending {
       if let due = entry.slots[index].due, due > moment.instant {
-        wakes.insert(Wake(at: due, cause: .slot(SendingKey(id: id, relay: target.relay))))
+        wakes.add(.slot(SendingKey(id: id, relay: target.relay)), at: due)
       } else {
         entries[id]?.slots[index].due = nil
         lineUp(id, index, at: moment)
@@ -106,7 +106,7 @@ extension PublishQueue {
   private mutating func holdByPace(_ relay: String, _ pace: RelayPace, for milliseconds: UInt64, at moment: Moment) {
     let end = moment.instant.advanced(milliseconds: milliseconds)
     lanes[relay]?.hold = RelayQueue.Hold(reason: .paced, end: end, words: pace.words)
-    wakes.insert(Wake(at: end, cause: .lane(relay)))
+    wakes.add(.lane(relay), at: end)
   }
 
   /// Has the pace written down with the next event for a relay.
@@ -254,7 +254,7 @@ extension PublishQueue {
       $0.progress.message = words
       $0.progress.nextAttemptAt = moment.time + Int64((milliseconds + 999) / 1_000)
     }
-    wakes.insert(Wake(at: due, cause: .slot(key)))
+    wakes.add(.slot(key), at: due)
   }
 
   /// Everything for this relay waits. Several attempts that end alike are one reason to wait longer.
@@ -277,12 +277,11 @@ extension PublishQueue {
     let end = moment.instant.advanced(milliseconds: max(chosen, min(least ?? 0, ceiling)))
     lanes[relay]?.failures += 1
     lanes[relay]?.hold = RelayQueue.Hold(reason: reason, end: end, words: words)
-    wakes.insert(Wake(at: end, cause: .lane(relay)))
+    wakes.add(.lane(relay), at: end)
   }
 
   private func grown(_ base: UInt64, _ failures: Int) -> UInt64 {
-    // 2^20 times any base is beyond the ceiling, and far from overflow.
-    min(limits.ceilingMilliseconds, base << UInt64(max(0, min(failures, 20))))
+    BackOff.window(base: base, ceiling: limits.ceilingMilliseconds, failureCount: failures)
   }
 
   private mutating func wait(below window: UInt64) -> UInt64 {

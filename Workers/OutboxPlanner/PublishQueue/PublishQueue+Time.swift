@@ -1,6 +1,5 @@
 internal import Clocks
 internal import Contracts
-internal import HeapModule
 internal import Nostr
 
 // What comes with time, and what ends.
@@ -13,7 +12,7 @@ extension PublishQueue {
     return moment.instant.advanced(milliseconds: seconds * 1_000)
   }
 
-  mutating func woke(_ cause: Wake.Cause, at moment: Moment) {
+  mutating func woke(_ cause: Wake, at moment: Moment) {
     switch cause {
     case .lane(let relay):
       if let hold = lanes[relay]?.hold, hold.end <= moment.instant { release(relay) }
@@ -57,7 +56,7 @@ extension PublishQueue {
     guard expiry > entry.expiry else { return }
     entries[id]?.expiry = expiry
     entries[id]?.publication.expiresAt = time
-    wakes.insert(Wake(at: expiry, cause: .expiry(id)))
+    wakes.add(.expiry(id), at: expiry)
   }
 
   /// Drops a publication that has ended, is written down as it is, and of which nothing more can come.
@@ -70,15 +69,12 @@ extension PublishQueue {
 
   /// A publication that has ended leaves the end of its time behind: those must not gather for days.
   mutating func dropVoidWakes() {
-    guard wakes.count > wakesMaximum else { return }
-    wakes = Heap(
-      wakes.unordered.filter { wake in
-        switch wake.cause {
-        case .expiry(let id): entries[id]?.expiry == wake.at
-        case .slot(let key): index(of: key).map { entries[key.id]?.slots[$0].due == wake.at } ?? false
-        case .lane(let relay): lanes[relay]?.hold?.end == wake.at
-        }
-      })
-    wakesMaximum = max(4_096, wakes.count * 2)
+    wakes.removeVoid { [self] at, cause in
+      switch cause {
+      case .expiry(let id): entries[id]?.expiry == at
+      case .slot(let key): index(of: key).map { entries[key.id]?.slots[$0].due == at } ?? false
+      case .lane(let relay): lanes[relay]?.hold?.end == at
+      }
+    }
   }
 }

@@ -2,7 +2,6 @@ internal import Clocks
 public import Contracts
 public import Cryptography
 internal import DequeModule
-internal import HeapModule
 public import Nostr
 
 // The publish queue: which event goes to which relay next, and when one that was not taken goes again.
@@ -51,18 +50,11 @@ public struct PublishQueue: Sendable {
     var unsettledCount = 0
   }
 
-  /// Something that comes with time. Void ones stay until they come up, or until there are too many of them.
-  struct Wake: Comparable, Sendable {
-    enum Cause: Sendable {
-      case expiry(EventID)
-      case slot(SendingKey)
-      case lane(String)
-    }
-    var at: Instant
-    var cause: Cause
-
-    static func < (left: Wake, right: Wake) -> Bool { left.at < right.at }
-    static func == (left: Wake, right: Wake) -> Bool { left.at == right.at }
+  /// Something that comes with time: the end of a publication, its next attempt at a relay, the end of a relay's pause.
+  enum Wake: Sendable {
+    case expiry(EventID)
+    case slot(SendingKey)
+    case lane(String)
   }
 
   /// The bounds.
@@ -73,8 +65,7 @@ public struct PublishQueue: Sendable {
   var paces: [String: RelayPace] = [:]
   /// Lanes that may send, each once, in turn.
   var ring = Deque<String>()
-  var wakes = Heap<Wake>()
-  var wakesMaximum = 4_096
+  var wakes = Deadlines<Instant, Wake>()
   /// What waits because its account is locked.
   var locked: Set<SendingKey> = []
   /// Events sent and not answered yet.
@@ -161,7 +152,7 @@ public struct PublishQueue: Sendable {
     }
     entries[publication.id] = entry
     if left > 0 {
-      wakes.insert(Wake(at: entry.expiry, cause: .expiry(publication.id)))
+      wakes.add(.expiry(publication.id), at: entry.expiry)
       begin(publication.id, at: moment)
     } else {
       woke(.expiry(publication.id), at: moment)
@@ -290,10 +281,7 @@ public struct PublishQueue: Sendable {
   /// The timer has fired.
   public mutating func timerFired(at moment: Moment) -> [PublishAction] {
     timer = nil
-    while let wake = wakes.min, wake.at <= moment.instant {
-      wakes.removeMin()
-      woke(wake.cause, at: moment)
-    }
+    while let (_, wake) = wakes.popDue(at: moment.instant) { woke(wake, at: moment) }
     return finish(at: moment)
   }
 
@@ -303,7 +291,7 @@ public struct PublishQueue: Sendable {
   private mutating func finish(at moment: Moment) -> [PublishAction] {
     dispatch(at: moment)
     dropVoidWakes()
-    let next = isClosed ? nil : wakes.min?.at
+    let next = isClosed ? nil : wakes.first
     if next != timer {
       timer = next
       actions.append(next.map(PublishAction.setTimer) ?? .cancelTimer)

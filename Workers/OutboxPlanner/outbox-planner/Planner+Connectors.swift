@@ -1,4 +1,5 @@
 import Bus
+import Clocks
 import Contracts
 import EventLoop
 import Frames
@@ -41,7 +42,7 @@ extension Planner {
     guard !delivering.contains(name), let first = wishes.nextDesire(for: name) else { return }
     delivering.insert(name)
     EventLoopActor.task { [self] in
-      var delay = RetryDelay(ceilingMilliseconds: Self.retryMillisecondsMaximum)
+      var delay = BackOff(longestMilliseconds: Self.retryMillisecondsMaximum)
       var next: RelayDesire? = first
       while let desire = next, !isDraining {
         do throws(Refusal) {

@@ -159,8 +159,8 @@ public struct CircuitBreaker: Hashable, Sendable {
     _ base: UInt64, _ ceiling: UInt64, at instant: Instant, atLeast milliseconds: UInt64,
     using generator: inout some RandomNumberGenerator
   ) {
-    let wait = BackOff.milliseconds(base: base, ceiling: ceiling, failureCount: openingCount, using: &generator)
-    openingCount = min(openingCount + 1, BackOff.doublingMaximum)
+    let wait = BackOff.wait(base: base, ceiling: ceiling, failureCount: openingCount, using: &generator)
+    openingCount += 1
     let longest = UInt64(RetryAfter.secondsMaximum) * 1_000
     state = .open(until: instant.advanced(milliseconds: max(wait, min(milliseconds, longest))))
   }

@@ -1,7 +1,6 @@
 internal import Clocks
 internal import Cryptography
 internal import DequeModule
-internal import HeapModule
 
 // What comes in: for whom it is, whether another stands for it, and whether there is room.
 
@@ -94,7 +93,7 @@ extension DeliveryQueue {
     }
     let expiry = moment.instant.advanced(milliseconds: UInt64(left))
     entries[wake.number] = Entry(wake: wake, expiry: expiry, platforms: platforms, open: numbers)
-    reminders.insert(Reminder(at: expiry, cause: .expiry(wake.number)))
+    reminders.add(.expiry(wake.number), at: expiry)
     for platform in platforms { shares[platform]?.wakeCount += 1 }
     for device in wanting where lines[device.number]?.wakes.last != wake.number {
       if let known = lines[device.number]?.device, known.registeredAt <= device.registeredAt { change(to: device) }

@@ -1,5 +1,4 @@
 internal import Clocks
-internal import HeapModule
 
 // What comes back, and what follows from it for the device, the wake and the provider.
 
@@ -131,7 +130,7 @@ extension DeliveryQueue {
   private mutating func opened(_ provider: PushProvider, _ alarm: PushAlarm?) {
     if let alarm { actions.append(.alarm(alarm)) }
     if let reopening = lanes[provider]?.breaker.reopening {
-      reminders.insert(Reminder(at: reopening, cause: .lane(provider)))
+      reminders.add(.lane(provider), at: reopening)
     }
   }
 
@@ -189,7 +188,7 @@ extension DeliveryQueue {
   /// The first of its wakes is tried again after a wait; if it has expired by then, it is not.
   private mutating func tryAgain(_ number: Int64, atLeast milliseconds: UInt64, at instant: Instant) {
     guard let line = lines[number], !line.wakes.isEmpty else { return }
-    let wait = BackOff.milliseconds(
+    let wait = BackOff.wait(
       base: limits.retryBaseMilliseconds, ceiling: limits.retryCeilingMilliseconds,
       failureCount: max(0, line.attemptCount - 1), using: &generator)
     lines[number]?.resendCount = 0
@@ -216,7 +215,7 @@ extension DeliveryQueue {
     guard lines[number] != nil else { return }
     let due = instant.advanced(milliseconds: milliseconds)
     lines[number]?.due = due
-    reminders.insert(Reminder(at: due, cause: .line(number)))
+    reminders.add(.line(number), at: due)
   }
 
   /// A device is none any more, or its token: nothing that waits for it reaches it.

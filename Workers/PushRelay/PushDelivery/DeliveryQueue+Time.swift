@@ -1,14 +1,12 @@
 internal import Clocks
-internal import HeapModule
 
 // What comes with time.
 
 extension DeliveryQueue {
   mutating func fireReminders(at instant: Instant) {
     carriers.forgetEnded(at: instant)
-    while let reminder = reminders.min, reminder.at <= instant {
-      _ = reminders.popMin()
-      switch reminder.cause {
+    while let (_, reminder) = reminders.popDue(at: instant) {
+      switch reminder {
       case .expiry(let wake): if let entry = entries[wake], entry.expiry <= instant { expire(wake) }
       case .line(let device):
         guard let due = lines[device]?.due, due <= instant else { continue }
@@ -41,15 +39,12 @@ extension DeliveryQueue {
 
   /// Wakes that have ended leave the ends of their time behind; those must not gather.
   mutating func dropVoidReminders() {
-    guard reminders.count > remindersMaximum else { return }
-    reminders = Heap(
-      reminders.unordered.filter { reminder in
-        switch reminder.cause {
-        case .expiry(let wake): entries[wake]?.expiry == reminder.at
-        case .line(let device): lines[device]?.due == reminder.at
-        case .lane(let provider): lanes[provider]?.breaker.reopening == reminder.at
-        }
-      })
-    remindersMaximum = max(4_096, reminders.count * 2)
+    reminders.removeVoid { [entries, lines, lanes] at, reminder in
+      switch reminder {
+      case .expiry(let wake): entries[wake]?.expiry == at
+      case .line(let device): lines[device]?.due == at
+      case .lane(let provider): lanes[provider]?.breaker.reopening == at
+      }
+    }
   }
 }

@@ -1,6 +1,5 @@
 public import Clocks
 internal import DequeModule
-internal import HeapModule
 
 // Which wake goes to which device next, over the queue that the ledger keeps.
 //
@@ -37,18 +36,11 @@ public struct DeliveryQueue: Sendable {
     var isExpired = false
   }
 
-  /// Something that comes with time. Void ones stay until they come up, or until there are too many.
-  struct Reminder: Comparable, Sendable {
-    enum Cause: Sendable {
-      case expiry(Int64)
-      case line(Int64)
-      case lane(PushProvider)
-    }
-    var at: Instant
-    var cause: Cause
-
-    static func < (left: Reminder, right: Reminder) -> Bool { left.at < right.at }
-    static func == (left: Reminder, right: Reminder) -> Bool { left.at == right.at }
+  /// Something that comes with time: the end of a wake, a device's next attempt, the reopening of a provider's breaker.
+  enum Reminder: Sendable {
+    case expiry(Int64)
+    case line(Int64)
+    case lane(PushProvider)
   }
 
   /// One platform's share.
@@ -82,8 +74,7 @@ public struct DeliveryQueue: Sendable {
   var lanes: [PushProvider: ProviderQueue] = [:]
   var shares: [PushPlatform: Share] = [:]
   var carriers = CoalescedWakes()
-  var reminders = Heap<Reminder>()
-  var remindersMaximum = 4_096
+  var reminders = Deadlines<Instant, Reminder>()
   var generator: SeededGenerator
   var actions: [DeliveryAction] = []
   var expiredCounts: [PushPlatform: UInt64] = [:]
@@ -123,7 +114,7 @@ public struct DeliveryQueue: Sendable {
   }
 
   /// When ``timerFired(at:)`` is wanted; nil for never.
-  public var deadline: Instant? { reminders.min?.at }
+  public var deadline: Instant? { reminders.first }
 
   /// Whether another wake of its kind would join this one now: it goes, or went, to somebody.
   public func standsForOthers(_ wake: Wake) -> Bool {

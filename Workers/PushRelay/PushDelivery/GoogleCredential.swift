@@ -84,9 +84,9 @@ public struct GoogleCredential: Hashable, Sendable {
   ) {
     isAsking = false
     let window = Self.failureWindowMilliseconds
-    let wait = BackOff.milliseconds(
+    let wait = BackOff.wait(
       base: window.lowerBound, ceiling: window.upperBound, failureCount: failureCount, using: &generator)
-    failureCount = min(failureCount + 1, BackOff.doublingMaximum)
+    failureCount += 1
     notBefore = instant.advanced(milliseconds: max(wait, afterMilliseconds ?? 0))
   }
 

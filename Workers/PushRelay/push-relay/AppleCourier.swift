@@ -5,6 +5,7 @@ import Cryptography
 import EventLoop
 import Frames
 import HTTP2Client
+import LinuxSystem
 import Logging
 import PushDelivery
 import PushLedger
@@ -119,7 +120,7 @@ final class AppleCourier: Courier {
     case .answered(let answer):
       PushVerdict(
         PushAnswer(status: answer.status, retryAfter: answer.header("retry-after"), body: answer.body), of: .ios,
-        unixMilliseconds: PushClock.milliseconds)
+        unixMilliseconds: WallClock.milliseconds)
     case .notSent(.malformed): .messageFault("malformed")
     case .notSent(.unreachable(_, let wait)): .retry(afterMilliseconds: wait, "unreachable")
     case .notSent(.timedOut): PushVerdict(.timedOut)
@@ -180,7 +181,7 @@ final class AppleCourier: Courier {
   private func keep(_ kept: AppleCredential.Kept?) async -> Bool {
     guard let kept else { return true }
     let command = PushWrite.saveCredential(
-      name: Self.credentialName, value: JSONPayload.encode(kept), savedAt: PushClock.seconds)
+      name: Self.credentialName, value: JSONPayload.encode(kept), savedAt: WallClock.seconds)
     guard case .success(.done) = await writer.perform(command) else { return false }
     return true
   }

@@ -1,5 +1,6 @@
 import Addresses
 import HTTPTypes
+import LinuxSystem
 import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
@@ -194,7 +195,7 @@ final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
     var fields = HTTPFields()
     fields[.contentType] = "application/json"
     fields[.contentLength] = "\(body.count)"
-    fields[.date] = HTTPDate.text(PushClock.seconds)
+    fields[.date] = HTTPDate.text(WallClock.seconds)
     fields[.connection] = "close"
     enter(.ending, context)
     context.write(wrapOutboundOut(.head(HTTPResponse(status: status, headerFields: fields))), promise: nil)

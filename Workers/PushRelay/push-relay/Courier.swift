@@ -1,6 +1,7 @@
 import Clocks
 import EventLoop
 import Frames
+import LinuxSystem
 import PushDelivery
 
 /// Brings pushes to one platform.
@@ -41,6 +42,6 @@ extension PushMoment {
   /// Now.
   @EventLoopActor
   static var now: PushMoment {
-    PushMoment(instant: EventLoop.process.now, unixMilliseconds: PushClock.milliseconds)
+    PushMoment(instant: EventLoop.process.now, unixMilliseconds: WallClock.milliseconds)
   }
 }

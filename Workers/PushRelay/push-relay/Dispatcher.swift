@@ -3,6 +3,7 @@ import Contracts
 import Cryptography
 import EventLoop
 import Frames
+import LinuxSystem
 import WorkerLedger
 import Logging
 import PushDelivery
@@ -188,7 +189,7 @@ final class Dispatcher {
 
   private func devices(for page: [OpenWake]) async throws(StorageFault) -> [PushOwner: [PushDevice]] {
     let recipients = Set(page.lazy.filter { !$0.isDropped }.map(\.wake.recipient))
-    return recipients.isEmpty ? [:] : try await ledger.devices(of: recipients, now: PushClock.seconds)
+    return recipients.isEmpty ? [:] : try await ledger.devices(of: recipients, now: WallClock.seconds)
   }
 
   /// Nothing more is begun while too much of what has ended is not written: a crash would repeat all of it.
@@ -259,14 +260,14 @@ final class Dispatcher {
     for wake: Wake, to device: PushDevice, _ settings: PushMessageSettings? = nil
   ) throws(PushMessageFault) -> PushMessage {
     try PushMessage(
-      of: wake, to: device, as: classes[wake.type], settings ?? messages, unixMilliseconds: PushClock.milliseconds
+      of: wake, to: device, as: classes[wake.type], settings ?? messages, unixMilliseconds: WallClock.milliseconds
     ) { X25519.generate() }
   }
 
   /// Sends what shows that a token is its owner's: by the way of a wake, past the queue. Once; who waits in vain
   /// registers again.
   func send(_ challenge: PushChallenge, to device: PushDevice) {
-    let now = PushClock.milliseconds
+    let now = WallClock.milliseconds
     let wake = Wake(
       id: Wake.makeID(unixMilliseconds: now), recipient: device.owner, sender: nil, type: Self.challengeType,
       payload: Array(challenge.code.utf8), nonce: [], acceptedAt: now, expiresAt: challenge.expiresAt * 1_000)

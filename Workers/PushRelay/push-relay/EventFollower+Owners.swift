@@ -4,6 +4,7 @@ import Contracts
 import Cryptography
 import EventLoop
 import Frames
+import LinuxSystem
 import WorkerLedger
 import Logging
 import Nostr
@@ -68,7 +69,7 @@ extension EventFollower {
     repeat {
       isStale = false
       do throws(StorageFault) {
-        adopt(try await ledger.watchedOwners(now: PushClock.seconds, limit: rules.keyMaximum))
+        adopt(try await ledger.watchedOwners(now: WallClock.seconds, limit: rules.keyMaximum))
         isRead = true
       } catch {
         isRead = false

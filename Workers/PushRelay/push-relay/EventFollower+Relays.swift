@@ -2,6 +2,7 @@ import Bus
 import Contracts
 import EventLoop
 import Frames
+import LinuxSystem
 import Logging
 import Nostr
 import NostrContracts
@@ -13,7 +14,7 @@ import WorkerKit
 extension EventFollower {
   /// The wall clock was set: what relays send is asked for by date.
   func clockSet() {
-    heardAt = heardAt.map { min($0, PushClock.seconds) }
+    heardAt = heardAt.map { min($0, WallClock.seconds) }
     networkAnswer?.abandon(Refusal(.cancelled, "it is asked again"))
   }
 
@@ -27,7 +28,7 @@ extension EventFollower {
     ) { [self] () async throws(Refusal) in
       guard !isOver, round == networkRound else { return true }
       var events = Self.events(for: keys)
-      events.since = PushClock.seconds - EventJudge.wrapSeconds - rules.ageSeconds
+      events.since = WallClock.seconds - EventJudge.wrapSeconds - rules.ageSeconds
       var wanted = StoreObserve(filters: [events, Self.lists(of: keys)].map { JSONValue(of: $0) })
       wanted.policy = .networkOnly
       let answer = try await worker.bus.ask(StoreMethod.observe, wanted)

@@ -4,6 +4,7 @@ import Contracts
 import Cryptography
 import EventLoop
 import Frames
+import LinuxSystem
 import Logging
 import Nostr
 import NostrContracts
@@ -19,7 +20,7 @@ extension EventFollower {
 
   /// Reads the store as long as somebody is watched for; begins again when others are, or when the store was away.
   func follow() async {
-    var delay = RetryDelay(ceilingMilliseconds: Self.retryMillisecondsMaximum)
+    var delay = BackOff(longestMilliseconds: Self.retryMillisecondsMaximum)
     while !isOver, !watch.keys.isEmpty {
       let began = EventLoop.process.now
       let keys = watch.keys
@@ -28,7 +29,7 @@ extension EventFollower {
       }
       answers = []
       watch.ended()
-      if state == .following { heardAt = PushClock.seconds }
+      if state == .following { heardAt = WallClock.seconds }
       guard !isOver, keys == watch.keys else { continue }
       state = .away
       progress.changed()
@@ -40,7 +41,7 @@ extension EventFollower {
 
   private func read() async throws(Refusal) {
     let keys = watch.keys
-    watch.began(pastIsNews: heardAt.map { PushClock.seconds - $0 <= rules.ageSeconds } ?? false)
+    watch.began(pastIsNews: heardAt.map { WallClock.seconds - $0 <= rules.ageSeconds } ?? false)
     try await readLists(keys)
     guard keys == watch.keys, !isOver else { return }
     var events = Self.events(for: keys)
@@ -69,7 +70,7 @@ extension EventFollower {
         progress.changed()
         keepPlace()
       }
-      heardAt = PushClock.seconds
+      heardAt = WallClock.seconds
     }
   }
 

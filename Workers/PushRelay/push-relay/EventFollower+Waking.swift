@@ -1,6 +1,7 @@
 import Clocks
 import Cryptography
 import EventLoop
+import LinuxSystem
 import Nostr
 import PushDelivery
 import PushLedger
@@ -46,7 +47,7 @@ extension EventFollower {
   }
 
   private func batch(_ wake: MatchedWake) -> EventBatch {
-    let now = PushClock.milliseconds
+    let now = WallClock.milliseconds
     var queued = Wake(
       id: Wake.makeID(unixMilliseconds: now), recipient: PushOwner(.nostr, wake.key.octets), sender: nil,
       type: Wake.nostr,
@@ -62,14 +63,14 @@ extension EventFollower {
   }
 
   /// How far the store was read.
-  var place: EventPlace? { watch.place.map { EventPlace(seq: $0, readAt: heardAt ?? PushClock.seconds) } }
+  var place: EventPlace? { watch.place.map { EventPlace(seq: $0, readAt: heardAt ?? WallClock.seconds) } }
 
   /// Writes down now and then how far the store was read: after a crash, what came since is news.
   func keepPlace() {
     guard !keeping.isSet, !isOver else { return }
     keeping.set(afterMilliseconds: keptPlace == nil ? 0 : Self.keepMilliseconds) { [unowned self] in
       EventLoopActor.task { [self] in
-        if state == .following { heardAt = PushClock.seconds }
+        if state == .following { heardAt = WallClock.seconds }
         if !isWriting, let place, place != keptPlace,
           case .success = await writer.perform(.events(EventsCommand(batches: [], place: place)))
         {

@@ -3,6 +3,7 @@ import Clocks
 import Contracts
 import EventLoop
 import Frames
+import LinuxSystem
 import WorkerLedger
 import Logging
 import Nostr
@@ -66,7 +67,7 @@ final class EventFollower {
   var isGathering = false
   /// How often it was read.
   var readCount = 0
-  var readDelay = RetryDelay(ceilingMilliseconds: EventFollower.retryMillisecondsMaximum)
+  var readDelay = BackOff(longestMilliseconds: EventFollower.retryMillisecondsMaximum)
   /// Owners whose rules in the ledger are none.
   var unreadableCount = 0
   /// It was read who has devices, or it is another way with the store.
@@ -105,7 +106,7 @@ final class EventFollower {
 
   /// Reads how far the last process came, and does not give up: without it everybody would begin again.
   private func readPlace() async {
-    var delay = RetryDelay(ceilingMilliseconds: Self.retryMillisecondsMaximum)
+    var delay = BackOff(longestMilliseconds: Self.retryMillisecondsMaximum)
     while !isOver {
       do throws(StorageFault) {
         guard let place = try await ledger.eventPlace() else { return }
@@ -125,7 +126,7 @@ final class EventFollower {
 
   /// Takes nothing any more. What is left is written by who ends the process.
   func close() {
-    if state == .following { heardAt = PushClock.seconds }
+    if state == .following { heardAt = WallClock.seconds }
     isOver = true
     for timer in [owners, pause, keeping] { timer.cancel() }
     let end = Refusal(.cancelled, "the push relay is stopping")

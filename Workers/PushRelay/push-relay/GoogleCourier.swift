@@ -4,6 +4,7 @@ import Cryptography
 import EventLoop
 import Frames
 import HTTPClient
+import LinuxSystem
 import Logging
 import PushDelivery
 import TLS
@@ -134,7 +135,7 @@ final class GoogleCourier: Courier {
   }
 
   private func ask() async {
-    let now = PushClock.seconds
+    let now = WallClock.seconds
     let assertion = WebToken.signed(
       header: JSONPayload.encode(["alg": "RS256", "typ": "JWT"]),
       claims: JSONPayload.encode(
@@ -153,7 +154,7 @@ final class GoogleCourier: Courier {
       trouble = nil
       answer = GoogleTokenAnswer(
         PushAnswer(status: response.status, retryAfter: response[field: "retry-after"], body: response.body),
-        unixMilliseconds: PushClock.milliseconds)
+        unixMilliseconds: WallClock.milliseconds)
     } catch {
       trouble = error.trouble
       answer = .failed(afterMilliseconds: nil, "unreachable")
@@ -186,7 +187,7 @@ extension HTTPClient {
       let response = try await send(request)
       let verdict = PushVerdict(
         PushAnswer(status: response.status, retryAfter: response[field: "retry-after"], body: response.body),
-        of: platform, unixMilliseconds: PushClock.milliseconds)
+        of: platform, unixMilliseconds: WallClock.milliseconds)
       return (verdict, nil)
     } catch { return (error.verdict, error.trouble) }
   }

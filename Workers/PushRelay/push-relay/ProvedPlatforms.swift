@@ -1,6 +1,7 @@
 import Cryptography
 import EventLoop
 import Frames
+import LinuxSystem
 import PushDelivery
 import PushLedger
 import Storage
@@ -42,7 +43,7 @@ final class ProvedPlatforms {
   func wentThrough(_ platform: PushPlatform) {
     guard let mark = unwritten.removeValue(forKey: platform) else { return }
     let command = PushWrite.saveCredential(
-      name: Self.name(platform), value: mark, savedAt: PushClock.seconds)
+      name: Self.name(platform), value: mark, savedAt: WallClock.seconds)
     EventLoopActor.task { [writer] in _ = await writer.perform(command) }
   }
 

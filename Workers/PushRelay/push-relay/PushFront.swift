@@ -1,5 +1,6 @@
 import Addresses
 import Cryptography
+import LinuxSystem
 import PushAdmission
 import PushDelivery
 import PushLedger
@@ -62,7 +63,7 @@ final class PushFront: Sendable {
   }
 
   private func reply(to request: FrontRequest) async throws(PushRefusal) -> FrontReply {
-    let now = PushClock.seconds
+    let now = WallClock.seconds
     let address = request.peer.map { peer in
       rules.proxies.client(
         peer: peer, forwardedFor: request.fields.filter { $0.isNamed("x-forwarded-for") }.map(\.value))
@@ -109,7 +110,7 @@ final class PushFront: Sendable {
     switch route {
     case .info:
       var info = rules.info
-      info.serverTime = PushClock.seconds
+      info.serverTime = WallClock.seconds
       return FrontReply(PushReply.info(info))
     case .health:
       guard await backend.isHealthy else { throw .unavailable(retryAfterSeconds: 5) }
@@ -189,7 +190,7 @@ final class PushFront: Sendable {
     try body.checkAudience(rules.signatures)
     let request = try WakeRequest(body, sender: message.owner)
     try request.ticket?.verify(recipient: request.recipient, sender: request.sender, now: now)
-    let milliseconds = PushClock.milliseconds
+    let milliseconds = WallClock.milliseconds
     let wake = Wake(
       id: Wake.makeID(unixMilliseconds: milliseconds), recipient: request.recipient, sender: request.sender,
       type: request.type,

@@ -3,6 +3,7 @@ import Contracts
 import Cryptography
 import EventLoop
 import Frames
+import LinuxSystem
 import WorkerLedger
 import Logging
 import Nostr
@@ -72,7 +73,7 @@ extension PushRelay {
   }
 
   private func statistics() async throws(Refusal) -> PushStatistics {
-    do throws(StorageFault) { return try await ledger.statistics(now: PushClock.seconds) } catch {
+    do throws(StorageFault) { return try await ledger.statistics(now: WallClock.seconds) } catch {
       throw writer.health.refusal(error)
     }
   }
@@ -122,10 +123,10 @@ extension PushRelay {
         .badRequest, "\"\(asked.type)\" is no type of a wake: 1 to 64 of a-z, 0-9 and _", outcome: .notStarted)
     }
     let devices: [PushDevice]
-    do throws(StorageFault) { devices = try await ledger.devices(of: owner, now: PushClock.seconds) } catch {
+    do throws(StorageFault) { devices = try await ledger.devices(of: owner, now: WallClock.seconds) } catch {
       throw writer.health.refusal(error)
     }
-    let now = PushClock.milliseconds
+    let now = WallClock.milliseconds
     let seconds = front?.rules.classes[asked.type].timeToLiveSeconds ?? 60
     let wake = Wake(
       id: Wake.makeID(unixMilliseconds: now), recipient: owner, sender: nil, type: asked.type, payload: nil,

@@ -2,6 +2,7 @@ import Contracts
 import Cryptography
 import Frames
 import Glibc
+import LinuxSystem
 import WorkerLedger
 import Logging
 import PushLedger
@@ -70,7 +71,7 @@ extension PushRelay {
     let known = saved.flatMap { WebPushMark(bytes: $0.bytes) }
     var mark = known ?? WebPushMark(key)
     mark.use(key)
-    let since = mark == known ? saved?.savedAt ?? PushClock.seconds : PushClock.seconds
+    let since = mark == known ? saved?.savedAt ?? WallClock.seconds : WallClock.seconds
     if mark.successor != nil {
       if try await webPushDevices(upTo: since) == 0 { mark = WebPushMark(key) } else { webPushChangedAt = since }
     }
@@ -98,7 +99,7 @@ extension PushRelay {
 
   private func webPushDevices(upTo time: Int64) async throws(Refusal) -> Int {
     do throws(StorageFault) {
-      return try await ledger.webPushDevices(registeredUpTo: time, now: PushClock.seconds)
+      return try await ledger.webPushDevices(registeredUpTo: time, now: WallClock.seconds)
     } catch { throw writer.health.refusal(error) }
   }
 }

@@ -6,6 +6,7 @@ import Frames
 import Glibc
 import HTTP2Client
 import HTTPClient
+import LinuxSystem
 import WorkerLedger
 import Logging
 import PushAdmission
@@ -37,7 +38,7 @@ final class PushRelay {
   let writer: PushWriter
   let desk: SharedAdmission
   /// When this process began to count, seconds since 1970.
-  let startedAt = PushClock.seconds
+  let startedAt = WallClock.seconds
   private(set) var dispatcher: Dispatcher?
   private(set) var front: PushFront?
   var follower: EventFollower?
@@ -77,13 +78,13 @@ final class PushRelay {
     let limits: SavedLimits?
     do throws(StorageFault) {
       (ledger, rescue) = try PushLedger.openOrRescue(
-        path: directory + "/" + Self.fileName, keyRing: ring, now: PushClock.seconds,
+        path: directory + "/" + Self.fileName, keyRing: ring, now: WallClock.seconds,
         requestsPerMinute: settings.limits.globalPerMinute)
       limits = try ledger.takeLimitsNow()
     } catch { throw Refusal(error.mayPass ? .unavailable : .failed, error.description) }
     writer = PushWriter(ledger, log)
     desk = SharedAdmission(
-      settings.limits, snapshot: limits?.snapshot, isClean: limits?.isClean ?? true, now: PushClock.seconds)
+      settings.limits, snapshot: limits?.snapshot, isClean: limits?.isClean ?? true, now: WallClock.seconds)
     rescue?.tell("the push relay's ledger", log)
   }
 
@@ -91,7 +92,7 @@ final class PushRelay {
   static func ring(_ settings: PushSettings, in directory: String) throws(Refusal) -> TokenKeyRing {
     try SecretFiles.ring(
       PushSettings.file(settings.keyRingFile), in: directory, ledger: directory + "/" + fileName,
-      date: "k\(PushClock.seconds / 86_400)")
+      date: "k\(WallClock.seconds / 86_400)")
   }
 
   /// Listens, and begins to deliver.
@@ -139,7 +140,7 @@ final class PushRelay {
       webPushKey: (couriers.running[.webPush] as? WebCourier)?.publicKey,
       limits: PushRelayInfo.Limits(
         senderPerMinute: limits.senderPerMinute, senderPerHour: limits.senderPerHour,
-        recipientPerHour: limits.recipientPerHour), serverTime: PushClock.seconds)
+        recipientPerHour: limits.recipientPerHour), serverTime: WallClock.seconds)
     info.nostrURL = settings.nostr.publicURL.map { $0 + PushMount().prefix }
     return FrontRules(
       mount: PushMount(acceptsPrefixedSignatures: settings.prefixedPaths ?? false),
@@ -242,7 +243,7 @@ final class PushRelay {
   private func sweep() {
     EventLoopActor.task { [self] in
       while !isDraining {
-        let command = PushWrite.sweep(now: PushClock.milliseconds, limit: Self.sweepCount)
+        let command = PushWrite.sweep(now: WallClock.milliseconds, limit: Self.sweepCount)
         guard case .success(.swept(let swept)) = await writer.perform(command), swept.isMore else { break }
       }
       if !isDraining { sweepTimer.set(afterMilliseconds: Self.sweepMilliseconds) { [unowned self] in sweep() } }
@@ -254,7 +255,7 @@ final class PushRelay {
     limitsTimer.set(afterMilliseconds: Self.limitsMilliseconds) { [unowned self] in
       EventLoopActor.task { [self] in
         _ = await writer.perform(
-          .saveLimits(snapshot: desk.snapshot(), savedAt: PushClock.seconds, isClean: false))
+          .saveLimits(snapshot: desk.snapshot(), savedAt: WallClock.seconds, isClean: false))
         identity?.renew()
         tellStatus()
         if !isDraining { keepLimits() }
@@ -290,7 +291,7 @@ final class PushRelay {
 
   private func end() {
     dispatcher?.close()
-    writer.finish(limits: desk.snapshot(), place: follower?.last, now: PushClock.seconds)
+    writer.finish(limits: desk.snapshot(), place: follower?.last, now: WallClock.seconds)
     do throws(StorageFault) { try ledger.close() } catch { log.error("cannot close", metadata: ["why": "\(error)"]) }
   }
 
@@ -311,7 +312,7 @@ final class PushRelay {
   }
 
   private func devices(of owner: PushOwner) async -> [PushDevice]? {
-    do throws(StorageFault) { return try await ledger.devices(of: owner, now: PushClock.seconds) } catch {
+    do throws(StorageFault) { return try await ledger.devices(of: owner, now: WallClock.seconds) } catch {
       cannotRead(error)
       return nil
     }
@@ -320,7 +321,7 @@ final class PushRelay {
   /// The ledger cannot be read, and whoever has asked is told to come again. A damaged file ends the process.
   func cannotRead(_ fault: StorageFault) {
     writer.health.leaveIfDamaged(fault)
-    let now = PushClock.seconds
+    let now = WallClock.seconds
     // A line now and then, not one for each request.
     if let told = readFaultToldAt, now >= told, now - told < Self.readFaultSeconds { return }
     readFaultToldAt = now
@@ -371,7 +372,7 @@ extension PushRelay {
   fileprivate func state(ofWake id: [UInt8], sender: PushOwner) async -> WakeState? {
     let progress: WakeProgress?
     do throws(StorageFault) {
-      progress = try await ledger.progress(ofWake: id, sender: sender, now: PushClock.seconds)
+      progress = try await ledger.progress(ofWake: id, sender: sender, now: WallClock.seconds)
     } catch {
       cannotRead(error)
       return nil

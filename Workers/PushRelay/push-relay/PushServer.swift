@@ -3,6 +3,7 @@ import Contracts
 import Frames
 import HTTPTypes
 import HummingbirdCore
+import LinuxSystem
 import Logging
 import NIOCore
 import NIOHTTPTypes
@@ -172,7 +173,7 @@ final class PushServer: Sendable {
       fields[.contentType] = "application/json"
       fields[.contentLength] = "\(reply.body.count)"
     }
-    fields[.date] = HTTPDate.text(PushClock.seconds)
+    fields[.date] = HTTPDate.text(WallClock.seconds)
     fields[.cacheControl] = "no-store"
     if closes { fields[.connection] = "close" }
     for field in reply.fields {

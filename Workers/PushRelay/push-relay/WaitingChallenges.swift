@@ -1,5 +1,6 @@
 import Cryptography
 import EventLoop
+import LinuxSystem
 import PushDelivery
 import PushLedger
 
@@ -24,7 +25,7 @@ final class WaitingChallenges {
 
   /// One more; it may be due at once.
   func add(_ challenge: PushChallenge, for owner: PushOwner) {
-    guard challenge.sendAt > PushClock.seconds else { onDue?(owner, challenge); return }
+    guard challenge.sendAt > WallClock.seconds else { onDue?(owner, challenge); return }
     guard waiting.count < Self.countMaximum else { return }
     let place = waiting.firstIndex { $0.challenge.sendAt <= challenge.sendAt } ?? waiting.endIndex
     waiting.insert((owner, challenge), at: place)
@@ -38,7 +39,7 @@ final class WaitingChallenges {
   }
 
   private func look() {
-    let now = PushClock.seconds
+    let now = WallClock.seconds
     while let next = waiting.last, next.challenge.sendAt <= now {
       waiting.removeLast()
       onDue?(next.owner, next.challenge)

@@ -3,6 +3,7 @@ import Cryptography
 import EventLoop
 import Frames
 import HTTPClient
+import LinuxSystem
 import Logging
 import PushDelivery
 import WebSocket
@@ -63,7 +64,7 @@ final class WebCourier: Courier {
   }
 
   private func token(for audience: String) -> String {
-    let now = PushClock.seconds
+    let now = WallClock.seconds
     if let known = tokens[audience], known.until > now { return known.text }
     var claims: [String: JSONValue] = ["aud": .string(audience), "exp": .integer(now + Self.tokenSeconds)]
     if !contact.isEmpty { claims["sub"] = .string(contact) }

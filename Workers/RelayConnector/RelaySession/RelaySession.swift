@@ -96,7 +96,7 @@ public struct RelaySession: Sendable {
   var noticeBudget = RemarkBudget()
   var challengeBudget = RemarkBudget()
   private var generator: SeededGenerator
-  private var backoff: Backoff
+  private var backoff: DialDelay
   private var wantsOpen = false
   /// Whether what the relay sends is not taken.
   var isStalled = false
@@ -111,7 +111,7 @@ public struct RelaySession: Sendable {
     self.url = url
     self.limits = limits
     generator = SeededGenerator(seed: seed)
-    backoff = Backoff(limits)
+    backoff = DialDelay(limits)
   }
 
   /// The connection's state.

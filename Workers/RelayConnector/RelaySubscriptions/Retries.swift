@@ -27,7 +27,7 @@ struct Retries: Hashable, Sendable {
     guard total < limits.retryMaximum, count < maximum else { return nil }
     total += 1
     byClass[kind] = count + 1
-    let wait = kind == .rateLimited ? base << UInt64(count) : base
+    let wait = kind == .rateLimited ? BackOff.window(base: base, ceiling: .max, failureCount: count) : base
     return wait + UInt64.random(in: 0...wait / 2, using: &generator)
   }
 }

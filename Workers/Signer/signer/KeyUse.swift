@@ -3,6 +3,7 @@ import Contracts
 import Cryptography
 import Frames
 import Glibc
+import LinuxSystem
 import Nostr
 import NostrContracts
 import Signing
@@ -107,5 +108,5 @@ struct KeyUse {
   }
 
   /// Seconds since 1970.
-  static var now: Int64 { Int64(time(nil)) }
+  static var now: Int64 { WallClock.seconds }
 }

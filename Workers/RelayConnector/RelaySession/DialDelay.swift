@@ -5,7 +5,7 @@ internal import Clocks
 /// Full jitter, because a relay that comes back meets all its clients at once. Forgotten only after a connection has
 /// stood for a while: a relay that accepts and hangs up must not be dialled in a tight loop. Never "for ever": every
 /// relay is tried again at the ceiling's pace.
-struct Backoff {
+struct DialDelay {
   private let limits: SessionLimits
   private var failures = 0
 
@@ -35,7 +35,6 @@ struct Backoff {
   mutating func reset() { failures = 0 }
 
   private func grown(_ base: UInt64, _ ceiling: UInt64) -> UInt64 {
-    // 2^20 times any base is beyond any ceiling, and far from overflow.
-    min(ceiling, base << UInt64(min(failures, 20)))
+    BackOff.window(base: base, ceiling: ceiling, failureCount: failures)
   }
 }

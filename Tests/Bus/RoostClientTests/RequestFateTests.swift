@@ -1,32 +1,8 @@
 import Clocks
 import Frames
-import TestSupport
 import Testing
 
 @testable import RoostClient
-
-@Suite struct BackoffTests {
-  @Test("Waits double up to the longest, each between half and whole", arguments: seeds(1))
-  func doubling(seed: UInt64) {
-    var generator = SeededGenerator(seed: seed)
-    var backoff = ReconnectDelay(firstMilliseconds: 100, longestMilliseconds: 1_000)
-    for ceiling: UInt64 in [100, 200, 400, 800, 1_000, 1_000] {
-      let wait = backoff.nextWait(using: &generator)
-      #expect((ceiling / 2...ceiling).contains(wait), "seed \(seed): \(wait) for \(ceiling)")
-    }
-  }
-
-  @Test("A connection that lasted begins the waits anew; one that did not, does not")
-  func proven() {
-    var generator = SeededGenerator(seed: 1)
-    var backoff = ReconnectDelay(firstMilliseconds: 100, longestMilliseconds: 10_000, provenMilliseconds: 1_000)
-    for _ in 0..<5 { _ = backoff.nextWait(using: &generator) }
-    backoff.connectionEnded(afterMilliseconds: 999)
-    #expect(backoff.nextWait(using: &generator) >= 1_600)
-    backoff.connectionEnded(afterMilliseconds: 1_000)
-    #expect(backoff.nextWait(using: &generator) <= 100)
-  }
-}
 
 @Suite struct RequestFateTests {
   private let loss = Refusal("disconnected", "the bus ended")
