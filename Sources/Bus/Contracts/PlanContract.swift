@@ -235,10 +235,12 @@ public struct Route: Codable, Sendable, Hashable {
     /// The worker that holds the connection; absent when none dials it.
     public var connector: String?
     /// How the connection is, as in `relay.list`.
-    public var state: String?
+    public var state: RelayStateWord?
 
     /// A relay of a route.
-    public init(relay: String, why: [String], people: [String] = [], connector: String? = nil, state: String? = nil) {
+    public init(
+      relay: String, why: [String], people: [String] = [], connector: String? = nil, state: RelayStateWord? = nil
+    ) {
       self.relay = relay
       self.why = why
       self.people = people

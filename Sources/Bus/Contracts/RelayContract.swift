@@ -163,8 +163,8 @@ public struct RelayStates: Codable, Sendable, Hashable {
   public struct Relay: Codable, Sendable, Hashable {
     /// Canonical URL.
     public var relay: String
-    /// `open`, `connecting`, `waiting`, `closing`, `idle` or ``quarantined``.
-    public var state: String
+    /// How its connection is.
+    public var state: RelayStateWord
     /// Why it is not connected, if it is not.
     public var reason: String?
     /// Whether `supervisor.conf` names it; else a caller has.
@@ -199,11 +199,8 @@ public struct RelayStates: Codable, Sendable, Hashable {
     /// and in ``RelayReport`` and `relay.states`.
     public var remarks: [RelayRemark]?
 
-    /// The state of a relay that is not dialled because the connector has died over its bytes.
-    public static let quarantined = "quarantined"
-
     /// A relay of which nothing is known yet.
-    public init(relay: String, state: String) {
+    public init(relay: String, state: RelayStateWord) {
       self.relay = relay
       self.state = state
     }

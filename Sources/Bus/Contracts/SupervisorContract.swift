@@ -63,8 +63,8 @@ public struct WorkerStatus: Codable, Sendable {
   public var name: String
   /// Its role.
   public var role: String
-  /// The state's word: `ready`, `backoff`, …
-  public var state: String
+  /// The state it is in.
+  public var state: WorkerStateWord
   /// Milliseconds in this state.
   public var sinceMilliseconds: UInt64
   /// Process id, while it runs.
@@ -97,7 +97,7 @@ public struct WorkerStatus: Codable, Sendable {
   public var droppedLogLines: UInt64
 
   /// A worker that is not running.
-  public init(name: String, role: String, state: String) {
+  public init(name: String, role: String, state: WorkerStateWord) {
     self.name = name
     self.role = role
     self.state = state
@@ -182,12 +182,12 @@ public struct WorkerCommandResult: Codable, Sendable {
   /// The worker's name.
   public var worker: String
   /// The state it is in now.
-  public var state: String
+  public var state: WorkerStateWord
   /// A sentence about it.
   public var sentence: String
 
   /// A result.
-  public init(worker: String, state: String, sentence: String) {
+  public init(worker: String, state: WorkerStateWord, sentence: String) {
     self.worker = worker
     self.state = state
     self.sentence = sentence
@@ -286,8 +286,8 @@ public struct WhyRequest: MethodArguments {
 public struct WhyResult: Codable, Sendable {
   /// The worker.
   public var worker: String
-  /// Its state's word.
-  public var state: String
+  /// The state it is in.
+  public var state: WorkerStateWord
   /// What there is to say, a sentence each.
   public var sentences: [String]
   /// Its last log lines.
@@ -297,7 +297,7 @@ public struct WhyResult: Codable, Sendable {
   public var complaint: String?
   /// An explanation.
   public init(
-    worker: String, state: String, sentences: [String], lastLines: [LogRecord], complaint: String? = nil
+    worker: String, state: WorkerStateWord, sentences: [String], lastLines: [LogRecord], complaint: String? = nil
   ) {
     self.worker = worker
     self.state = state
@@ -340,14 +340,14 @@ public struct SupervisorEvent: Codable, Sendable {
   /// The worker.
   public var worker: String
   /// The state it left; `absent` for a worker started by hand, in no configuration, that has joined.
-  public var from: String
+  public var from: WorkerStateWord
   /// The state it is in; `absent` when such a worker has left; that of ``from`` when what is told changed no state,
   /// such as that a message which killed the worker was set aside.
-  public var to: String
+  public var to: WorkerStateWord
   /// Why.
   public var sentence: String
   /// An event.
-  public init(time: String, worker: String, from: String, to: String, sentence: String) {
+  public init(time: String, worker: String, from: WorkerStateWord, to: WorkerStateWord, sentence: String) {
     self.time = time
     self.worker = worker
     self.from = from

@@ -42,6 +42,15 @@ public enum MemberTexts {
     ConfiguredConnector.reads	Whether observes are to be asked there.
     ConfiguredConnector.relays	The URLs of its relays, as they are written in `supervisor.conf`.
     ConfiguredConnector.writes	Whether events are to be published there.
+    ConnectorSettings.caFile	A file of authorities that are trusted beside the system's; "" for none.
+    ConnectorSettings.connect	When the relays of the group are dialled.
+    ConnectorSettings.connectTimeoutMilliseconds	How long each step of connecting may take.
+    ConnectorSettings.ephemeral	Whether it dials relays that a caller names and no group has.
+    ConnectorSettings.ownAddresses	Where the local relays of this Roost listen, which are not dialled; from roostd, no key of the file.
+    ConnectorSettings.reads	Whether the relays of the group are asked for what clients observe.
+    ConnectorSettings.relays	The URLs of the group's relays.
+    ConnectorSettings.requestTimeoutMilliseconds	How long a relay may say nothing about a request.
+    ConnectorSettings.writes	Whether events are published to the relays of the group.
     CoverageAdded.at	When the end came, seconds since 1970.
     CoverageAdded.filter	The filter; absent when it is too long to be repeated.
     CoverageAdded.isStoredEnd	Whether the relay has sent all it had for it: else a page of it.
@@ -240,6 +249,24 @@ public enum MemberTexts {
     LocalRelayOrigins.allowed	Sorted.
     LocalRelayOutsider.count	Connections that had to show themselves and requests that were refused, since the start.
     LocalRelayOutsider.uid	The user.
+    LocalRelaySettings.allowUids	Users of this machine that are no strangers, besides its own: `allow-uids` of roostd, which sends it.
+    LocalRelaySettings.certificateFile	The certificate chain, in PEM; "" for none.
+    LocalRelaySettings.connectionsMaximum	Most connections.
+    LocalRelaySettings.contact	The contact in NIP-11; "" for none.
+    LocalRelaySettings.description	The description in NIP-11; "" for Roost's own.
+    LocalRelaySettings.eventsPerSecond	Events that a client may send in a second.
+    LocalRelaySettings.fetch	Whether the network is asked for what any client asks for.
+    LocalRelaySettings.fetchClients	Origins or public keys of clients for which the network is asked.
+    LocalRelaySettings.fetchFilters	Filters, as JSON, for which the network is asked.
+    LocalRelaySettings.filtersMaximum	Most filters of a subscription.
+    LocalRelaySettings.guests	Keys that may come in where a client must authenticate, beside the accounts; npub or hexadecimal.
+    LocalRelaySettings.hosts	Further names that clients may know it by, beside those of its own machine.
+    LocalRelaySettings.keyFile	The certificate's key, in PEM; "" when it is in the same file.
+    LocalRelaySettings.listen	Addresses to listen at, where Nostr's clients look for a local relay.
+    LocalRelaySettings.messageBytes	Bytes of one message of a client.
+    LocalRelaySettings.requestsPerSecond	Subscriptions that a client may ask for in a second.
+    LocalRelaySettings.slowClientMilliseconds	How long a client may read nothing before it is disconnected.
+    LocalRelaySettings.subscriptionsMaximum	Most subscriptions of a client.
     LocalRelayStatus.accepted	Connections since the start.
     LocalRelayStatus.addresses	Where it listens, as clients dial it: what listens everywhere by its names and at the loopback.
     LocalRelayStatus.connections	Connections now, and how many there may be.
@@ -349,6 +376,21 @@ public enum MemberTexts {
     PlanStatus.shrunkLists	Lists that have lost more than half of their entries within the last days, the newest first. Absent: none.
     PlanStatus.silentConnectors	Connectors of `supervisor.conf` that say nothing, by name: held, stopped, or on their way. Absent: none.
     PlanStatus.waitingForConnectors	Publications of which something waits for one of those. Absent: none.
+    PlannerSettings.connectors	The connectors that are to run, and their relays; from roostd, no key of the file.
+    PlannerSettings.hasSigner	Whether a signer is to run; from roostd, no key of the file.
+    PlannerSettings.ownAddresses	Where the local relays of this Roost listen; from roostd, no key of the file.
+    PlannerSettings.publishExpiryMilliseconds	After how long relays that have not taken an event are given up: three days, a weekend without a network.
+    ProviderSettings.about	Its description there; "" for none.
+    ProviderSettings.account	The account that answers; "" for the worker's own.
+    ProviderSettings.announce	Whether it says in public what it serves (NIP-89).
+    ProviderSettings.concurrent	Requests that it works on at a time.
+    ProviderSettings.customers	`["accounts"]`, `["anyone"]`, or public keys.
+    ProviderSettings.name	Its name there; "" for Roost.
+    ProviderSettings.network	Whether it asks relays for requests, and sends its answers there.
+    ProviderSettings.openMarket	Whether it takes requests that name no provider.
+    ProviderSettings.paymentTimeMilliseconds	How long it waits for a payment.
+    ProviderSettings.requestAgeMilliseconds	The age of the oldest request that it takes.
+    ProviderSettings.waitingMaximum	Requests that wait; one more is refused.
     Publication.acceptedAt	When it was accepted, seconds since 1970.
     Publication.author	Its author, 64 hexadecimal digits.
     Publication.expiresAt	When relays that have not taken it are given up, seconds since 1970.
@@ -395,6 +437,47 @@ public enum MemberTexts {
     PushSent.devices	How many devices are to be woken.
     PushSent.outcomes	What became of it so far, device by device; absent where that was not waited for.
     PushSent.wake	32 hexadecimal digits.
+    PushSettings.addressRegistrationsHour	Registrations from one address in an hour.
+    PushSettings.admission	Who may wake owners that have set no policy.
+    PushSettings.apnsEnvironment	Which of Apple's services is used.
+    PushSettings.apnsKeyFile	The file of Apple's key; "" for none, and no APNs.
+    PushSettings.apnsKeyID	The key's ten characters.
+    PushSettings.apnsTeamID	The team's ten characters.
+    PushSettings.apnsTopic	The app's bundle identifier.
+    PushSettings.apnsURL	Another address of APNs; "" for Apple's.
+    PushSettings.audience	The audience that signatures name; "" for none.
+    PushSettings.caFile	A file of authorities that are trusted beside the system's; "" for none.
+    PushSettings.certificateFile	The certificate chain, in PEM; "" for none.
+    PushSettings.connectionsMaximum	Most connections.
+    PushSettings.content	What platforms are shown of a wake.
+    PushSettings.devicesMaximum	Devices of one owner.
+    PushSettings.disclosure	Which senders learn whether a key is registered.
+    PushSettings.fcmAccountFile	The file of Google's service account; "" for none, and no FCM.
+    PushSettings.fcmURL	Another address of FCM; "" for Google's.
+    PushSettings.globalMinute	Requests of all in a minute.
+    PushSettings.keyFile	The certificate's key, in PEM; "" when it is in the same file.
+    PushSettings.keyRingFile	The file of the keys that tokens are encrypted under; "" for one beside the ledger.
+    PushSettings.listen	Addresses to listen at.
+    PushSettings.nostrAgeMilliseconds	The age of the oldest event that wakes a device.
+    PushSettings.nostrKeysMaximum	Most Nostr keys with devices.
+    PushSettings.nostrOwners	Nostr keys that may register beside the accounts; npub or hexadecimal.
+    PushSettings.nostrPauseMilliseconds	The pause between two wakes of a device for events.
+    PushSettings.nostrRegistration	Which Nostr keys may register devices.
+    PushSettings.nostrRelays	Whether relays are asked for what the keys are woken for.
+    PushSettings.origins	Origins whose pages may ask; `*` for all.
+    PushSettings.prefixMinute	Requests from one address, or one /64, in a minute.
+    PushSettings.prefixedPaths	Whether a signature over the requested path, `/v1/wake`, is valid too, beside one over `/wake`.
+    PushSettings.publicURL	The URL that Nostr keys sign (NIP-98); "" when they cannot register.
+    PushSettings.recipientHour	Wakes to one recipient in an hour.
+    PushSettings.registrationsHour	Registrations of one owner in an hour.
+    PushSettings.senderHour	Wakes of one sender in an hour.
+    PushSettings.senderMinute	Wakes of one sender in a minute.
+    PushSettings.strangersHour	Wakes of strangers to one recipient in an hour.
+    PushSettings.trustedProxies	Addresses of proxies whose `X-Forwarded-For` is believed, as `127.0.0.1` or `10.0.0.0/8`.
+    PushSettings.versionOne	What becomes of signatures without an audience.
+    PushSettings.webPush	Whether devices of Web Push are served.
+    PushSettings.webPushContact	The operator's `mailto:` or `https:` for Web Push (RFC 8292); "" for none.
+    PushSettings.webPushNeighbours	Whether services of Web Push may be on this machine's networks.
     PushStatus.Events.devices	Devices that were registered with a Nostr key.
     PushStatus.Events.dismissed	Events that woke nobody, by why: `old`, `muted`, `off`, `own`, `unrelated`, `crowd`, `malformed`.
     PushStatus.Events.keys	Keys whose events are looked at.
@@ -552,6 +635,7 @@ public enum MemberTexts {
     RelayRequestResult.isComplete	Whether the relay said EOSE; false when `limit` was reached first.
     RelayRequestResult.relay	The relay that was asked.
     RelayRetry.relay	The relay.
+    RelayStateWord.rawValue	The word itself.
     RelayStates.Relay.accepted	Events that the relay took.
     RelayStates.Relay.authenticated	Accounts that have shown themselves on this connection (NIP-42), 64 hexadecimal digits each.
     RelayStates.Relay.bytes	Bytes of those messages.
@@ -568,7 +652,7 @@ public enum MemberTexts {
     RelayStates.Relay.refusals	Requests and events that it refused.
     RelayStates.Relay.relay	Canonical URL.
     RelayStates.Relay.remarks	What it has said or done that its owner may want to know, one of a kind at most; absent where there is nothing, and in RelayReport and `relay.states`.
-    RelayStates.Relay.state	`open`, `connecting`, `waiting`, `closing`, `idle` or quarantined.
+    RelayStates.Relay.state	How its connection is.
     RelayStates.Relay.writes	Whether events are to be published there without being told so.
     RelayStates.relays	All relays of the connector.
     ReloadRequest.dryRun	Only tell what would happen.
@@ -679,6 +763,8 @@ public enum MemberTexts {
     SignerRefusedKey.remedy	What to do about it.
     SignerRemove.name	The account's name.
     SignerRemove.publicKey	Its public key, so that nobody removes another key than the one he means.
+    SignerSettings.signKinds	Which kinds a role of the file's own may have signed: `role:kind` or `role:kind-kind`, and `@account` behind it.
+    SignerSettings.workerAccounts	As which account each provider of jobs acts, by its name; from roostd, see WorkerAccounts.
     SignerSign.account	Who signs.
     SignerSign.allowSecrets	Whether `nsec1…` or `ncryptsec1…` may stand in it; false unless said.
     SignerSign.deleted	Of a deletion (NIP-09) by a worker that may delete some kinds only: the events that its `e` tags name, whole and signed, so that their kinds are known; 16 at most. Others need not show them.
@@ -732,6 +818,14 @@ public enum MemberTexts {
     StoreQuery.pages	Whether parts are pages; `store.count` has none.
     StoreQuery.recipients	Whose gift wraps may be given and counted: see RecipientList.
     StoreSeen.id	The event's id, 64 hexadecimal digits.
+    StoreSettings.foreignLimitBytes	Bytes that the events of strangers may have together.
+    StoreSettings.keepAuthors	Public keys of authors whose events are never removed; npub or hexadecimal.
+    StoreSettings.recentEventsBytes	Bytes of recent events kept in memory.
+    StoreSettings.sampleFloor	Percent that are checked at least, 1 to 100.
+    StoreSettings.sampleRate	Percent of their events that are checked to begin with, 1 to 100.
+    StoreSettings.sampleRelays	The URLs of relays of which a sample is enough.
+    StoreSettings.sizeLimitBytes	Bytes in use above which events are removed; 0 for no limit.
+    StoreSettings.verification	Which signatures are checked.
     StoreStatus.Relay.forged	Events that are not what an author signed.
     StoreStatus.Relay.isDistrusted	Whether a sample was to do for it, and does no more.
     StoreStatus.Relay.relay	Its URL.
@@ -788,6 +882,15 @@ public enum MemberTexts {
     SupervisorVersion.protocolVersion	The version of the protocol, as in each frame.
     SupervisorVersion.version	The version of roostd, such as `1.2.3`.
     Topic.declaration	What is known of it without its type.
+    TrackerSettings.answerDeadlineMilliseconds	Until a provider must have answered.
+    TrackerSettings.dayMaximum	Most that may be approved without a person in a day.
+    TrackerSettings.decisionDeadlineMilliseconds	Until the customer must have decided about a bill.
+    TrackerSettings.deliveryDeadlineMilliseconds	Until the result must be there once it was paid.
+    TrackerSettings.jobsMaximum	Jobs under way; one more is refused.
+    TrackerSettings.providerMaximum	Most of that for one provider.
+    TrackerSettings.publishDeadlineMilliseconds	Until a relay must have taken the request.
+    TrackerSettings.resultDeadlineMilliseconds	Until the result must be there once a provider has begun.
+    TrackerSettings.totalDeadlineMilliseconds	Until the job must have ended.
     TrackingStatus.answers	Events that were answers to open jobs, since the start.
     TrackingStatus.approvedToday	Millisatoshi approved in the last 24 hours.
     TrackingStatus.diagnostics	What was odd about answers, and why they do not count, by word, with how often since the start.
@@ -809,12 +912,13 @@ public enum MemberTexts {
     WhyResult.complaint	What it said went wrong, of one that has failed or waits for its next start; nil where it said nothing since it was ready the last time.
     WhyResult.lastLines	Its last log lines.
     WhyResult.sentences	What there is to say, a sentence each.
-    WhyResult.state	Its state's word.
+    WhyResult.state	The state it is in.
     WhyResult.worker	The worker.
     WorkerCommand.worker	The worker's name.
     WorkerCommandResult.sentence	A sentence about it.
     WorkerCommandResult.state	The state it is in now.
     WorkerCommandResult.worker	The worker's name.
+    WorkerStateWord.rawValue	The word itself.
     WorkerStatus.busyMilliseconds	Milliseconds since its work last moved, while it owes any.
     WorkerStatus.droppedLogLines	Log lines dropped because it wrote too fast.
     WorkerStatus.generation	Which start of it this is.
@@ -831,7 +935,7 @@ public enum MemberTexts {
     WorkerStatus.role	Its role.
     WorkerStatus.sandbox	The sandbox it achieved.
     WorkerStatus.sinceMilliseconds	Milliseconds in this state.
-    WorkerStatus.state	The state's word: `ready`, `backoff`, …
+    WorkerStatus.state	The state it is in.
     WorkerStatus.text	Its own line about what it does.
     """#
 }

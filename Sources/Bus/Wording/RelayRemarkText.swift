@@ -53,8 +53,8 @@ public enum RelayRemarkText {
 
   /// A relay that is away is nothing: there are others, and it is tried again. All of them away is a network that is.
   private static func reachChecks(_ relays: [RelayStates.Relay]) -> [DoctorResult.Check] {
-    let wanted = relays.filter { $0.state != "idle" }
-    let away = wanted.filter { !["open", "connecting", "closing"].contains($0.state) }
+    let wanted = relays.filter { $0.state != .idle }
+    let away = wanted.filter { ![.open, .connecting, .closing].contains($0.state) }
     guard let first = away.first, away.count == wanted.count else { return [] }
     let who = wanted.count == 1 ? "the one that is wanted cannot be reached" : "none of \(wanted.count) can be reached"
     let why = first.reason.map { " (\(VisibleText.make($0)))" } ?? ""

@@ -70,6 +70,11 @@ public final class Worker {
     handlers[method] = handler
   }
 
+  /// The settings of the worker's role; what they leave out has its default.
+  public func settings<Settings: WorkerSettings>(of type: Settings.Type) throws(Refusal) -> Settings {
+    try Settings(reading: settings)
+  }
+
   /// Reads the settings into a type.
   public func settings<Value: Decodable>(as type: Value.Type) throws(Refusal) -> Value {
     try JSONPayload.decode(type, from: JSONPayload.encode(settings))

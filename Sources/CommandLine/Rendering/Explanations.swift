@@ -6,7 +6,7 @@ internal import Wording
 public enum WhyText {
   /// The lines.
   public static func lines(_ result: WhyResult, _ style: Style) -> [String] {
-    let state = style.paint(VisibleText.make(result.state), StateTone.of(result.state))
+    let state = style.paint(VisibleText.make(result.state.rawValue), StateTone.of(result.state))
     let worker = VisibleText.make(result.worker)
     var lines = result.sentences.flatMap { style.prose(VisibleText.make($0)) }
     if let first = lines.first, first.hasPrefix(worker + " ") {

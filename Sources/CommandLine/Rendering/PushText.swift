@@ -150,9 +150,9 @@ public enum PushText {
   ///   - afterWaiting: whether it was waited for already, so that only one that is there is no absent one.
   public static func isAbsent(_ result: WhyResult, afterWaiting: Bool = false) -> Bool {
     switch result.state {
-    case "ready", "attached": false
-    case "stopped", "failed", "exited", "exec-failed": true
-    case "backoff": afterWaiting || result.complaint != nil
+    case .ready, .attached: false
+    case .stopped, .failed, .exited, .execFailed: true
+    case .backoff: afterWaiting || result.complaint != nil
     default: afterWaiting
     }
   }

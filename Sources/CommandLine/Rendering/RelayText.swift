@@ -17,7 +17,7 @@ public enum RelayText {
     for relay in list.relays {
       let state = word(relay)
       table.append([
-        .init(relay.relay), .init(state, tone(state)), use(relay),
+        .init(relay.relay), .init(state.rawValue, tone(state)), use(relay),
         optional(relay.state?.latencyMilliseconds.map { Amount.duration(milliseconds: $0) }),
         optional(relay.state.flatMap { $0.events > 0 ? "\($0.events)" : nil }), .init(note(relay)),
       ])
@@ -62,7 +62,7 @@ public enum RelayText {
     _ relay: PlanRelayList.Relay, _ rows: [(String, String)], _ style: Style
   ) -> [String] {
     let state = word(relay)
-    let heading = style.paint(VisibleText.make(relay.relay), .strong) + "  " + style.paint(state, tone(state))
+    let heading = style.paint(VisibleText.make(relay.relay), .strong) + "  " + style.paint(state.rawValue, tone(state))
     let width = rows.map(\.0.count).max() ?? 0
     return [heading]
       + rows.map { name, text in
@@ -73,15 +73,15 @@ public enum RelayText {
 
   // MARK: Parts
 
-  private static func word(_ relay: PlanRelayList.Relay) -> String {
+  private static func word(_ relay: PlanRelayList.Relay) -> RelayStateWord {
     relay.state?.state ?? (relay.connector == nil ? "not dialled" : "idle")
   }
 
-  static func tone(_ state: String) -> Tone {
+  static func tone(_ state: RelayStateWord) -> Tone {
     switch state {
-    case "open": .good
-    case "connecting", "closing": .warning
-    case "idle": .dim
+    case .open: .good
+    case .connecting, .closing: .warning
+    case .idle: .dim
     default: .bad  // waiting after a failure, and any word to come.
     }
   }
@@ -96,7 +96,7 @@ public enum RelayText {
 
   private static func note(_ relay: PlanRelayList.Relay) -> String {
     let sources = relay.sources.joined(separator: ", ")
-    guard word(relay) != "open", let reason = relay.state?.reason else { return sources }
+    guard word(relay) != .open, let reason = relay.state?.reason else { return sources }
     return "\(sources); \(reason)"
   }
 
@@ -135,7 +135,7 @@ public enum RouteText {
       let state = stop.state ?? (stop.connector == nil ? "not dialled" : "idle")
       let people = stop.people.map { names[$0] ?? PublicKeyText.short($0) }
       table.append([
-        .init(stop.relay), .init(state, RelayText.tone(state)),
+        .init(stop.relay), .init(state.rawValue, RelayText.tone(state)),
         people.isEmpty ? .init("all", .dim) : .init(people.joined(separator: ", ")),
         .init(stop.connector ?? "-", .dim), .init(stop.why.joined(separator: ", ")),
       ])

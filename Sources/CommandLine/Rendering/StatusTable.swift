@@ -24,7 +24,7 @@ public enum StatusTable {
     let isNearLimit = worker.restarts > 0 && worker.restarts + 1 >= worker.restartLimit
     let restarts: Tone = worker.restarts == 0 ? .dim : isNearLimit ? .bad : .warning
     var cells: [TextTable.Cell] = [
-      .init(worker.name), .init(worker.state, StateTone.of(worker.state)),
+      .init(worker.name), .init(worker.state.rawValue, StateTone.of(worker.state)),
       .init(Amount.duration(milliseconds: worker.sinceMilliseconds)), optional(worker.pid.map { "\($0)" }),
       // Whoever joined by hand is never restarted.
       worker.restartLimit == 0 ? optional(nil) : .init("\(worker.restarts)/\(worker.restartLimit)", restarts),
@@ -57,8 +57,8 @@ public enum StatusTable {
   }
 
   private static func totals(_ status: SupervisorStatus, _ style: Style) -> [String] {
-    let ready = status.workers.count { $0.state == "ready" }
-    let attached = status.workers.count { $0.state == "attached" }
+    let ready = status.workers.count { $0.state == .ready }
+    let attached = status.workers.count { $0.state == .attached }
     let letters = Amount.count(status.deadLetters, "dead letter")
     let memory = status.residentBytes.map { ", \(Amount.bytes($0))" } ?? ""
     let parts = [
@@ -84,11 +84,11 @@ public enum StatusTable {
 
 /// What a worker's state word means to whoever looks: as wanted, on its way, or in need of somebody.
 enum StateTone {
-  static func of(_ state: String) -> Tone {
+  static func of(_ state: WorkerStateWord) -> Tone {
     switch state {
-    case "ready", "attached": .good
+    case .ready, .attached: .good
     case "waiting", "starting", "draining", "stopping", "held": .warning
-    case "stopped", "exited", "absent": .dim
+    case .stopped, .exited, .absent: .dim
     default: .bad  // backoff, exec-failed, failed, and any word to come.
     }
   }
@@ -110,7 +110,7 @@ public enum SandboxTable {
       let told: TextTable.Cell = worker.sandbox.map { .init($0) } ?? .init("none told", .warning)
       let sandbox = worker.pid == nil ? .init("-", .dim) : told
       var cells: [TextTable.Cell] = [
-        .init(worker.name), .init(worker.role), .init(worker.state, StateTone.of(worker.state)),
+        .init(worker.name), .init(worker.role), .init(worker.state.rawValue, StateTone.of(worker.state)),
       ]
       if showsMemory {
         cells += [worker.residentBytes, worker.proportionalBytes].map {

@@ -11,7 +11,7 @@ public enum WaitingText {
     let keeping = workers.filter { !refusing.contains($0.state) }
     guard let first = keeping.first else { return nil }
     let states = keeping.map { "\($0.name) is \($0.state)" }.joined(separator: ", ")
-    let isHeld = first.state == "held"
+    let isHeld = first.state == .held
     let command =
       isHeld ? "'roost hold --release \(first.name)' lets it run" : "'roost why \(first.name)' tells more"
     return "\(states): the call waits in the mailbox; \(command)"
@@ -23,14 +23,14 @@ public enum WaitingText {
     guard let first = workers.first, !workers.contains(where: { present.contains($0.state) }) else { return nil }
     let command =
       switch first.state {
-      case "held": "'roost hold --release \(first.name)' lets it run"
-      case "stopped", "exited": "'roost start \(first.name)' starts it"
+      case .held: "'roost hold --release \(first.name)' lets it run"
+      case .stopped, .exited: "'roost start \(first.name)' starts it"
       default: "'roost why \(first.name)' tells more"
       }
     return "\(first.name) is \(first.state); \(command)"
   }
 
-  private static let present: Set<String> = ["ready", "attached"]
+  private static let present: Set<WorkerStateWord> = [.ready, .attached]
   /// Those whose mailbox is closed.
-  private static let refusing: Set<String> = ["stopped", "failed", "exited"]
+  private static let refusing: Set<WorkerStateWord> = [.stopped, .failed, .exited]
 }

@@ -8,8 +8,8 @@ public enum WorkerEventLine {
   /// The line.
   public static func line(_ event: SupervisorEvent, _ style: Style) -> String {
     let worker = VisibleText.make(event.worker)
-    let state = VisibleText.make(event.to)
-    let change = event.from == event.to ? state : "\(VisibleText.make(event.from)) → \(state)"
+    let state = VisibleText.make(event.to.rawValue)
+    let change = event.from == event.to ? state : "\(VisibleText.make(event.from.rawValue)) → \(state)"
     let workerBlanks = String(repeating: " ", count: max(0, 14 - DisplayWidth.of(worker)))
     let changeBlanks = String(repeating: " ", count: max(0, 22 - DisplayWidth.of(change)))
     let sentence = event.sentence.isEmpty ? "" : "  \(VisibleText.make(event.sentence))"

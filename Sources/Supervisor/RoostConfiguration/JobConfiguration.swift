@@ -90,21 +90,22 @@ extension Schema {
 
   /// `[worker.NAME]` of a provider of jobs.
   static let provider: [Setting<WorkerConfiguration>] = [
-    Setting("account", entry: "account", standard: "", .account, .restartsWorker),
-    Setting("customers", entry: "customers", standard: ["accounts"], .customers, .restartsWorker),
-    Setting("open-market", entry: "openMarket", standard: true, .flag, .restartsWorker),
-    Setting("network", entry: "network", standard: false, .flag, .restartsWorker),
-    Setting("announce", entry: "announce", standard: false, .flag, .restartsWorker),
-    Setting("name", entry: "name", standard: "", .text("a name"), .restartsWorker),
-    Setting("about", entry: "about", standard: "", .text("a text"), .restartsWorker),
+    Setting("account", entry: "account", of: ProviderSettings.self, .account, .restartsWorker),
+    Setting("customers", entry: "customers", of: ProviderSettings.self, .customers, .restartsWorker),
+    Setting("open-market", entry: "openMarket", of: ProviderSettings.self, .flag, .restartsWorker),
+    Setting("network", entry: "network", of: ProviderSettings.self, .flag, .restartsWorker),
+    Setting("announce", entry: "announce", of: ProviderSettings.self, .flag, .restartsWorker),
+    Setting("name", entry: "name", of: ProviderSettings.self, .text("a name"), .restartsWorker),
+    Setting("about", entry: "about", of: ProviderSettings.self, .text("a text"), .restartsWorker),
     Setting(
-      "request-age", entry: "requestAgeMilliseconds", standard: 3_600_000,
+      "request-age", entry: "requestAgeMilliseconds", of: ProviderSettings.self,
       .milliseconds(.seconds(1) ... .seconds(30 * 86_400)), .restartsWorker),
     Setting(
-      "payment-time", entry: "paymentTimeMilliseconds", standard: 3_600_000,
+      "payment-time", entry: "paymentTimeMilliseconds", of: ProviderSettings.self,
       .milliseconds(.seconds(1) ... .seconds(30 * 86_400)), .restartsWorker),
-    Setting("concurrent", entry: "concurrent", standard: 4, .integer(1...1_000), .restartsWorker),
-    Setting("waiting-maximum", entry: "waitingMaximum", standard: 1_000, .integer(1...100_000), .restartsWorker),
+    Setting("concurrent", entry: "concurrent", of: ProviderSettings.self, .integer(1...1_000), .restartsWorker),
+    Setting(
+      "waiting-maximum", entry: "waitingMaximum", of: ProviderSettings.self, .integer(1...100_000), .restartsWorker),
   ]
 }
 

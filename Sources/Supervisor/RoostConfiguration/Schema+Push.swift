@@ -1,21 +1,6 @@
-// The tables of a push relay.
+internal import Contracts
 
-/// Words that settings of a push-relay may have.
-enum PushWords {
-  enum Disclosure: String, CaseIterable, SettingsEntry { case contacts, open, never }
-  enum Admission: String, CaseIterable, SettingsEntry {
-    case open, contacts
-    case blockStrangers = "block-strangers"
-  }
-  enum OldSignatures: String, CaseIterable, SettingsEntry {
-    case accept
-    case registeredOnly = "registered-only"
-    case reject
-  }
-  enum AppleEnvironment: String, CaseIterable, SettingsEntry { case production, sandbox }
-  enum NostrRegistration: String, CaseIterable, SettingsEntry { case known, anybody }
-  enum Content: String, CaseIterable, SettingsEntry { case clear, none }
-}
+// The tables of a push relay.
 
 extension Schema {
   /// `[worker.NAME.wake.TYPE]`
@@ -35,77 +20,82 @@ extension Schema {
 
   private static let pushDoor: [Setting<WorkerConfiguration>] = [
     Setting(
-      "listen", entry: "listen", standard: ["127.0.0.1:4870"],
+      "listen", entry: "listen", of: PushSettings.self,
       .list(of: .listenAddress, "addresses with their ports", count: 1...64), .restartsWorker),
-    Setting("certificate-file", entry: "certificateFile", standard: "", .optionalPath, .restartsWorker),
-    Setting("key-file", entry: "keyFile", standard: "", .optionalPath, .restartsWorker),
+    Setting("certificate-file", entry: "certificateFile", of: PushSettings.self, .optionalPath, .restartsWorker),
+    Setting("key-file", entry: "keyFile", of: PushSettings.self, .optionalPath, .restartsWorker),
     Setting(
-      "trusted-proxies", entry: "trustedProxies", standard: [], .list(of: .network, "addresses"), .restartsWorker),
-    Setting("origins", entry: "origins", standard: [], .list(of: .webOrigin, "origins"), .restartsWorker),
+      "trusted-proxies", entry: "trustedProxies", of: PushSettings.self, .list(of: .network, "addresses"),
+      .restartsWorker),
+    Setting("origins", entry: "origins", of: PushSettings.self, .list(of: .webOrigin, "origins"), .restartsWorker),
     Setting(
-      "connections-maximum", entry: "connectionsMaximum", standard: 1_000, .integer(1...100_000), .restartsWorker),
-    Setting("audience", entry: "audience", standard: "", .audience, .restartsWorker),
+      "connections-maximum", entry: "connectionsMaximum", of: PushSettings.self, .integer(1...100_000), .restartsWorker),
+    Setting("audience", entry: "audience", of: PushSettings.self, .audience, .restartsWorker),
     Setting(
-      "version-1", entry: "versionOne", standard: PushWords.OldSignatures.accept,
-      .choice(PushWords.OldSignatures.self), .restartsWorker),
-    Setting("prefixed-paths", entry: "prefixedPaths", standard: false, .flag, .restartsWorker),
-    Setting("key-ring-file", entry: "keyRingFile", standard: "", .optionalPath, .restartsWorker),
+      "version-1", entry: "versionOne", of: PushSettings.self,
+      .choice(PushSettings.OldSignatures.self), .restartsWorker),
+    Setting("prefixed-paths", entry: "prefixedPaths", of: PushSettings.self, .flag, .restartsWorker),
+    Setting("key-ring-file", entry: "keyRingFile", of: PushSettings.self, .optionalPath, .restartsWorker),
   ]
 
   private static let pushRules: [Setting<WorkerConfiguration>] = [
     Setting(
-      "disclosure", entry: "disclosure", standard: PushWords.Disclosure.contacts,
-      .choice(PushWords.Disclosure.self), .restartsWorker),
+      "disclosure", entry: "disclosure", of: PushSettings.self,
+      .choice(PushSettings.Disclosure.self), .restartsWorker),
     Setting(
-      "admission", entry: "admission", standard: PushWords.Admission.open, .choice(PushWords.Admission.self),
+      "admission", entry: "admission", of: PushSettings.self, .choice(PushSettings.Admission.self),
       .restartsWorker),
-    Setting("devices-maximum", entry: "devicesMaximum", standard: 10, .integer(1...100), .restartsWorker),
-    Setting("sender-minute", entry: "senderMinute", standard: 10, .integer(1...1_000_000), .restartsWorker),
-    Setting("sender-hour", entry: "senderHour", standard: 100, .integer(1...1_000_000), .restartsWorker),
-    Setting("recipient-hour", entry: "recipientHour", standard: 100, .integer(1...1_000_000), .restartsWorker),
-    Setting("strangers-hour", entry: "strangersHour", standard: 20, .integer(0...1_000_000), .restartsWorker),
-    Setting("registrations-hour", entry: "registrationsHour", standard: 30, .integer(1...1_000_000), .restartsWorker),
+    Setting("devices-maximum", entry: "devicesMaximum", of: PushSettings.self, .integer(1...100), .restartsWorker),
+    Setting("sender-minute", entry: "senderMinute", of: PushSettings.self, .integer(1...1_000_000), .restartsWorker),
+    Setting("sender-hour", entry: "senderHour", of: PushSettings.self, .integer(1...1_000_000), .restartsWorker),
+    Setting("recipient-hour", entry: "recipientHour", of: PushSettings.self, .integer(1...1_000_000), .restartsWorker),
+    Setting("strangers-hour", entry: "strangersHour", of: PushSettings.self, .integer(0...1_000_000), .restartsWorker),
     Setting(
-      "address-registrations-hour", entry: "addressRegistrationsHour", standard: 120, .integer(1...1_000_000),
+      "registrations-hour", entry: "registrationsHour", of: PushSettings.self, .integer(1...1_000_000), .restartsWorker),
+    Setting(
+      "address-registrations-hour", entry: "addressRegistrationsHour", of: PushSettings.self, .integer(1...1_000_000),
       .restartsWorker),
-    Setting("prefix-minute", entry: "prefixMinute", standard: 600, .integer(1...10_000_000), .restartsWorker),
-    Setting("global-minute", entry: "globalMinute", standard: 6_000, .integer(1...10_000_000), .restartsWorker),
+    Setting("prefix-minute", entry: "prefixMinute", of: PushSettings.self, .integer(1...10_000_000), .restartsWorker),
+    Setting("global-minute", entry: "globalMinute", of: PushSettings.self, .integer(1...10_000_000), .restartsWorker),
   ]
 
   private static let pushEvents: [Setting<WorkerConfiguration>] = [
-    Setting("public-url", entry: "publicURL", standard: "", .publicURL, .restartsWorker),
+    Setting("public-url", entry: "publicURL", of: PushSettings.self, .publicURL, .restartsWorker),
     Setting(
-      "nostr-registration", entry: "nostrRegistration", standard: PushWords.NostrRegistration.known,
-      .choice(PushWords.NostrRegistration.self), .restartsWorker),
+      "nostr-registration", entry: "nostrRegistration", of: PushSettings.self,
+      .choice(PushSettings.NostrRegistration.self), .restartsWorker),
     Setting(
-      "nostr-owners", entry: "nostrOwners", standard: [], .list(of: .publicKey, "public keys"), .restartsWorker),
-    Setting("nostr-keys-maximum", entry: "nostrKeysMaximum", standard: 1_000, .integer(1...2_000), .restartsWorker),
-    Setting("nostr-relays", entry: "nostrRelays", standard: true, .flag, .restartsWorker),
+      "nostr-owners", entry: "nostrOwners", of: PushSettings.self, .list(of: .publicKey, "public keys"), .restartsWorker
+    ),
     Setting(
-      "nostr-age", entry: "nostrAgeMilliseconds", standard: 600_000,
+      "nostr-keys-maximum", entry: "nostrKeysMaximum", of: PushSettings.self, .integer(1...2_000), .restartsWorker),
+    Setting("nostr-relays", entry: "nostrRelays", of: PushSettings.self, .flag, .restartsWorker),
+    Setting(
+      "nostr-age", entry: "nostrAgeMilliseconds", of: PushSettings.self,
       .milliseconds(.seconds(60) ... .seconds(2 * 86_400)), .restartsWorker),
     Setting(
-      "nostr-pause", entry: "nostrPauseMilliseconds", standard: 30_000, .milliseconds(.seconds(0) ... .seconds(86_400)),
+      "nostr-pause", entry: "nostrPauseMilliseconds", of: PushSettings.self,
+      .milliseconds(.seconds(0) ... .seconds(86_400)),
       .restartsWorker),
   ]
 
   private static let pushPlatforms: [Setting<WorkerConfiguration>] = [
     Setting(
-      "content", entry: "content", standard: PushWords.Content.clear, .choice(PushWords.Content.self), .restartsWorker),
-    Setting("apns-key-file", entry: "apnsKeyFile", standard: "", .optionalPath, .restartsWorker),
-    Setting("apns-key-id", entry: "apnsKeyID", standard: "", .appleIdentifier, .restartsWorker),
-    Setting("apns-team-id", entry: "apnsTeamID", standard: "", .appleIdentifier, .restartsWorker),
-    Setting("apns-topic", entry: "apnsTopic", standard: "", .bundleIdentifier, .restartsWorker),
+      "content", entry: "content", of: PushSettings.self, .choice(PushSettings.Content.self), .restartsWorker),
+    Setting("apns-key-file", entry: "apnsKeyFile", of: PushSettings.self, .optionalPath, .restartsWorker),
+    Setting("apns-key-id", entry: "apnsKeyID", of: PushSettings.self, .appleIdentifier, .restartsWorker),
+    Setting("apns-team-id", entry: "apnsTeamID", of: PushSettings.self, .appleIdentifier, .restartsWorker),
+    Setting("apns-topic", entry: "apnsTopic", of: PushSettings.self, .bundleIdentifier, .restartsWorker),
     Setting(
-      "apns-environment", entry: "apnsEnvironment", standard: PushWords.AppleEnvironment.production,
-      .choice(PushWords.AppleEnvironment.self), .restartsWorker),
-    Setting("apns-url", entry: "apnsURL", standard: "", .secureURL, .restartsWorker),
-    Setting("fcm-account-file", entry: "fcmAccountFile", standard: "", .optionalPath, .restartsWorker),
-    Setting("fcm-url", entry: "fcmURL", standard: "", .secureURL, .restartsWorker),
-    Setting("web-push", entry: "webPush", standard: true, .flag, .restartsWorker),
+      "apns-environment", entry: "apnsEnvironment", of: PushSettings.self,
+      .choice(PushSettings.AppleEnvironment.self), .restartsWorker),
+    Setting("apns-url", entry: "apnsURL", of: PushSettings.self, .secureURL, .restartsWorker),
+    Setting("fcm-account-file", entry: "fcmAccountFile", of: PushSettings.self, .optionalPath, .restartsWorker),
+    Setting("fcm-url", entry: "fcmURL", of: PushSettings.self, .secureURL, .restartsWorker),
+    Setting("web-push", entry: "webPush", of: PushSettings.self, .flag, .restartsWorker),
     Setting(
-      "web-push-contact", entry: "webPushContact", standard: "", .pushContact, .restartsWorker),
-    Setting("web-push-neighbours", entry: "webPushNeighbours", standard: false, .flag, .restartsWorker),
-    Setting("ca-file", entry: "caFile", standard: "", .optionalPath, .restartsWorker),
+      "web-push-contact", entry: "webPushContact", of: PushSettings.self, .pushContact, .restartsWorker),
+    Setting("web-push-neighbours", entry: "webPushNeighbours", of: PushSettings.self, .flag, .restartsWorker),
+    Setting("ca-file", entry: "caFile", of: PushSettings.self, .optionalPath, .restartsWorker),
   ]
 }

@@ -87,32 +87,32 @@ enum Schema {
   /// The further keys of `[worker.NAME]` by role; a role without any is not listed.
   static let byRole: [String: [Setting<WorkerConfiguration>]] = [
     "relay-connector": [
-      Setting("relays", entry: "relays", standard: [], .list(of: .relay, "relay URLs")),
-      Setting("ephemeral", entry: "ephemeral", standard: false, .flag),
-      Setting("connect", entry: "connect", standard: DiallingMode.always, .choice(DiallingMode.self)),
-      Setting("reads", entry: "reads", standard: true, .flag),
-      Setting("writes", entry: "writes", standard: true, .flag),
+      Setting("relays", entry: "relays", of: ConnectorSettings.self, .list(of: .relay, "relay URLs")),
+      Setting("ephemeral", entry: "ephemeral", of: ConnectorSettings.self, .flag),
+      Setting("connect", entry: "connect", of: ConnectorSettings.self, .choice(ConnectorSettings.Dialling.self)),
+      Setting("reads", entry: "reads", of: ConnectorSettings.self, .flag),
+      Setting("writes", entry: "writes", of: ConnectorSettings.self, .flag),
       Setting(
-        "request-timeout", entry: "requestTimeoutMilliseconds", standard: 30_000,
+        "request-timeout", entry: "requestTimeoutMilliseconds", of: ConnectorSettings.self,
         .milliseconds(.milliseconds(100) ... .seconds(3_600))),
       Setting(
-        "connect-timeout", entry: "connectTimeoutMilliseconds", standard: 10_000,
+        "connect-timeout", entry: "connectTimeoutMilliseconds", of: ConnectorSettings.self,
         .milliseconds(.milliseconds(100) ... .seconds(600))),
-      Setting("ca-file", entry: "caFile", standard: "", .optionalPath, .restartsWorker),
+      Setting("ca-file", entry: "caFile", of: ConnectorSettings.self, .optionalPath, .restartsWorker),
     ],
     "event-store": [
-      Setting("verification", entry: "verification", standard: VerificationMode.always, .choice(VerificationMode.self)),
-      Setting("sample-relays", entry: "sampleRelays", standard: [], .list(of: .relay, "relay URLs")),
-      Setting("sample-rate", entry: "sampleRate", standard: 100, .integer(1...100)),
-      Setting("sample-floor", entry: "sampleFloor", standard: 10, .integer(1...100)),
-      Setting("size-limit", entry: "sizeLimitBytes", standard: 0, .size(0...1 << 50)),
-      Setting("foreign-limit", entry: "foreignLimitBytes", standard: 1 << 30, .size(1 << 20...1 << 50)),
-      Setting("keep-authors", entry: "keepAuthors", standard: [], .list(of: .publicKey, "public keys")),
-      Setting("recent-events", entry: "recentEventsBytes", standard: 16 << 20, .size(0...1 << 30)),
+      Setting("verification", entry: "verification", of: StoreSettings.self, .choice(StoreSettings.Verification.self)),
+      Setting("sample-relays", entry: "sampleRelays", of: StoreSettings.self, .list(of: .relay, "relay URLs")),
+      Setting("sample-rate", entry: "sampleRate", of: StoreSettings.self, .integer(1...100)),
+      Setting("sample-floor", entry: "sampleFloor", of: StoreSettings.self, .integer(1...100)),
+      Setting("size-limit", entry: "sizeLimitBytes", of: StoreSettings.self, .size(0...1 << 50)),
+      Setting("foreign-limit", entry: "foreignLimitBytes", of: StoreSettings.self, .size(1 << 20...1 << 50)),
+      Setting("keep-authors", entry: "keepAuthors", of: StoreSettings.self, .list(of: .publicKey, "public keys")),
+      Setting("recent-events", entry: "recentEventsBytes", of: StoreSettings.self, .size(0...1 << 30)),
     ],
     "outbox-planner": [
       Setting(
-        "publish-expiry", entry: "publishExpiryMilliseconds", standard: 259_200_000,
+        "publish-expiry", entry: "publishExpiryMilliseconds", of: PlannerSettings.self,
         .milliseconds(.seconds(1) ... .seconds(30 * 86_400)))
     ],
     "local-relay": localRelay,
@@ -121,7 +121,7 @@ enum Schema {
     "push-relay": pushRelay,
     "signer": [
       Setting(
-        "sign-kinds", entry: "signKinds", standard: [],
+        "sign-kinds", entry: "signKinds", of: SignerSettings.self,
         .list(of: .signingRule, "rules, \"role:kind\"", count: 0...SigningRule.countMaximum))
     ],
   ]
@@ -129,45 +129,49 @@ enum Schema {
   /// `[worker.NAME]` of a local relay.
   private static let localRelay: [Setting<WorkerConfiguration>] = [
     Setting(
-      "listen", entry: "listen", standard: ["127.0.0.1:4869", "[::1]:4869"],
+      "listen", entry: "listen", of: LocalRelaySettings.self,
       .list(of: .listenAddress, "addresses with their ports", count: 1...64), .restartsWorker),
-    Setting("hosts", entry: "hosts", standard: [], .list(of: .hostName, "hosts' names")),
-    Setting("certificate-file", entry: "certificateFile", standard: "", .optionalPath, .restartsWorker),
-    Setting("key-file", entry: "keyFile", standard: "", .optionalPath, .restartsWorker),
-    Setting("guests", entry: "guests", standard: [], .list(of: .publicKey, "public keys")),
-    Setting("fetch", entry: "fetch", standard: false, .flag),
-    Setting("fetch-clients", entry: "fetchClients", standard: [], .list(of: .client, "origins or public keys")),
-    Setting("fetch-filters", entry: "fetchFilters", standard: [], .list(of: .filter, "filters, as JSON")),
-    Setting("description", entry: "description", standard: "", .text("a text")),
-    Setting("contact", entry: "contact", standard: "", .text("a text")),
+    Setting("hosts", entry: "hosts", of: LocalRelaySettings.self, .list(of: .hostName, "hosts' names")),
+    Setting("certificate-file", entry: "certificateFile", of: LocalRelaySettings.self, .optionalPath, .restartsWorker),
+    Setting("key-file", entry: "keyFile", of: LocalRelaySettings.self, .optionalPath, .restartsWorker),
+    Setting("guests", entry: "guests", of: LocalRelaySettings.self, .list(of: .publicKey, "public keys")),
+    Setting("fetch", entry: "fetch", of: LocalRelaySettings.self, .flag),
     Setting(
-      "connections-maximum", entry: "connectionsMaximum", standard: 10_000, .integer(1...100_000), .restartsWorker),
-    Setting("subscriptions-maximum", entry: "subscriptionsMaximum", standard: 256, .integer(1...10_000)),
-    Setting("filters-maximum", entry: "filtersMaximum", standard: 32, .integer(1...64)),
-    Setting("message-bytes", entry: "messageBytes", standard: 512 << 10, .size(1 << 10...1 << 20), .restartsWorker),
-    Setting("events-per-second", entry: "eventsPerSecond", standard: 20_000, .integer(1...1_000_000)),
-    Setting("requests-per-second", entry: "requestsPerSecond", standard: 500, .integer(1...1_000_000)),
+      "fetch-clients", entry: "fetchClients", of: LocalRelaySettings.self, .list(of: .client, "origins or public keys")),
     Setting(
-      "slow-client", entry: "slowClientMilliseconds", standard: 30_000,
+      "fetch-filters", entry: "fetchFilters", of: LocalRelaySettings.self, .list(of: .filter, "filters, as JSON")),
+    Setting("description", entry: "description", of: LocalRelaySettings.self, .text("a text")),
+    Setting("contact", entry: "contact", of: LocalRelaySettings.self, .text("a text")),
+    Setting(
+      "connections-maximum", entry: "connectionsMaximum", of: LocalRelaySettings.self, .integer(1...100_000),
+      .restartsWorker),
+    Setting("subscriptions-maximum", entry: "subscriptionsMaximum", of: LocalRelaySettings.self, .integer(1...10_000)),
+    Setting("filters-maximum", entry: "filtersMaximum", of: LocalRelaySettings.self, .integer(1...64)),
+    Setting(
+      "message-bytes", entry: "messageBytes", of: LocalRelaySettings.self, .size(1 << 10...1 << 20), .restartsWorker),
+    Setting("events-per-second", entry: "eventsPerSecond", of: LocalRelaySettings.self, .integer(1...1_000_000)),
+    Setting("requests-per-second", entry: "requestsPerSecond", of: LocalRelaySettings.self, .integer(1...1_000_000)),
+    Setting(
+      "slow-client", entry: "slowClientMilliseconds", of: LocalRelaySettings.self,
       .milliseconds(.seconds(1) ... .seconds(3_600))),
   ]
 
   /// `[worker.NAME]` of a tracker of jobs.
   private static let tracker: [Setting<WorkerConfiguration>] = [
-    phase("publish-deadline", "publishDeadlineMilliseconds", seconds: 600),
-    phase("answer-deadline", "answerDeadlineMilliseconds", seconds: 120),
-    phase("result-deadline", "resultDeadlineMilliseconds", seconds: 600),
-    phase("decision-deadline", "decisionDeadlineMilliseconds", seconds: 3_600),
-    phase("delivery-deadline", "deliveryDeadlineMilliseconds", seconds: 600),
-    phase("total-deadline", "totalDeadlineMilliseconds", seconds: 7 * 86_400),
-    Setting("day-maximum", entry: "dayMaximum", standard: 1_000_000, .integer(0...1 << 50)),
-    Setting("provider-maximum", entry: "providerMaximum", standard: 250_000, .integer(0...1 << 50)),
-    Setting("jobs-maximum", entry: "jobsMaximum", standard: 10_000, .integer(1...100_000)),
+    phase("publish-deadline", "publishDeadlineMilliseconds"),
+    phase("answer-deadline", "answerDeadlineMilliseconds"),
+    phase("result-deadline", "resultDeadlineMilliseconds"),
+    phase("decision-deadline", "decisionDeadlineMilliseconds"),
+    phase("delivery-deadline", "deliveryDeadlineMilliseconds"),
+    phase("total-deadline", "totalDeadlineMilliseconds"),
+    Setting("day-maximum", entry: "dayMaximum", of: TrackerSettings.self, .integer(0...1 << 50)),
+    Setting("provider-maximum", entry: "providerMaximum", of: TrackerSettings.self, .integer(0...1 << 50)),
+    Setting("jobs-maximum", entry: "jobsMaximum", of: TrackerSettings.self, .integer(1...100_000)),
   ]
 
-  private static func phase(_ name: String, _ entry: String, seconds: Int) -> Setting<WorkerConfiguration> {
+  private static func phase(_ name: String, _ entry: String) -> Setting<WorkerConfiguration> {
     Setting(
-      name, entry: entry, standard: seconds * 1_000, .milliseconds(.seconds(1) ... .seconds(30 * 86_400)))
+      name, entry: entry, of: TrackerSettings.self, .milliseconds(.seconds(1) ... .seconds(30 * 86_400)))
   }
 
   /// `[role.NAME]`

@@ -1,3 +1,6 @@
+internal import Contracts
+internal import Frames
+
 /// What it takes for a changed value to be in force.
 public enum SettingEffect: Int, Sendable, Hashable, Comparable {
   /// Nothing: it is in force at once, or sent to the running worker.
@@ -42,12 +45,15 @@ struct Setting<Root: Sendable>: Sendable {
 }
 
 extension Setting where Root == WorkerConfiguration {
-  /// Binds a key to an entry of the settings that the worker is sent, where it has the name `entry`.
-  init<Value: SettingsEntry>(
-    _ name: String, entry: String, standard: Value, _ notation: Notation<Value>, _ effect: SettingEffect = .live
+  /// Binds a key to an entry of the settings that the worker is sent, where it has the name `entry`. The default is
+  /// that of the settings' type.
+  init<Value: SettingsEntry, Settings: WorkerSettings>(
+    _ name: String, entry: String, of settings: Settings.Type, _ notation: Notation<Value>,
+    _ effect: SettingEffect = .live
   ) {
     self.name = name
     self.effect = effect
+    let standard: Value = Self.standard(entry, of: settings)
     write = { worker, value, context throws(Complaints) in
       worker.settings.set(entry, to: try notation.parse(value, context).configurationValue)
     }
@@ -55,6 +61,16 @@ extension Setting where Root == WorkerConfiguration {
       notation.render(worker.settings[entry].flatMap(Value.init(configurationValue:)) ?? standard)
     }
     reset = { $0.settings.set(entry, to: standard.configurationValue) }
+  }
+
+  private static func standard<Value: SettingsEntry>(_ entry: String, of settings: (some WorkerSettings).Type) -> Value
+  {
+    // `try?`: a type without this member fails the precondition, in each test of the schema.
+    let table = try? JSONPayload.decode(ConfigurationValue.self, from: JSONPayload.encode(settings.init()))
+    guard let value = table?[entry].flatMap(Value.init(configurationValue:)) else {
+      preconditionFailure("\(settings) has no member '\(entry)' of this type")
+    }
+    return value
   }
 }
 
@@ -72,16 +88,14 @@ extension Bool: SettingsEntry {
   var configurationValue: ConfigurationValue { .boolean(self) }
 }
 
-/// When a relay-connector dials the relays of its group.
-enum DiallingMode: String, CaseIterable, SettingsEntry {
-  case always
-  case onDemand = "on-demand"
-}
-
-/// Which signatures the event-store checks.
-enum VerificationMode: String, CaseIterable, SettingsEntry {
-  case always, sample
-}
+extension ConnectorSettings.Dialling: SettingsEntry {}
+extension StoreSettings.Verification: SettingsEntry {}
+extension PushSettings.Disclosure: SettingsEntry {}
+extension PushSettings.Admission: SettingsEntry {}
+extension PushSettings.OldSignatures: SettingsEntry {}
+extension PushSettings.AppleEnvironment: SettingsEntry {}
+extension PushSettings.NostrRegistration: SettingsEntry {}
+extension PushSettings.Content: SettingsEntry {}
 
 extension SettingsEntry where Self: RawRepresentable<String> {
   init?(configurationValue: ConfigurationValue) {

@@ -44,7 +44,7 @@ extension ControlService {
         case .socket(let credentials) = connection.origin
       else { return nil }
       let report = daemon.shell.hub.report(seat)
-      var status = WorkerStatus(name: name, role: daemon.shell.hub.roleName(ofSeat: seat), state: Daemon.attached)
+      var status = WorkerStatus(name: name, role: daemon.shell.hub.roleName(ofSeat: seat), state: .attached)
       status.sinceMilliseconds = now.milliseconds(since: connection.joinedAt)
       status.pid = credentials.process
       status.mailboxFrames = report.mailboxFrames
@@ -58,7 +58,7 @@ extension ControlService {
   private func status(of worker: ManagedWorker, _ request: StatusRequest, _ now: Instant) -> WorkerStatus {
     let report = worker.machine.report(now: now)
     let hub = daemon.shell.hub.report(worker.seat)
-    var status = WorkerStatus(name: worker.name, role: worker.role.name, state: report.state.kind.rawValue)
+    var status = WorkerStatus(name: worker.name, role: worker.role.name, state: report.state.kind.word)
     status.sinceMilliseconds = now.milliseconds(since: report.since)
     status.pid = report.pid
     status.generation = report.generation
@@ -84,11 +84,11 @@ extension ControlService {
 
   func why(_ request: WhyRequest) throws(Refusal) -> WhyResult {
     if let guest = daemon.guest(named: request.worker) {
-      return WhyResult(worker: request.worker, state: Daemon.attached, sentences: explain(guest), lastLines: [])
+      return WhyResult(worker: request.worker, state: .attached, sentences: explain(guest), lastLines: [])
     }
     let worker = try worker(request.worker)
     return WhyResult(
-      worker: worker.name, state: worker.machine.state.kind.rawValue, sentences: explain(worker),
+      worker: worker.name, state: worker.machine.state.kind.word, sentences: explain(worker),
       lastLines: daemon.logs.tail(worker: worker.name, lines: 8).map {
         $0.record.shortened(toByteCount: Self.whyLineByteCountMaximum)
       }, complaint: Self.isTrouble(worker.machine.state.kind) ? complaint(of: worker) : nil)

@@ -65,7 +65,7 @@ final class ControlService {
     on(SupervisorMethod.record) { [unowned self] (call, request) throws(Refusal) in try record(call, request) }
     later(SupervisorMethod.shutdown) { [unowned self] (call, _) in
       // The answer first: nothing is sent once the stop has begun.
-      reply(call, WorkerCommandResult(worker: "roostd", state: "stopping", sentence: "is stopping"))
+      reply(call, WorkerCommandResult(worker: "roostd", state: .stopping, sentence: "is stopping"))
       daemon.stop(.asked("roost"))
     }
     for method in BuiltInMethods.served(by: .supervisor) {
@@ -248,7 +248,7 @@ final class ControlService {
       let words = explain(worker) + said + ["'roost why \(worker.name)' has its last lines."]
       refuse(call, Refusal(.failed, words.joined(separator: " "), outcome: .done))
     default:
-      reply(call, WorkerCommandResult(worker: worker.name, state: report.state.kind.rawValue, sentence: sentence))
+      reply(call, WorkerCommandResult(worker: worker.name, state: report.state.kind.word, sentence: sentence))
     }
   }
 

@@ -65,7 +65,7 @@ extension Daemon {
     log(.error, "hub", "\(letter.worker) died \(times) with \(method) from \(letter.sender) in hand; \(fate)")
     let worker = worker(named: letter.worker)
     worker?.deathCharge?.whereabouts = id.map(DeathCharge.whereabouts) ?? fate
-    let state = worker?.machine.state.kind.rawValue ?? guestState(letter.worker)
+    let state = worker?.machine.state.kind.word ?? guestState(letter.worker)
     let sentence =
       "a message, \(method) from \(letter.sender), was set aside: it died \(times) with it in hand; \(fate)"
     publish(SupervisorEvent(time: WallTime.now.text, worker: letter.worker, from: state, to: state, sentence: sentence))

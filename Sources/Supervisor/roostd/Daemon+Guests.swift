@@ -9,11 +9,6 @@ import MessageHub
 // the configuration is no guest: that worker's machine tells of it.
 
 extension Daemon {
-  /// The state of a guest that is not here; no worker of the configuration is ever in it.
-  private static let absent = "absent"
-  /// The state of one that is here.
-  static let attached = "attached"
-
   /// The connections of all guests.
   var guests: [PeerConnection] {
     shell.allConnections.filter { $0.attachedTo.map { name in worker(named: name) == nil } ?? false }
@@ -23,21 +18,21 @@ extension Daemon {
   func guest(named name: String) -> PeerConnection? { guests.first { $0.attachedTo == name } }
 
   /// The state of a guest's place, as events tell it.
-  func guestState(_ name: String) -> String { guest(named: name) == nil ? Self.absent : Self.attached }
+  func guestState(_ name: String) -> WorkerStateWord { guest(named: name) == nil ? .absent : .attached }
 
   /// A guest has its seat.
   func guestJoined(_ name: String, role: Role, process: Int32) {
     tell(
-      name, from: Self.absent, to: Self.attached, "has joined: role \(role.name), pid \(process), started by hand")
+      name, from: .absent, to: .attached, "has joined: role \(role.name), pid \(process), started by hand")
   }
 
   /// A guest's seat is given back.
   func guestLeft(_ name: String, because reason: String) {
-    tell(name, from: Self.attached, to: Self.absent, "has left: \(reason)")
+    tell(name, from: .attached, to: .absent, "has left: \(reason)")
     registryChanged()
   }
 
-  private func tell(_ name: String, from: String, to: String, _ sentence: String) {
+  private func tell(_ name: String, from: WorkerStateWord, to: WorkerStateWord, _ sentence: String) {
     log(.info, "supervision", "\(name) \(sentence)")
     publish(SupervisorEvent(time: WallTime.now.text, worker: name, from: from, to: to, sentence: sentence))
   }

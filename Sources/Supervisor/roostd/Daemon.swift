@@ -265,7 +265,7 @@ final class Daemon {
     log(Self.severity(of: change), "supervision", "\(change.name) \(change.sentence)")
     publish(
       SupervisorEvent(
-        time: WallTime.now.text, worker: change.name, from: change.from.kind.rawValue, to: change.to.kind.rawValue,
+        time: WallTime.now.text, worker: change.name, from: change.from.kind.word, to: change.to.kind.word,
         sentence: change.sentence))
     registryChanged()
     // Others may wait for this one, in either direction; not now, while its machine is at work.

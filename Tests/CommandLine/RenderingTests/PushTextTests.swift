@@ -105,14 +105,16 @@ struct PushTextTests {
 
   @Test("waits for a relay that is on its way, and for none that has said what is missing")
   func waiting() {
-    func result(_ state: String, _ complaint: String? = nil) -> WhyResult {
+    func result(_ state: WorkerStateWord, _ complaint: String? = nil) -> WhyResult {
       WhyResult(worker: "push-relay", state: state, sentences: [], lastLines: [], complaint: complaint)
     }
-    for state in ["starting", "held", "draining", "stopping", "waiting", "backoff"] {
+    for state: WorkerStateWord in ["starting", "held", "draining", "stopping", "waiting", "backoff"] {
       #expect(!PushText.isAbsent(result(state)), "\(state)")
       #expect(PushText.isAbsent(result(state), afterWaiting: true), "\(state)")
     }
-    for state in ["failed", "stopped", "exited", "exec-failed"] { #expect(PushText.isAbsent(result(state))) }
+    for state: WorkerStateWord in ["failed", "stopped", "exited", "exec-failed"] {
+      #expect(PushText.isAbsent(result(state)))
+    }
     #expect(PushText.isAbsent(result("backoff", "the port is taken")))
     #expect(!PushText.isAbsent(result("ready"), afterWaiting: true))
   }

@@ -84,14 +84,14 @@ import Wording
 
   @Test("A call that waits is explained by the state of its workers, and only if none of them is there")
   func waiting() {
-    func workers(_ states: String...) -> [WorkerStatus] {
+    func workers(_ states: WorkerStateWord...) -> [WorkerStatus] {
       states.enumerated().map { WorkerStatus(name: "w\($0)", role: "example", state: $1) }
     }
     let held = "w0 is held: the call waits in the mailbox; 'roost hold --release w0' lets it run"
     #expect(WaitingText.sentence(workers("held")) == held)
     let several = "w1 is backoff, w2 is starting: the call waits in the mailbox; 'roost why w1' tells more"
     #expect(WaitingText.sentence(workers("stopped", "backoff", "starting")) == several)
-    for states in [[], ["ready"], ["held", "attached"], ["stopped"], ["failed", "exited"]] {
+    for states: [WorkerStateWord] in [[], ["ready"], ["held", "attached"], ["stopped"], ["failed", "exited"]] {
       let workers = states.map { WorkerStatus(name: "w", role: "example", state: $0) }
       #expect(WaitingText.sentence(workers) == nil, "\(states)")
     }

@@ -120,7 +120,7 @@ extension ProcessTests {
           let generation = try rig.roost.worker("push-relay", rig.client).generation
           _ = try rig.client.call("supervisor.restart", #"{"worker":"push-relay"}"#)
           try rig.roost.awaitWorker("push-relay", "is \(state)", within: 60, rig.client) {
-            $0.generation > generation && $0.state == state
+            $0.generation > generation && $0.state.rawValue == state
           }
         }
         #expect(try rig.status().webPushFault == nil)

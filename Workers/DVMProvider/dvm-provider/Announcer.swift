@@ -42,7 +42,7 @@ final class Announcer {
   private func attempt() async throws(Refusal) {
     guard let answers = provider.answers else { return }
     let said = try await said()
-    guard provider.settings.announce ?? false else {
+    guard provider.configuration.settings.announce else {
       if let said { try await publish(retraction(of: said), answers, deleting: said) }
       return
     }
@@ -72,14 +72,15 @@ final class Announcer {
   }
 
   private func template(after said: Event?) throws(Refusal) -> UnsignedEvent {
-    let settings = provider.settings
+    let configuration = provider.configuration
+    let settings = configuration.settings
     var details = HandlerInformation.Details()
-    details.name = settings.name.flatMap { $0.isEmpty ? nil : $0 } ?? "Roost"
-    details.about = settings.about.flatMap { $0.isEmpty ? nil : $0 }
+    details.name = settings.name.isEmpty ? "Roost" : settings.name
+    details.about = settings.about.isEmpty ? nil : settings.about
     details.supportsEncryption = true
     do throws(JobDraftFault) {
       return try HandlerInformation.template(
-        Self.identifier, kinds: settings.services.map(\.kind).sorted(), details: details, by: key,
+        Self.identifier, kinds: configuration.services.map(\.kind).sorted(), details: details, by: key,
         // One of the same second would not take the other's place.
         createdAt: max(WallClock.seconds, said.map { $0.createdAt + 1 } ?? 0))
     } catch { throw Refusal(.badRequest, "the announcement cannot be written: \(error)") }

@@ -215,7 +215,7 @@ final class CustomerReplies {
   /// Gives an event to whoever publishes: the store, or with the network the planner, for the relays that it plans and
   /// for those that the request names, which are somebody else's word.
   func publish(_ event: [UInt8], for request: JobRequest?, within milliseconds: UInt32) async throws(Refusal) {
-    guard provider.settings.isOnNetwork else { return try await keep(event, milliseconds) }
+    guard provider.configuration.settings.network else { return try await keep(event, milliseconds) }
     let value = try JSONPayload.decode(JSONValue.self, from: event)
     let foreign = request?.terms.relays.prefix(PlanPublish.relayMaximum / 2).map(\.url.text) ?? []
     let wanted = PlanPublish(event: value, foreignRelays: foreign.isEmpty ? nil : foreign)

@@ -19,12 +19,12 @@ extension Provider {
   private var status: ServingStatus {
     var status = ServingStatus()
     status.provider = desk?.provider.description
-    status.isOnNetwork = settings.isOnNetwork
+    status.isOnNetwork = configuration.settings.network
     status.waiting = desk?.waitingCount ?? 0
     status.unpaid = desk?.unpaidCount ?? 0
     status.countedSince = startedAt
     status.passedOver = passedOverCount
-    status.services = settings.services.sorted { $0.kind < $1.kind }.map { job in
+    status.services = configuration.services.sorted { $0.kind < $1.kind }.map { job in
       var service = ServingStatus.Service(kind: job.kind, program: job.programText, price: job.price ?? 0)
       service.running = desk?.runningCount(kind: job.kind) ?? 0
       if let count = counts[job.kind] {

@@ -31,7 +31,7 @@ extension Provider {
 
   /// What came of a request; nil when its work could not begin, and nothing of it has.
   private func outcome(of id: EventID) async -> ServingOutcome? {
-    guard let served = desk?[id], let job = settings.services.first(where: { $0.kind == served.kind }) else {
+    guard let served = desk?[id], let job = configuration.services.first(where: { $0.kind == served.kind }) else {
       return .failed("it is not served any more")
     }
     // `try?`: it was read when it came; the file was changed meanwhile, and why does not matter.

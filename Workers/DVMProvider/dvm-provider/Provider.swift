@@ -33,7 +33,7 @@ final class Provider: RequestStream.Taker {
   let worker: Worker
   let bus: BusConnection
   let log = Logger(label: "serving")
-  let settings: ProviderSettings
+  let configuration: ProviderConfiguration
   let directory: String
   let ledger: ProvidingLedger
   let writer: ServingWriter
@@ -73,8 +73,8 @@ final class Provider: RequestStream.Taker {
     self.worker = worker
     self.directory = directory
     bus = worker.bus
-    settings = try worker.settings(as: ProviderSettings.self)
-    _ = try settings.rules()
+    configuration = try ProviderConfiguration(worker)
+    _ = try configuration.rules()
     let rescue: LedgerRescue?
     do throws(StorageFault) {
       (ledger, contents, rescue) = try ProvidingLedger.openOrRescue(
@@ -83,7 +83,7 @@ final class Provider: RequestStream.Taker {
       throw Refusal(error.mayPass ? .unavailable : .failed, error.description)
     }
     writer = ServingWriter(ledger, log)
-    identity = ProviderIdentity(worker.bus, log, account: settings.account ?? "")
+    identity = ProviderIdentity(worker.bus, log, account: configuration.settings.account)
     rescue?.tell("the ledger of served jobs", log, effect: "earlier requests are not taken up any more")
   }
 
@@ -105,7 +105,7 @@ final class Provider: RequestStream.Taker {
     removeLeftGroups()
     EventLoopActor.task { [self] in
       guard let key = await identity.find() else { return }
-      let since = WallClock.seconds - (settings.requestAgeMilliseconds ?? Self.oldestMilliseconds) / 1_000
+      let since = WallClock.seconds - configuration.settings.requestAgeMilliseconds / 1_000
       let answered = contents.seq == nil ? await answeredBefore(by: key, since: since) : []
       guard !isDraining else { return }
       begin(as: key, answered: answered)
@@ -118,7 +118,7 @@ final class Provider: RequestStream.Taker {
   private func begin(as key: PublicKey, answered: Set<EventID>) {
     let rules: ServingRules
     // They could be read before.
-    do throws(Refusal) { rules = try settings.rules() } catch { return log.error("\(error.message)") }
+    do throws(Refusal) { rules = try configuration.rules() } catch { return log.error("\(error.message)") }
     desk = ProviderMachine(
       rules, provider: key, accounts: identity.accounts, known: contents.known.union(answered),
       lastNumber: contents.lastNumber, notBefore: contents.notBefore, at: WallClock.seconds)
@@ -130,7 +130,7 @@ final class Provider: RequestStream.Taker {
     let stream = RequestStream(
       worker, log, filters: { Self.storeFilters(rules) }, after: place(for: rules, as: key), taker: self)
     self.stream = stream
-    if settings.isOnNetwork { stream.askRelays { Self.networkFilters(rules, key) } }
+    if configuration.settings.network { stream.askRelays { Self.networkFilters(rules, key) } }
     worker.onClockSet = { [unowned self] in clockSet() }
     Announcer(self, key).begin()
     sweep()
@@ -141,7 +141,7 @@ final class Provider: RequestStream.Taker {
   /// Before the first stranger asks.
   private func tellOfLandlock() {
     let support = LandlockSupport.current
-    guard settings.servesStrangers, let complaint = support.complaint else { return }
+    guard configuration.servesStrangers, let complaint = support.complaint else { return }
     log.log(level: support.holdsStrangers ? .warning : .error, "\(complaint)")
   }
 

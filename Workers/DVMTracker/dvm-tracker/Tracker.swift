@@ -89,7 +89,7 @@ final class Tracker {
       throw Refusal(error.mayPass ? .unavailable : .failed, error.description)
     }
     health = LedgerHealth("the ledger of jobs", log) { [ledger] in ledger.markDamaged() }
-    book = JobTable(limits: try worker.settings(as: TrackerSettings.self).limits)
+    book = JobTable(limits: try worker.settings(of: TrackerSettings.self).limits)
     endedCounts = contents.counts
     cursor = contents.cursor
     rescue?.tell("the ledger of jobs", log)
@@ -142,7 +142,7 @@ final class Tracker {
   }
 
   private func settingsChanged() {
-    do throws(Refusal) { book.limits = try worker.settings(as: TrackerSettings.self).limits } catch {
+    do throws(Refusal) { book.limits = try worker.settings(of: TrackerSettings.self).limits } catch {
       log.error("the new settings are not taken", metadata: ["why": "\(error.message)"])
     }
   }

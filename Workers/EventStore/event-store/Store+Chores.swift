@@ -165,12 +165,12 @@ extension Store {
   }
 
   func adoptSettings() throws(Refusal) {
-    let settings = try worker.settings(as: StoreSettings.self)
+    let settings = try worker.settings(of: StoreSettings.self)
     try sample(settings)
     var wanted = ArchiveRetention()
-    if let limit = settings.sizeLimitBytes, limit > 0 { wanted.byteLimit = max(limit, Self.sizeLimitMinimum) }
+    if settings.sizeLimitBytes > 0 { wanted.byteLimit = max(settings.sizeLimitBytes, Self.sizeLimitMinimum) }
     wanted.foreignByteLimit = settings.foreignLimitBytes
-    for text in settings.keepAuthors ?? [] {
+    for text in settings.keepAuthors {
       do throws(EntityFault) { wanted.keptAuthors.insert(try PublicKey(spelled: text)) } catch {
         throw Refusal(.failed, "keep-authors: \"\(text)\" is no public key: \(error)")
       }
@@ -180,7 +180,7 @@ extension Store {
       gauge = RetentionGauge()
     }
     retention = wanted
-    let byteCount = settings.recentEventsBytes ?? EventArchive.standardRecentByteCount
+    let byteCount = settings.recentEventsBytes
     if archive.recentByteCount != byteCount { archive.recentByteCount = byteCount }
   }
 }

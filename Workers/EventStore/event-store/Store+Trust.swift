@@ -12,13 +12,13 @@ extension Store {
   /// Takes over which relays are sampled.
   func sample(_ settings: StoreSettings) throws(Refusal) {
     var sampled: Set<Int64> = []
-    for text in settings.verification == "sample" ? settings.sampleRelays ?? [] : [] {
+    for text in settings.verification == .sample ? settings.sampleRelays : [] {
       do throws(RelayURLFault) {
         if let number = relays.number(of: try RelayURL(text).text) { sampled.insert(number) }
       } catch { throw Refusal(.failed, "sample-relays: \(error)") }
     }
-    let rate = Double(settings.sampleRate ?? 100) / 100
-    gate.trust.sample(sampled, SamplingSettings(rate: rate, floor: min(rate, Double(settings.sampleFloor ?? 10) / 100)))
+    let rate = Double(settings.sampleRate) / 100
+    gate.trust.sample(sampled, SamplingSettings(rate: rate, floor: min(rate, Double(settings.sampleFloor) / 100)))
   }
 
   /// A relay has shown what it is: a person hears of it, once for each step.

@@ -46,7 +46,6 @@ extension Metrics {
   }
 
   /// The words of a relay's states.
-  private static let relayStates = ["open", "connecting", "waiting", "closing", "idle", RelayStates.Relay.quarantined]
 
   static func addRelays(_ connectors: [RoostSnapshot.Connector], to text: inout MetricText) {
     var relays: [MetricText.Member<RelayStates.Relay>] = []
@@ -56,8 +55,8 @@ extension Metrics {
       relays += own.map { relay in
         MetricText.Member(labels: [("connector", connector.name), ("relay", relay.relay)], value: relay)
       }
-      states += relayStates.map { state in
-        MetricText.Sample([("connector", connector.name), ("state", state)], own.count { $0.state == state })
+      states += RelayStateWord.allCases.map { state in
+        MetricText.Sample([("connector", connector.name), ("state", state.rawValue)], own.count { $0.state == state })
       }
     }
     text.add("roost_relays", .gauge, "Relays of a connector in a state.", states)
@@ -69,7 +68,7 @@ extension Metrics {
   }
 
   private static func addEach(_ relays: [MetricText.Member<RelayStates.Relay>], to text: inout MetricText) {
-    text.add("roost_relay_open", .gauge, "Whether the relay is connected.", of: relays) { $0.state == "open" ? 1 : 0 }
+    text.add("roost_relay_open", .gauge, "Whether the relay is connected.", of: relays) { $0.state == .open ? 1 : 0 }
     text.addTimes(
       "roost_relay_open_seconds_total", .counter, "Time connected, all connections together.", of: relays,
       milliseconds: \.openMilliseconds)

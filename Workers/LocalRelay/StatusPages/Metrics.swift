@@ -66,12 +66,6 @@ public enum Metrics {
     }
   }
 
-  /// The words of a worker's states, each a figure of its own, as Prometheus wants it.
-  static let workerStates = [
-    "stopped", "waiting", "starting", "ready", "draining", "stopping", "backoff", "exec-failed", "failed", "held",
-    "attached", "exited",
-  ]
-
   private static func addWorkers(_ workers: [WorkerStatus], to text: inout MetricText) {
     let members = workers.map { worker in
       MetricText.Member(labels: [("worker", worker.name), ("role", worker.role)], value: worker)
@@ -82,7 +76,9 @@ public enum Metrics {
     text.add(
       "roost_worker_state", .gauge, "The worker's state: 1 for the one it is in.",
       members.flatMap { member in
-        workerStates.map { MetricText.Sample(member.labels + [("state", $0)], $0 == member.value.state) }
+        WorkerStateWord.allCases.filter { $0 != .absent }.map {
+          MetricText.Sample(member.labels + [("state", $0.rawValue)], $0 == member.value.state)
+        }
       })
     text.addTimes(
       "roost_worker_state_seconds", .gauge, "Time in this state.", of: members, milliseconds: \.sinceMilliseconds)

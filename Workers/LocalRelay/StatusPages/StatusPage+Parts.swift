@@ -54,8 +54,10 @@ extension StatusPage {
       return noFigure("Relays", "the relay connector does not answer")
     }
     let relays = snapshot.relays
-    let open = relays.count { $0.state == "open" }
-    let others = [("waiting", "waiting"), ("idle", "not needed now"), ("quarantined", "left alone")]
+    let open = relays.count { $0.state == .open }
+    let others: [(RelayStateWord, String)] = [
+      (.waiting, "waiting"), (.idle, "not needed now"), (.quarantined, "left alone"),
+    ]
     let parts = others.compactMap { state, words in
       let count = relays.count { $0.state == state }
       return count > 0 ? "\(count) \(words)" : nil
@@ -81,7 +83,7 @@ extension StatusPage {
     let items: [Markup] = status.workers.map { worker in
       """
       <li class="row">\(dot(StatusLevel(workerState: worker.state)))<span class="name">\(worker.name)</span>\
-      <span>\(worker.state)</span><span class="soft note">\(note(worker))</span>\
+      <span>\(worker.state.rawValue)</span><span class="soft note">\(note(worker))</span>\
       <span class="soft right">\(worker.residentBytes.map { Amount.bytes($0) } ?? "")</span></li>
 
       """
@@ -110,7 +112,7 @@ extension StatusPage {
     let items: [Markup] = troubled.prefix(listMaximum).map { relay in
       """
       <li class="row relay">\(dot(.pending))<span class="name">\(relay.relay)</span>\
-      <span class="soft note">\(relay.reason ?? relay.state)</span></li>
+      <span class="soft note">\(relay.reason ?? relay.state.rawValue)</span></li>
 
       """
     }

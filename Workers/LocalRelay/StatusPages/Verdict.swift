@@ -14,21 +14,21 @@ enum StatusLevel: String, Sendable, Comparable {
   case bad
 
   /// What a worker's state word means; any word to come is bad.
-  init(workerState: String) {
+  init(workerState: WorkerStateWord) {
     switch workerState {
-    case "ready", "attached": self = .good
-    case "stopped", "exited", "absent", "held": self = .idle
-    case "waiting", "starting", "draining", "stopping": self = .pending
+    case .ready, .attached: self = .good
+    case .stopped, .exited, .absent, .held: self = .idle
+    case .waiting, .starting, .draining, .stopping: self = .pending
     default: self = .bad
     }
   }
 
   /// What a relay's state word means. One that could not be reached is tried again by itself.
-  init(relayState: String) {
+  init(relayState: RelayStateWord) {
     switch relayState {
-    case "open": self = .good
-    case "idle": self = .idle
-    case "connecting", "closing": self = .pending
+    case .open: self = .good
+    case .idle: self = .idle
+    case .connecting, .closing: self = .pending
     default: self = .bad
     }
   }

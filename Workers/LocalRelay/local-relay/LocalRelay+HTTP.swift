@@ -60,7 +60,7 @@ extension LocalRelay: WebSocketServerDelegate {
   /// A page of the internet whose name was made to lead to this machine asks for that name: it is not ours.
   private func isOurName(_ name: String) -> Bool {
     ["localhost", "127.0.0.1", "::1"].contains(name) || places.contains { $0.host == name }
-      || (settings.hosts ?? []).contains { $0.lowercased() == name }
+      || settings.hosts.contains { $0.lowercased() == name }
   }
 
   /// Pages of all origins may read what the relay says of itself (NIP-11).

@@ -67,14 +67,14 @@ final class LocalRelay: ClientLink.Owner {
   private static let fetchMaximum = 8
 
   var bus: BusConnection { worker.bus }
-  var slowMilliseconds: UInt64 { settings.slowClientMilliseconds ?? 30_000 }
+  var slowMilliseconds: UInt64 { settings.slowClientMilliseconds }
 
   init(_ worker: Worker, directory: String, owners: SocketOwners?, knowsUsers: Bool) throws(Refusal) {
     self.worker = worker
     self.knowsUsers = knowsUsers
     userCheck = LocalUserCheck(owners)
     desk = EventIntake(worker.bus, Logger(label: "local-relay"))
-    settings = try worker.settings(as: LocalRelaySettings.self)
+    settings = try worker.settings(of: LocalRelaySettings.self)
     do throws(StorageFault) {
       origins = try AllowedOrigins(directory: directory, now: WallClock.seconds)
       accounts = try AccountFollower(worker.bus, directory: directory, Logger(label: "local-relay"))
@@ -114,9 +114,9 @@ final class LocalRelay: ClientLink.Owner {
   }
 
   private func listen() throws(Refusal) {
-    let certificate = settings.certificateFile ?? ""
+    let certificate = settings.certificateFile
     if !certificate.isEmpty {
-      let key = settings.keyFile ?? ""
+      let key = settings.keyFile
       do throws(IdentityFault) {
         security = try TLSServer(certificateFile: certificate, keyFile: key.isEmpty ? certificate : key)
       } catch {
@@ -154,7 +154,7 @@ final class LocalRelay: ClientLink.Owner {
 
   private func settingsChanged() {
     let before = userCheck
-    do throws(Refusal) { try adopt(try worker.settings(as: LocalRelaySettings.self)) } catch {
+    do throws(Refusal) { try adopt(try worker.settings(of: LocalRelaySettings.self)) } catch {
       log.error("the new settings are not taken", metadata: ["why": "\(error.message)"])
     }
     // What a program may do was settled when it came: it comes again.
@@ -188,7 +188,7 @@ final class LocalRelay: ClientLink.Owner {
   private func adopt(_ new: LocalRelaySettings) throws(Refusal) {
     let guests = try new.guestKeys()
     let fetchers = try new.fetchers()
-    fetchFilters = try (new.fetchFilters ?? []).map { text throws(Refusal) in
+    fetchFilters = try new.fetchFilters.map { text throws(Refusal) in
       do throws(FilterFault) { return try Filter(json: Array(text.utf8)) } catch {
         throw Refusal(.failed, "fetch-filters: \(text): \(error)")
       }
@@ -196,7 +196,7 @@ final class LocalRelay: ClientLink.Owner {
     (fetchOrigins, fetchKeys) = fetchers
     environment.guests = guests
     for client in clients.values { client.noteAdmission() }
-    userCheck.allowed = Set(new.allowUids ?? [])
+    userCheck.allowed = Set(new.allowUids)
     settings = new
     names = namesNow
   }
@@ -217,7 +217,7 @@ final class LocalRelay: ClientLink.Owner {
   var addresses: [RelayURL] {
     Self.relays(
       places.flatMap { place in
-        let names = settings.hosts ?? []
+        let names = settings.hosts
         // Over the network it is by TLS, and by the names that the certificate may have. Nobody dials "every address".
         let hosts =
           place.isLoopback
@@ -236,7 +236,7 @@ final class LocalRelay: ClientLink.Owner {
 
   /// The same, with everything that a client may have dialled, whoever stands in between.
   private var namesNow: Set<RelayURL> {
-    let hosts = settings.hosts ?? []
+    let hosts = settings.hosts
     var texts = addresses.map(\.text) + hosts.flatMap { ["ws://\($0)", "wss://\($0)"] }
     for port in Set(places.map(\.port)) {
       for host in ["localhost", "127.0.0.1", "::1"] + hosts {
@@ -295,7 +295,7 @@ final class LocalRelay: ClientLink.Owner {
 
   func mayFetch(_ link: ClientLink, _ question: ClientQuery) -> Bool {
     guard link.fetchingCount < Self.fetchMaximum else { return false }
-    if settings.fetch == true || link.identity.wantsFetching { return true }
+    if settings.fetch || link.identity.wantsFetching { return true }
     if let origin = link.identity.origin.flatMap({ Origin($0) }), fetchOrigins.contains(origin) { return true }
     if !link.session.shown.isDisjoint(with: fetchKeys) { return true }
     return question.filters.allSatisfy { filter in fetchFilters.contains { $0.covers(filter.unbounded) } }

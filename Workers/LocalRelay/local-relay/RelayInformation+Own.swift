@@ -6,16 +6,16 @@ extension RelayInformation {
   /// What this relay says of itself (NIP-11) to somebody before whom its door is open, or closed.
   init(_ settings: LocalRelaySettings, limits: ClientLimits, _ requirement: ClientRequirement) {
     self.init()
-    let text = settings.description ?? ""
+    let text = settings.description
     name = "Roost"
     description =
       text.isEmpty
       ? "A local relay: a cache of one's own, which sends to the world what its owner's accounts sign." : text
-    contact = settings.contact.flatMap { $0.isEmpty ? nil : $0 }
+    contact = settings.contact.isEmpty ? nil : settings.contact
     supportedNIPs = [1, 9, 11, 40, 42, 45, 50, 59, 62, 67, 70, 77]
     version = RoostVersion.text
     var limitation = Limitation()
-    limitation.messageByteCountMaximum = settings.messageByteCountMaximum
+    limitation.messageByteCountMaximum = settings.messageBytes
     limitation.subscriptionMaximum = limits.subscriptionMaximum
     limitation.subscriptionNameLengthMaximum = ClientMessage.subscriptionCharacterCountMaximum
     limitation.limitMaximum = limits.eventMaximum

@@ -112,7 +112,7 @@ extension DesiredSubscriptions {
   private mutating func noteReach(of relay: RelayStates.Relay) {
     guard let url = RelayURL(canonical: relay.relay) else { return }
     // `waiting`: the last attempt has failed, and the next one is not allowed yet.
-    let isLeftAlone = relay.state == "waiting" || relay.state == RelayStates.Relay.quarantined
+    let isLeftAlone = relay.state == .waiting || relay.state == .quarantined
     unreachable[url] = isLeftAlone ? relay.reason ?? "it cannot be reached" : nil
     guard unreachable[url] != nil else { return }
     for (id, demand) in demands where id.relay == url && demand.pack != nil && !demand.hasFailed {

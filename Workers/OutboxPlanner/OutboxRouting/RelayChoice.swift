@@ -43,7 +43,7 @@ public struct RelayChoice: Hashable, Sendable {
   /// As `plan.route` tells it.
   ///
   /// - Parameter state: how its connection is, as in `relay.list`.
-  public func stop(state: String? = nil) -> Route.Stop {
+  public func stop(state: RelayStateWord? = nil) -> Route.Stop {
     Route.Stop(relay: url.text, why: why, people: people.map(\.description), connector: connector, state: state)
   }
 }

@@ -135,7 +135,7 @@ extension Planner: PublishRouting {
     if report.isWhole { openRelays[connector] = nil }
     for relay in report.relays {
       guard let url = try? RelayURL(relay.relay) else { continue }  // A connector of ours spells them canonically.
-      if relay.state != "open" {
+      if relay.state != .open {
         openRelays[connector]?.remove(url)
       } else if openRelays[connector, default: []].insert(url).inserted {
         publishing?.relayOpened(url)

@@ -136,15 +136,10 @@ final class Planner {
   /// Where this Roost's own relays listen, and which connectors and signer there are to be, as roostd says; no keys of
   /// the file.
   private func takeSettings() throws(Refusal) {
-    struct Settings: Decodable {
-      var ownAddresses: [String]?
-      var connectors: [ConfiguredConnector]?
-      var hasSigner: Bool?
-    }
-    let settings = try worker.settings(as: Settings.self)
-    directory.ownAddressesAre(OwnAddresses(settings.ownAddresses ?? []))
-    directory.configurationIs(settings.connectors ?? [])
-    hasSigner = settings.hasSigner ?? true
+    let settings = try worker.settings(of: PlannerSettings.self)
+    directory.ownAddressesAre(OwnAddresses(settings.ownAddresses))
+    directory.configurationIs(settings.connectors)
+    hasSigner = settings.hasSigner
   }
 
   /// The present instant.

@@ -47,7 +47,7 @@ final class PublishService {
   /// Versions that are kept because of a publication that the event store has not taken yet, by its event.
   var keptVersions: [EventID: String] = [:]
   var queue = PublishQueue(seed: UInt64.random(in: .min ... .max))
-  var settings = PublishSettings()
+  var settings = PlannerSettings()
   var bodies = PublishBodies()
   /// Says where events go.
   unowned let routes: any PublishRouting
@@ -154,7 +154,7 @@ final class PublishService {
   }
 
   /// Takes over changed settings of `supervisor.conf`.
-  func settingsChanged() throws(Refusal) { settings = try worker.settings(as: PublishSettings.self) }
+  func settingsChanged() throws(Refusal) { settings = try worker.settings(of: PlannerSettings.self) }
 
   /// A connector says that a relay is connected.
   func relayOpened(_ relay: RelayURL) { perform { $0.relayOpened(relay.text, at: $1) } }

@@ -1,18 +1,13 @@
+import Contracts
 import Nostr
 
-/// The settings of the publish queue in `supervisor.conf`.
-struct PublishSettings: Decodable, Sendable {
-  /// After how long relays that have not taken an event are given up.
-  var publishExpiryMilliseconds: Int64?
+extension PlannerSettings {
+  /// How long relays have for an event that is ephemeral: what it says is over by then.
+  private static let ephemeralExpirySeconds: Int64 = 60
 
-  /// Three days: a weekend without a network.
-  static let standardExpirySeconds: Int64 = 72 * 3_600
-  /// The same of events that nobody keeps: what they say is over by then.
-  static let ephemeralExpirySeconds: Int64 = 60
-
-  /// Seconds that an event of this kind has.
+  /// Seconds that relays have for an event of this kind.
   func expirySeconds(kind: UInt16) -> Int64 {
-    let seconds = publishExpiryMilliseconds.map { max(1, $0 / 1_000) } ?? Self.standardExpirySeconds
+    let seconds = max(1, publishExpiryMilliseconds / 1_000)
     return KindClass(kind) == .ephemeral ? min(seconds, Self.ephemeralExpirySeconds) : seconds
   }
 }

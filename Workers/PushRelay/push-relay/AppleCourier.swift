@@ -33,11 +33,11 @@ struct AppleAccount: Sendable {
       throw Refusal(.failed, "apns-key-file: \(file) holds no P-256 key in PEM; Apple's is called AuthKey_….p8")
     }
     self.key = key
-    keyID = settings.apnsKeyID ?? ""
-    teamID = settings.apnsTeamID ?? ""
+    keyID = settings.apnsKeyID
+    teamID = settings.apnsTeamID
     let standard =
-      settings.apnsEnvironment == "sandbox" ? "https://api.sandbox.push.apple.com" : "https://api.push.apple.com"
-    origin = try PlainURL(settings.apnsURL ?? "", or: standard, setting: "apns-url").origin
+      settings.apnsEnvironment == .sandbox ? "https://api.sandbox.push.apple.com" : "https://api.push.apple.com"
+    origin = try PlainURL(settings.apnsURL, or: standard, setting: "apns-url").origin
   }
 }
 

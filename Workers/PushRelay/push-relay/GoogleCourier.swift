@@ -59,7 +59,7 @@ struct GoogleAccount: Sendable {
     email = file.email
     self.key = key
     tokenURL = file.tokenURL ?? "https://oauth2.googleapis.com/token"
-    sendURL = try PlainURL(settings.fcmURL ?? "", or: "https://fcm.googleapis.com", setting: "fcm-url").text
+    sendURL = try PlainURL(settings.fcmURL, or: "https://fcm.googleapis.com", setting: "fcm-url").text
   }
 
   private static func isNameByte(_ byte: UInt8) -> Bool {

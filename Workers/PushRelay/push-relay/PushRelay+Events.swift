@@ -19,13 +19,13 @@ extension PushRelay {
   func prepareEvents(_ classes: WakeClasses) throws(Refusal) {
     guard settings.nostr.publicURL != nil else { return }
     var rules = EventFollower.Rules()
-    rules.ageSeconds = settings.nostrAgeMilliseconds.map { $0 / 1_000 } ?? rules.ageSeconds
-    rules.pauseMilliseconds = settings.nostrPauseMilliseconds ?? rules.pauseMilliseconds
-    rules.keyMaximum = settings.nostrKeysMaximum ?? rules.keyMaximum
-    rules.asksRelays = settings.nostrRelays ?? rules.asksRelays
+    rules.ageSeconds = settings.nostrAgeMilliseconds / 1_000
+    rules.pauseMilliseconds = settings.nostrPauseMilliseconds
+    rules.keyMaximum = settings.nostrKeysMaximum
+    rules.asksRelays = settings.nostrRelays
     rules.wakeSeconds = classes[Wake.nostr].timeToLiveSeconds
     nostrOwners = NostrOwners(
-      worker, log, isOpen: settings.nostrRegistration == "anybody", listed: try settings.listedOwners())
+      worker, log, isOpen: settings.nostrRegistration == .anybody, listed: try settings.listedOwners())
     follower = EventFollower(worker, ledger: ledger, writer: writer, rules: rules, log: log)
   }
 

@@ -72,7 +72,7 @@ final class PushRelay {
   init(_ worker: Worker, directory: String) throws(Refusal) {
     self.worker = worker
     self.directory = directory
-    settings = try worker.settings(as: PushSettings.self)
+    settings = try worker.settings(of: PushSettings.self)
     let ring = try Self.ring(settings, in: directory)
     let rescue: LedgerRescue?
     let limits: SavedLimits?
@@ -97,12 +97,12 @@ final class PushRelay {
 
   /// Listens, and begins to deliver.
   func start() async throws(Refusal) {
-    let classes = try settings.classes()
+    let classes = try PushSettings.classes(worker)
     try settings.checkAuthorities()
     let google = try GoogleAccount(settings)
     let couriers = try await couriers(google)
     let messages = PushMessageSettings(
-      topic: settings.apnsTopic ?? "", project: google?.project ?? "", disclosure: settings.shown)
+      topic: settings.apnsTopic, project: google?.project ?? "", disclosure: settings.shown)
     let proved = try await ProvedPlatforms(couriers, topic: messages.topic, ledger: ledger, writer: writer)
     let dispatcher = Dispatcher(
       ledger: ledger, writer: writer, couriers: couriers, classes: classes, messages: messages, proved: proved,
@@ -143,13 +143,13 @@ final class PushRelay {
         recipientPerHour: limits.recipientPerHour), serverTime: WallClock.seconds)
     info.nostrURL = settings.nostr.publicURL.map { $0 + PushMount().prefix }
     return FrontRules(
-      mount: PushMount(acceptsPrefixedSignatures: settings.prefixedPaths ?? false),
+      mount: PushMount(acceptsPrefixedSignatures: settings.prefixedPaths),
       signatures: settings.signatureRules, proxies: try settings.proxies(), disclosure: settings.disclosurePolicy,
       admission: settings.admissionPolicy, classes: classes, messages: messages,
-      allowsPrivateEndpoints: settings.webPushNeighbours ?? false, info: info, nostr: settings.nostr,
+      allowsPrivateEndpoints: settings.webPushNeighbours, info: info, nostr: settings.nostr,
       origins: try settings.crossOrigin(),
-      deviceMaximum: settings.devicesMaximum ?? PushLedger.deviceMaximum,
-      nostrKeyMaximum: settings.nostrKeysMaximum ?? PushLedger.nostrKeyMaximum)
+      deviceMaximum: settings.devicesMaximum,
+      nostrKeyMaximum: settings.nostrKeysMaximum)
   }
 
   // MARK: Platforms
@@ -178,11 +178,11 @@ final class PushRelay {
     } else {
       couriers.reasons[.android] = "fcm-account-file is not set"
     }
-    if settings.webPush ?? true {
+    if settings.webPush {
       limits.connectionMaximum = share.webInFlightMaximum + Self.connectionReserve
       couriers.running[.webPush] = WebCourier(
-        key: try await webPushKey(), contact: settings.webPushContact ?? "",
-        client: client(limits), dialsNeighbours: settings.webPushNeighbours ?? false)
+        key: try await webPushKey(), contact: settings.webPushContact,
+        client: client(limits), dialsNeighbours: settings.webPushNeighbours)
     } else {
       couriers.reasons[.webPush] = "web-push is false"
     }
@@ -202,7 +202,7 @@ final class PushRelay {
   // MARK: The door
 
   private func listen(_ front: PushFront) async throws(Refusal) {
-    let server = PushServer(front, connectionMaximum: settings.connectionsMaximum ?? 1_000, log) {
+    let server = PushServer(front, connectionMaximum: settings.connectionsMaximum, log) {
       [log] address, fault in
       // A relay that nobody can come to is none: what was accepted is in the ledger, and the next process begins again.
       log.critical(
@@ -216,7 +216,7 @@ final class PushRelay {
         certificateFile: file, keyFile: PushSettings.file(settings.keyFile) ?? file, log)
     }
     for address in try settings.addresses() {
-      if !address.isLoopback, identity == nil, (settings.trustedProxies ?? []).isEmpty {
+      if !address.isLoopback, identity == nil, settings.trustedProxies.isEmpty {
         throw Refusal(
           .failed, "listen: \(address) is open to others: that needs certificate-file and key-file, or trusted-proxies")
       }
@@ -264,7 +264,7 @@ final class PushRelay {
   }
 
   func tellStatus() {
-    let place = addresses.map { "http\(settings.certificateFile?.isEmpty == false ? "s" : "")://\($0)/v1" }
+    let place = addresses.map { "http\(!settings.certificateFile.isEmpty ? "s" : "")://\($0)/v1" }
     let waiting = dispatcher?.board.count ?? 0
     let words = place.joined(separator: ", ")
     worker.bus.sendStatus(

@@ -73,7 +73,7 @@ extension Connector {
       .get, url.informationURL, fields: [HTTPField("Accept", "application/nostr+json")])
     request.answerByteCountMaximum = RelayInformation.byteCountMaximum
     request.totalMilliseconds = Self.informationMilliseconds
-    request.connectMilliseconds = min(settings.connectMilliseconds, Self.informationMilliseconds)
+    request.connectMilliseconds = min(settings.connectTimeoutMilliseconds, Self.informationMilliseconds)
     request.dialsGlobalAddressesOnly = question.isForeign
     do throws(HTTPFault) {
       let answer = try await httpClient.send(request)

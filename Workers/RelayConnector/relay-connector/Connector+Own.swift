@@ -35,7 +35,7 @@ extension Connector {
   /// Takes over where our own relays listen: leaves those that are connected, and asks those that are none any more.
   func adoptOwn(_ settings: ConnectorSettings) {
     let before = own
-    own = OwnAddresses(settings.ownAddresses ?? [])
+    own = OwnAddresses(settings.ownAddresses)
     guard own != before else { return }
     ledHome = [:]
     for url in links.keys where isOwn(url) { leaveHome(url, OwnAddresses.reason) }

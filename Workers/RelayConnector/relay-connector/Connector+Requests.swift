@@ -23,7 +23,7 @@ extension Connector {
   /// How long a relay may be silent: as configured, and a little less than the caller waits, so that the caller hears
   /// what was wrong instead of only that time ran out.
   private func patience(for request: BusRequest) -> UInt64 {
-    min(settings.requestMilliseconds, callersMilliseconds(of: request) ?? .max)
+    min(settings.requestTimeoutMilliseconds, callersMilliseconds(of: request) ?? .max)
   }
 
   /// A little less than the caller waits; nil if he does not say how long.
@@ -35,7 +35,7 @@ extension Connector {
   /// How long an answer may take in all, however lively the relay is: a little less than the caller waits, or a
   /// multiple of the longest silence.
   private func totalMilliseconds(for request: BusRequest) -> UInt64 {
-    callersMilliseconds(of: request) ?? settings.requestMilliseconds * Self.totalPerSilence
+    callersMilliseconds(of: request) ?? settings.requestTimeoutMilliseconds * Self.totalPerSilence
   }
 
   /// How many times the longest silence an answer may take, if the caller does not say.
@@ -89,7 +89,7 @@ extension Connector {
   /// The relay has shown life, or (`progressed` false) it is the caller's turn, for as long as it likes.
   private func deadlineMoved(_ key: RequestKey, _ progressed: Bool) {
     guard let request = requests[key] else { return }
-    let silenceEnd = EventLoop.process.now.advanced(milliseconds: settings.requestMilliseconds)
+    let silenceEnd = EventLoop.process.now.advanced(milliseconds: settings.requestTimeoutMilliseconds)
     let deadline = request.deadline(isRelaysTurn: progressed, silenceEnd: silenceEnd)
     request.link.tell { session, now in session.deadlineMoved(key, to: deadline, at: now) }
   }

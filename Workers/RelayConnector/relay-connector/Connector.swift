@@ -66,7 +66,7 @@ final class Connector {
   init(_ worker: Worker) throws(Refusal) {
     self.worker = worker
     bus = worker.bus
-    settings = try worker.settings(as: ConnectorSettings.self)
+    settings = try worker.settings(of: ConnectorSettings.self)
     quarantine = QuarantineService(log: log)
     lines = IngestSenders(worker.bus)
     lines.onHeld = { [unowned self] url, isHeld in
@@ -91,7 +91,7 @@ final class Connector {
 
   private func settingsChanged() {
     do throws(Refusal) {
-      settings = try worker.settings(as: ConnectorSettings.self)
+      settings = try worker.settings(of: ConnectorSettings.self)
       try adopt(settings)
     } catch {
       log.error("the new settings are not taken", metadata: ["why": "\(error.message)"])
@@ -101,7 +101,7 @@ final class Connector {
   /// Opens what is configured and leaves what is not any more.
   private func adopt(_ settings: ConnectorSettings) throws(Refusal) {
     var wanted: [RelayURL] = []
-    for text in settings.relays ?? [] { wanted.append(try parse(text)) }
+    for text in settings.relays { wanted.append(try parse(text)) }
     let gone = configured.filter { !wanted.contains($0) }
     configured = wanted
     adoptOwn(settings)
@@ -160,7 +160,7 @@ final class Connector {
   /// - Parameter besides: how many others that are no relays of the group are to be dialled as well.
   func requireDialling(_ url: RelayURL, besides: Int) throws(Refusal) {
     if links[url] != nil || configured.contains(url) { return }
-    guard settings.ephemeral == true else {
+    guard settings.ephemeral else {
       throw Refusal(
         .noSuchRelay, "\(url) is not one of \(worker.name)'s relays, and it dials no others (ephemeral = false)",
         outcome: .notStarted)
@@ -183,7 +183,7 @@ final class Connector {
   /// What knows whom to trust, the one of this process.
   func trust() throws(TrustFault) -> TLSClient {
     if let security { return security }
-    let file = settings.caFile ?? ""
+    let file = settings.caFile
     let made = try TLSClient(authorityFile: file.isEmpty ? nil : file)
     security = made
     return made
@@ -193,7 +193,7 @@ final class Connector {
     if let link = links[url] { return link }
     let link = RelayLink(
       url: url, security: try security(for: url), quarantine: quarantine,
-      connectMilliseconds: settings.connectMilliseconds,
+      connectMilliseconds: settings.connectTimeoutMilliseconds,
       messageByteCountMaximum: bus.welcome.frameLimit - FrameHeader.lengthMinimum, log: log, owner: self)
     if lines.isHeld(url) { link.hold() }
     links[url] = link
@@ -263,20 +263,20 @@ final class Connector {
   }
 
   func state(of url: RelayURL) -> RelayStates.Relay {
-    var state = links[url]?.state ?? RelayStates.Relay(relay: url.text, state: RelaySession.Phase.idle.rawValue)
+    var state = links[url]?.state ?? RelayStates.Relay(relay: url.text, state: .idle)
     if links[url] == nil { state.reason = reasonAgainst(url) }
     guard configured.contains(url) else { return state }
     state.isConfigured = true
-    state.reads = settings.reads ?? true
-    state.writes = settings.writes ?? true
+    state.reads = settings.reads
+    state.writes = settings.writes
     return state
   }
 
   /// One line for `roost status`. A relay that nobody needs is none that is missing.
   private func summary(_ states: RelayStates) -> String {
-    let idle = states.relays.count { $0.state == RelaySession.Phase.idle.rawValue }
-    let open = states.relays.count { $0.state == RelaySession.Phase.open.rawValue }
-    let quarantined = states.relays.count { $0.state == RelayStates.Relay.quarantined }
+    let idle = states.relays.count { $0.state == .idle }
+    let open = states.relays.count { $0.state == .open }
+    let quarantined = states.relays.count { $0.state == .quarantined }
     var text = "\(open) of \(states.relays.count - idle) relays connected"
     if states.relays.isEmpty {
       text = "no relays"

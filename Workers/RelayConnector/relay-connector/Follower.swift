@@ -83,7 +83,7 @@ final class Follower {
     var report = RelayReport(isWhole: isWhole)
     isWhole = false
     isStateNew = false
-    report.dialsOthers = connector.settings.ephemeral == true
+    report.dialsOthers = connector.settings.ephemeral
     report.generation = connector.wishes.state?.generation
     report.version = connector.wishes.state?.version
     let urls = relays.prefix(Self.partMaximum).sorted { $0.text < $1.text }

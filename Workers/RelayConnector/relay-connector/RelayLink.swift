@@ -226,9 +226,9 @@ final class RelayLink {
   /// The relay as this process has seen it.
   var state: RelayStates.Relay {
     let counters = session.counters
-    var state = RelayStates.Relay(relay: url.text, state: session.phase.rawValue)
+    var state = RelayStates.Relay(relay: url.text, state: RelayStateWord(rawValue: session.phase.rawValue))
     if session.phase != .open, let quarantine = quarantine.quarantine(of: url) {
-      state.state = RelayStates.Relay.quarantined
+      state.state = .quarantined
       state.reason = quarantine.reason
       return state
     }

@@ -14,14 +14,6 @@ import WorkerKit
 // know, the keys. An open key is in `SecretMemory` and in `open`; locking an account drops it, and with the last
 // reference it is wiped.
 
-/// The settings of a signer in `supervisor.conf`.
-struct SignerSettings: Decodable, Sendable {
-  /// Which kinds roles of people's own may have signed: `role:kind` or `role:kind-kind`, and `@account` behind it.
-  var signKinds: [String]?
-  /// As whom each provider acts, by its name: ``WorkerAccounts``, from roostd.
-  var workerAccounts: [String: String]?
-}
-
 /// Serves `signer.*`.
 @EventLoopActor
 final class SignerService {
@@ -76,9 +68,9 @@ final class SignerService {
   }
 
   private static func policy(of worker: Worker) throws(Refusal) -> SigningPolicy {
-    let settings = try worker.settings(as: SignerSettings.self)
+    let settings = try worker.settings(of: SignerSettings.self)
     do throws(PolicyFault) {
-      return try SigningPolicy(rules: settings.signKinds ?? [], providerAccounts: settings.workerAccounts ?? [:])
+      return try SigningPolicy(rules: settings.signKinds, providerAccounts: settings.workerAccounts)
     } catch {
       throw Refusal(.failed, "\(error)")
     }

@@ -169,14 +169,14 @@ struct StatusPageTests {
 @Suite("The verdict")
 struct VerdictTests {
   @Test("is on its way while a worker starts", arguments: ["waiting", "starting", "draining", "stopping"])
-  func isOnItsWay(state: String) {
+  func isOnItsWay(state: WorkerStateWord) {
     var snapshot = makeSnapshot()
     snapshot.changeWorker { $0.state = state }
     #expect(Verdict(snapshot).level == .pending)
   }
 
   @Test("is good where a worker is as somebody wanted it", arguments: ["stopped", "held", "exited", "attached"])
-  func isGoodAsWanted(state: String) {
+  func isGoodAsWanted(state: WorkerStateWord) {
     var snapshot = makeSnapshot()
     snapshot.changeWorker { $0.state = state }
     snapshot.store = .silent("it is stopped")
@@ -186,7 +186,7 @@ struct VerdictTests {
   @Test(
     "is bad for states that need somebody, and for words it does not know",
     arguments: ["failed", "backoff", "exec-failed", "new"])
-  func isBad(state: String) {
+  func isBad(state: WorkerStateWord) {
     var snapshot = makeSnapshot()
     snapshot.changeWorker { $0.state = state }
     #expect(Verdict(snapshot).sentence == "One thing needs attention")

@@ -276,7 +276,7 @@ struct DesiredSubscriptionsTests {
   }
 
   @Test("Nobody waits for what a relay has stored while it is left alone", arguments: ["waiting", "quarantined"])
-  func leftAlone(state: String) throws {
+  func leftAlone(state: RelayStateWord) throws {
     let bench = bench(["wss://a.org"])
     let key = try bench.interest(kind: 1)
     bench.settle()

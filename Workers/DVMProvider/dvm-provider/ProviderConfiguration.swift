@@ -1,39 +1,29 @@
 import Contracts
 import Cryptography
+import EventLoop
 import Frames
 import JobProviding
 import Nostr
+import WorkerKit
 
-/// The settings of a provider in `supervisor.conf`.
-struct ProviderSettings: Decodable, Sendable {
-  /// The account that answers; "" for the worker's own.
-  var account: String?
-  /// `accounts`, `anyone`, or public keys.
-  var customers: [String]?
-  /// Whether requests are taken that name nobody.
-  var openMarket: Bool?
-  /// Whether relays are asked for requests, and answers sent to them.
-  var network: Bool?
-  /// Whether it says in public what it serves (NIP-89), and how it is called there.
-  var announce: Bool?
-  var name: String?
-  var about: String?
-  /// The oldest request that is taken.
-  var requestAgeMilliseconds: Int64?
-  /// How long a payment is waited for.
-  var paymentTimeMilliseconds: Int64?
-  // Bounds.
-  var concurrent: Int?
-  var waitingMaximum: Int?
-  var jobs: [JobSettings]?
+/// What a provider goes by: its settings, and the kinds of jobs that it serves.
+struct ProviderConfiguration: Sendable {
+  var settings = ProviderSettings()
+  /// What is served; the built-in services where roostd says nothing, as when the worker was started by hand.
+  var services: [JobSettings]
 
-  /// What is served; the built-in services where nothing is said, as when the worker was started by hand.
-  var services: [JobSettings] { jobs ?? [.builtIn(5_400, "count"), .builtIn(5_302, "search")] }
+  private struct Jobs: Decodable {
+    var jobs: [JobSettings]?
+  }
+
+  @EventLoopActor
+  init(_ worker: Worker) throws(Refusal) {
+    settings = try worker.settings(of: ProviderSettings.self)
+    services = try worker.settings(as: Jobs.self).jobs ?? [.builtIn(5_400, "count"), .builtIn(5_302, "search")]
+  }
 
   /// Whether programs do jobs of customers who may be no accounts of this machine.
-  var servesStrangers: Bool { customers ?? ["accounts"] != ["accounts"] && services.contains { !$0.isBuiltIn } }
-
-  var isOnNetwork: Bool { network ?? false }
+  var servesStrangers: Bool { settings.customers != ["accounts"] && services.contains { !$0.isBuiltIn } }
 
   /// What the desk goes by.
   func rules() throws(Refusal) -> ServingRules {
@@ -43,16 +33,16 @@ struct ProviderSettings: Decodable, Sendable {
         priceMillisatoshis: job.price ?? 0, concurrentMaximum: job.concurrent ?? 2,
         isRepeatable: job.isBuiltIn || job.repeatable ?? false)
     }
-    rules.takesOpenRequests = openMarket ?? true
-    rules.ageMaximum = requestAgeMilliseconds.map { max(1, $0 / 1_000) } ?? rules.ageMaximum
-    rules.paymentSeconds = paymentTimeMilliseconds.map { max(1, $0 / 1_000) } ?? rules.paymentSeconds
-    rules.concurrentMaximum = concurrent ?? rules.concurrentMaximum
-    rules.waitingMaximum = waitingMaximum ?? rules.waitingMaximum
+    rules.takesOpenRequests = settings.openMarket
+    rules.ageMaximum = max(1, settings.requestAgeMilliseconds / 1_000)
+    rules.paymentSeconds = max(1, settings.paymentTimeMilliseconds / 1_000)
+    rules.concurrentMaximum = settings.concurrent
+    rules.waitingMaximum = settings.waitingMaximum
     return rules
   }
 
   private func servedCustomers() throws(Refusal) -> ServingRules.Customers {
-    switch customers ?? ["accounts"] {
+    switch settings.customers {
     case ["accounts"]: return .accounts
     case ["anyone"]: return .anyone
     case let texts:
