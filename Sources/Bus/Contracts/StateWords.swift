@@ -1,4 +1,5 @@
-/// The state of a worker, as the supervisor names it. A later supervisor may have words that this library does not know.
+/// The state of a worker, as the supervisor names it. A later supervisor may have words that this library does not
+/// know.
 public struct WorkerStateWord: RawRepresentable, Hashable, Sendable, Codable, ExpressibleByStringLiteral, CaseIterable,
   CustomStringConvertible
 {
@@ -45,8 +46,8 @@ public struct WorkerStateWord: RawRepresentable, Hashable, Sendable, Codable, Ex
   ]
 }
 
-/// The state of a relay's connection, as its connector names it. A later connector may have words that this library does
-/// not know.
+/// The state of a relay's connection, as its connector names it. A later connector may have words that this library
+/// does not know.
 public struct RelayStateWord: RawRepresentable, Hashable, Sendable, Codable, ExpressibleByStringLiteral, CaseIterable,
   CustomStringConvertible
 {

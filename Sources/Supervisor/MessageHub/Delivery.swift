@@ -47,10 +47,10 @@ struct Delivery {
   /// The sender's credit for this frame is still held.
   var holdsCredit = false
   /// The topic event this is a copy of, if its publisher waits for all of them.
-  var ackGroup = -1
+  var ackGroup: Int?
   /// Neighbours in one of the receiver's two lists of what it has in hand.
-  var previous = -1
-  var next = -1
+  var previous = DeliveryIndex.none
+  var next = DeliveryIndex.none
   var isSetAside = false
   /// Guards against stale references to a reused slot; 0 = the slot is free.
   var serial: UInt64 = 0
@@ -105,6 +105,23 @@ struct PartCounts {
   }
 }
 
+/// The place of a delivery in the hub, or ``none``.
+struct DeliveryIndex: Hashable, Comparable, Sendable {
+  fileprivate let slot: Int32
+
+  fileprivate init(_ slot: Int) { self.slot = Int32(slot) }
+  private init() { slot = -1 }
+
+  /// No delivery.
+  static let none = DeliveryIndex()
+
+  /// Whether it is the place of a delivery.
+  @inline(__always)
+  var isSome: Bool { slot >= 0 }
+
+  static func < (left: DeliveryIndex, right: DeliveryIndex) -> Bool { left.slot < right.slot }
+}
+
 /// A slab of deliveries: stable indices, no allocation once warm.
 struct DeliverySlab {
   private var slots: [Delivery] = []
@@ -113,58 +130,59 @@ struct DeliverySlab {
 
   var count: Int { slots.count - free.count }
 
-  mutating func insert(_ delivery: consuming Delivery) -> Int {
+  mutating func insert(_ delivery: consuming Delivery) -> DeliveryIndex {
     delivery.serial = nextSerial
     nextSerial += 1
     guard let index = free.popLast() else {
       slots.append(delivery)
-      return slots.count - 1
+      return DeliveryIndex(slots.count - 1)
     }
     slots[index] = delivery
-    return index
+    return DeliveryIndex(index)
   }
 
-  mutating func remove(_ index: Int) {
-    precondition(slots[index].serial != 0, "a delivery ends once")
-    slots[index].serial = 0
-    slots[index].payload = .none
-    free.append(index)
+  mutating func remove(_ index: DeliveryIndex) {
+    let slot = Int(index.slot)
+    precondition(slots[slot].serial != 0, "a delivery ends once")
+    slots[slot].serial = 0
+    slots[slot].payload = .none
+    free.append(slot)
   }
 
-  subscript(index: Int) -> Delivery {
+  subscript(index: DeliveryIndex) -> Delivery {
     // Lent, not copied: most readers want one field of many.
     @inline(__always) _read {
-      precondition(slots[index].serial != 0, "no delivery in this slot")
-      yield slots[index]
+      precondition(slots[Int(index.slot)].serial != 0, "no delivery in this slot")
+      yield slots[Int(index.slot)]
     }
     @inline(__always) _modify {
-      precondition(slots[index].serial != 0, "no delivery in this slot")
-      yield &slots[index]
+      precondition(slots[Int(index.slot)].serial != 0, "no delivery in this slot")
+      yield &slots[Int(index.slot)]
     }
   }
 
   /// The deliveries that satisfy a condition, in no order that means anything. Reads every slot.
-  func indices(where condition: (Delivery) -> Bool) -> [Int] {
-    slots.indices.filter { slots[$0].serial != 0 && condition(slots[$0]) }
+  func indices(where condition: (Delivery) -> Bool) -> [DeliveryIndex] {
+    slots.indices.filter { slots[$0].serial != 0 && condition(slots[$0]) }.map { DeliveryIndex($0) }
   }
 
   /// Whether the slot still holds the delivery with this serial number.
-  func holds(_ index: Int, serial: UInt64) -> Bool { slots[index].serial == serial }
+  func holds(_ index: DeliveryIndex, serial: UInt64) -> Bool { slots[Int(index.slot)].serial == serial }
 }
 
 /// A list of deliveries, linked through themselves.
 struct DeliveryList {
-  var first = -1
-  var last = -1
+  var first = DeliveryIndex.none
+  var last = DeliveryIndex.none
 
-  mutating func append(_ index: Int) {
-    if first < 0 { first = index }
+  mutating func append(_ index: DeliveryIndex) {
+    if !first.isSome { first = index }
     last = index
   }
 
-  mutating func remove(between previous: Int, and next: Int) {
-    if previous < 0 { first = next }
-    if next < 0 { last = previous }
+  mutating func remove(between previous: DeliveryIndex, and next: DeliveryIndex) {
+    if !previous.isSome { first = next }
+    if !next.isSome { last = previous }
   }
 }
 

@@ -38,7 +38,7 @@ extension MessageHub {
   }
 
   /// The caller has its answer already. A terminal one ends what the worker had in hand.
-  private mutating func discard(_ index: Int, isTerminal: Bool, byteCount: Int, from seat: Int) {
+  private mutating func discard(_ index: DeliveryIndex, isTerminal: Bool, byteCount: Int, from seat: Int) {
     counters.stale += 1
     if isTerminal {
       removeInHand(index, of: seat)
@@ -51,7 +51,7 @@ extension MessageHub {
 
   @inline(__always)
   private mutating func receivedPart(
-    _ answer: FrameHeader, _ payload: UnsafeRawBufferPointer, for index: Int, from seat: Int, now: Instant,
+    _ answer: FrameHeader, _ payload: UnsafeRawBufferPointer, for index: DeliveryIndex, from seat: Int, now: Instant,
     actions: inout [HubAction]
   ) {
     accept(index, of: seat)
@@ -68,7 +68,7 @@ extension MessageHub {
 
   @inline(__always)
   private mutating func receivedEnd(
-    _ answer: FrameHeader, _ payload: UnsafeRawBufferPointer, for index: Int, from seat: Int,
+    _ answer: FrameHeader, _ payload: UnsafeRawBufferPointer, for index: DeliveryIndex, from seat: Int,
     actions: inout [HubAction]
   ) {
     counters.answered += 1
@@ -81,10 +81,10 @@ extension MessageHub {
   }
 
   /// The delivery an answer belongs to: same caller, same id, this worker, this attempt.
-  private func findAnswered(_ header: FrameHeader, by seat: Int) -> Int? {
+  private func findAnswered(_ header: FrameHeader, by seat: Int) -> DeliveryIndex? {
     let caller = header.destination
     guard caller.role == nil, caller.seat < seats.count else { return nil }
-    var found: Int?
+    var found: DeliveryIndex?
     if seats[caller.seat].endpoint == caller { found = seats[caller.seat].outstanding[header.re] }
     guard let index = found ?? findInHand(seat, source: caller, id: header.re), deliveries[index].isRequest,
       deliveries[index].receiverSeat == seat, deliveries[index].attempt == header.attempt
@@ -95,7 +95,7 @@ extension MessageHub {
 
   /// Progress is a courtesy: without room for it, it is left out.
   private mutating func passProgress(
-    _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, for index: Int, from seat: Int,
+    _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, for index: DeliveryIndex, from seat: Int,
     actions: inout [HubAction]
   ) {
     returnCredit(to: seat, turn: seats[seat].turn, byteCount: payload.count)
@@ -137,8 +137,8 @@ extension MessageHub {
     }
     enqueueAnswer(
       MailboxEntry(
-        header: header, payload: .stored(payload), payloadByteCount: payload.count, delivery: -1, answers: index,
-        answersSerial: deliveries[index].serial, creditHolder: -1),
+        header: header, payload: .stored(payload), payloadByteCount: payload.count, delivery: .none, answers: index,
+        answersSerial: deliveries[index].serial, creditHolder: nil),
       for: seat)
     updateBusy(seat, now)
     // A caller that grants this answer is told when all that waits of it has left.
@@ -154,7 +154,7 @@ extension MessageHub {
     refuse(index, refusal, actions: &actions)
   }
 
-  private func findService(_ call: HubCall) -> Int? {
+  private func findService(_ call: HubCall) -> DeliveryIndex? {
     let seat = call.caller.seat
     guard seat < seats.count, seats[seat].endpoint == call.caller, let index = seats[seat].outstanding[call.id],
       deliveries[index].state == .inService

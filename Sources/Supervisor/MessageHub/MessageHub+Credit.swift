@@ -94,7 +94,7 @@ extension MessageHub {
   static let fullRetryMilliseconds: UInt32 = 1_000
 
   /// The credit of this message comes back when it is answered, or when the answer begins.
-  mutating func withholdCredit(for index: Int) {
+  mutating func withholdCredit(for index: DeliveryIndex) {
     deliveries[index].holdsCredit = true
     let caller = deliveries[index].callerSeat
     seats[caller].withheld.frames += 1
@@ -102,7 +102,7 @@ extension MessageHub {
   }
 
   /// The message is answered. Of a connection that is over, the books were closed with it.
-  mutating func returnWithheld(of index: Int) {
+  mutating func returnWithheld(of index: DeliveryIndex) {
     let caller = deliveries[index].callerSeat
     guard seats[caller].isConnected else { return }
     let byteCount = deliveries[index].payloadByteCount
@@ -113,7 +113,7 @@ extension MessageHub {
 
   /// The answer to a request has begun, which may stand for days: nothing is kept of the request any more, and however
   /// large it was, it is in nobody's way. Only who has too many open waits for their ends.
-  mutating func returnCreditOfBegun(_ index: Int) {
+  mutating func returnCreditOfBegun(_ index: DeliveryIndex) {
     let caller = deliveries[index].callerSeat
     guard seats[caller].outstanding.count < requestMaximum(of: caller) else { return }
     deliveries[index].holdsCredit = false

@@ -81,7 +81,7 @@ extension MessageHub {
     var waiting = Deque<MailboxEntry>()
     swap(&waiting, &seats[receiver].mailbox)
     while let entry = waiting.popFirst() {
-      guard entry.delivery >= 0, deliveries[entry.delivery].isRequest,
+      guard entry.delivery.isSome, deliveries[entry.delivery].isRequest,
         deliveries[entry.delivery].header.source == seats[caller].endpoint
       else {
         seats[receiver].mailbox.append(entry)
@@ -94,10 +94,10 @@ extension MessageHub {
 
   private mutating func dealWithHands(of seat: Int, actions: inout [HubAction]) -> DepartureReport {
     var report = DepartureReport()
-    var inHand: [Int] = []
+    var inHand: [DeliveryIndex] = []
     for list in [seats[seat].setAside, seats[seat].hand] {
       var index = list.first
-      while index >= 0 {
+      while index.isSome {
         inHand.append(index)
         index = deliveries[index].next
       }
@@ -114,7 +114,7 @@ extension MessageHub {
   }
 
   private mutating func dealWith(
-    _ index: Int, of seat: Int, report: inout DepartureReport, actions: inout [HubAction]
+    _ index: DeliveryIndex, of seat: Int, report: inout DepartureReport, actions: inout [HubAction]
   ) {
     removeInHand(index, of: seat)
     clearSuspicion(of: index)
@@ -145,7 +145,7 @@ extension MessageHub {
     }
   }
 
-  private mutating func quarantine(_ index: Int, actions: inout [HubAction]) {
+  private mutating func quarantine(_ index: DeliveryIndex, actions: inout [HubAction]) {
     counters.quarantined += 1
     let delivery = deliveries[index]
     let worker = seats[delivery.receiverSeat].name

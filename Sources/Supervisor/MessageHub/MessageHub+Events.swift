@@ -58,15 +58,15 @@ extension MessageHub {
     if !holds { returnCredit(to: seat, turn: turn, byteCount: payload.count) }
     enqueue(
       MailboxEntry(
-        header: header, payload: Self.stored(payload), payloadByteCount: payload.count, delivery: -1,
-        expiresAt: Self.end(of: header, now), creditHolder: holds ? seat : -1, creditTurn: turn),
+        header: header, payload: Self.stored(payload), payloadByteCount: payload.count, delivery: .none,
+        expiresAt: Self.end(of: header, now), creditHolder: holds ? seat : nil, creditTurn: turn),
       for: receiver)
     updateBusy(receiver, now)
   }
 
   private mutating func insertEvent(
     _ header: FrameHeader, from seat: Int, to receiver: Int, now: Instant, byteCount: Int
-  ) -> Int {
+  ) -> DeliveryIndex {
     let index = deliveries.insert(
       Delivery(
         state: .queued, header: header, callerSeat: seat, receiverSeat: receiver, receivedAt: now, payload: .none,
@@ -96,11 +96,11 @@ extension MessageHub {
   private mutating func publish(
     _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, from seat: Int, now: Instant, actions: inout [HubAction]
   ) {
-    var creditHolder = -1
+    var creditHolder: Int?
     var kept: HubPayload?
-    let group = header.flags.contains(.needsAck) ? openGroup(header) : -1
+    let group = header.flags.contains(.needsAck) ? openGroup(header) : nil
     for receiver in subscribers[header.method] ?? [] where seats[receiver].acceptsWork {
-      if group >= 0 && seats[receiver].isWorker {
+      if let group, seats[receiver].isWorker {
         ackGroups[group]?.remaining += 1
         let index = insertEvent(header, from: seat, to: receiver, now: now, byteCount: payload.count)
         deliveries[index].ackGroup = group
@@ -121,8 +121,8 @@ extension MessageHub {
       enqueueCopy(header, payload, for: receiver, from: seat, kept: &kept, creditHolder: &creditHolder, now: now)
       updateBusy(receiver, now)
     }
-    if creditHolder < 0 { returnCredit(to: seat, turn: seats[seat].turn, byteCount: payload.count) }
-    if group >= 0 {
+    if creditHolder == nil { returnCredit(to: seat, turn: seats[seat].turn, byteCount: payload.count) }
+    if let group {
       ackGroups[group]?.remaining += 1
       acknowledge(group: group, actions: &actions)
     }
@@ -130,7 +130,7 @@ extension MessageHub {
 
   private mutating func enqueueCopy(
     _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, for receiver: Int, from seat: Int,
-    kept: inout HubPayload?, creditHolder: inout Int, now: Instant
+    kept: inout HubPayload?, creditHolder: inout Int?, now: Instant
   ) {
     let full = isFull(receiver)
     // The supervisor has no credit that could be held: of its own topics, workers too lose what is above their bound.
@@ -144,17 +144,18 @@ extension MessageHub {
     }
     let bytes = kept ?? Self.stored(payload)
     kept = bytes
-    let holds = full && creditHolder < 0
+    let holds = full && creditHolder == nil
     if holds { creditHolder = receiver }
     enqueue(
       MailboxEntry(
-        header: header, payload: bytes, payloadByteCount: payload.count, delivery: -1,
-        expiresAt: Self.end(of: header, now), creditHolder: holds ? seat : -1, creditTurn: seats[seat].turn),
+        header: header, payload: bytes, payloadByteCount: payload.count, delivery: .none,
+        expiresAt: Self.end(of: header, now), creditHolder: holds ? seat : nil, creditTurn: seats[seat].turn),
       for: receiver)
   }
 
   private mutating func offerCopy(
-    _ index: Int, _ payload: UnsafeRawBufferPointer, kept: inout HubPayload?, creditHolder: inout Int, now: Instant,
+    _ index: DeliveryIndex, _ payload: UnsafeRawBufferPointer, kept: inout HubPayload?, creditHolder: inout Int?,
+    now: Instant,
     actions: inout [HubAction]
   ) {
     let receiver = deliveries[index].receiverSeat
@@ -165,12 +166,12 @@ extension MessageHub {
       deliver(index, payload: bytes, now: now, actions: &actions)
       return
     }
-    let holds = isFull(receiver) && creditHolder < 0
+    let holds = isFull(receiver) && creditHolder == nil
     if holds { creditHolder = receiver }
     enqueue(
       MailboxEntry(
         header: deliveries[index].header, payload: bytes, payloadByteCount: payload.count, delivery: index,
-        creditHolder: holds ? sender : -1, creditTurn: seats[sender].turn),
+        creditHolder: holds ? sender : nil, creditTurn: seats[sender].turn),
       for: receiver)
     updateBusy(receiver, now)
   }
@@ -199,7 +200,7 @@ extension MessageHub {
     guard let receivers = subscribers[topic], !receivers.isEmpty else { return }
     let header = FrameHeader(
       type: .event, method: topic, trace: newTrace(), payloadByteCount: payload.count)
-    var holder = 0
+    var holder: Int? = 0
     var kept: HubPayload? = .stored(payload)
     payload.withUnsafeBytes { bytes in
       for receiver in receivers where seats[receiver].acceptsWork {
@@ -268,17 +269,18 @@ extension MessageHub {
   }
 
   /// The receiver is done with an event; its sender is told, unless it was told before that the time had run out.
-  private mutating func finishEvent(_ index: Int, _ type: FrameType, of seat: Int, actions: inout [HubAction]) {
+  private mutating func finishEvent(_ index: DeliveryIndex, _ type: FrameType, of seat: Int, actions: inout [HubAction])
+  {
     removeInHand(index, of: seat)
-    if deliveries[index].ackGroup >= 0 {
-      acknowledge(group: deliveries[index].ackGroup, actions: &actions)
+    if let group = deliveries[index].ackGroup {
+      acknowledge(group: group, actions: &actions)
     } else if deliveries[index].state == .delivered {
       passAck(type, index, actions: &actions)
     }
     end(index)
   }
 
-  private mutating func passAck(_ type: FrameType, _ index: Int, actions: inout [HubAction]) {
+  private mutating func passAck(_ type: FrameType, _ index: DeliveryIndex, actions: inout [HubAction]) {
     let delivery = deliveries[index]
     let caller = delivery.callerSeat
     guard seats[caller].isConnected, seats[caller].endpoint == delivery.header.source else { return }
@@ -311,7 +313,7 @@ extension MessageHub {
     updateBusy(seat, now)
   }
 
-  mutating func requeueDeferred(_ index: Int, now: Instant, actions: inout [HubAction]) {
+  mutating func requeueDeferred(_ index: DeliveryIndex, now: Instant, actions: inout [HubAction]) {
     let seat = deliveries[index].receiverSeat
     deliveries[index].deadline = nil
     if let end = deliveries[index].expiresAt { setDeadline(end, of: index) }
@@ -319,17 +321,5 @@ extension MessageHub {
     requeue(index, atFront: seats[seat].suspectCount == 0)
     pump(seat, now: now, actions: &actions)
     updateBusy(seat, now)
-  }
-
-  /// Puts a delivery that was with a worker back into its mailbox; its bytes move with it.
-  mutating func requeue(_ index: Int, atFront: Bool) {
-    let payload = deliveries[index].payload
-    forgetPayload(of: index)
-    deliveries[index].state = .queued
-    enqueue(
-      MailboxEntry(
-        header: deliveries[index].header, payload: payload, payloadByteCount: deliveries[index].payloadByteCount,
-        delivery: index, creditHolder: -1),
-      for: deliveries[index].receiverSeat, atFront: atFront)
   }
 }

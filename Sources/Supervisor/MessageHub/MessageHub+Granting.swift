@@ -45,7 +45,7 @@ struct HeldAnswer {
 extension MessageHub {
   /// Whether a part of this answer can go to its caller at once.
   @inline(__always)
-  func passesParts(of index: Int) -> Bool {
+  func passesParts(of index: DeliveryIndex) -> Bool {
     let caller = deliveries[index].callerSeat
     guard seats[caller].grantsAnswers else { return takesParts(caller) }
     return deliveries[index].parts.waiting.frames == 0 && deliveries[index].grants.hasRoom(in: limits.answerWindow)
@@ -53,7 +53,7 @@ extension MessageHub {
 
   /// A part of this answer goes to its caller: on the connection's credit, or on the answer's own.
   @inline(__always)
-  mutating func usePartCredit(of index: Int, byteCount: Int) {
+  mutating func usePartCredit(of index: DeliveryIndex, byteCount: Int) {
     let caller = deliveries[index].callerSeat
     if seats[caller].grantsAnswers {
       deliveries[index].grants.didSend(byteCount: byteCount)
@@ -66,12 +66,12 @@ extension MessageHub {
   mutating func hold(_ entry: MailboxEntry, for seat: Int) {
     seats[seat].heldCount += 1
     seats[seat].heldBytes += entry.payloadByteCount
-    if entry.creditHolder >= 0 { seats[seat].heldCreditCount += 1 }
+    if entry.creditHolder != nil { seats[seat].heldCreditCount += 1 }
     seats[seat].held[entry.header.re, default: HeldAnswer()].entries.append(entry)
   }
 
   /// A delivery leaves its caller's books: what still waits of its answer continues without it.
-  mutating func keepGrants(of index: Int) {
+  mutating func keepGrants(of index: DeliveryIndex) {
     let caller = deliveries[index].callerSeat
     guard seats[caller].heldCount > 0 else { return }
     let (id, books) = (deliveries[index].header.id, deliveries[index].grants)
@@ -109,28 +109,16 @@ extension MessageHub {
       answer.entries.removeFirst()
       seats[seat].heldCount -= 1
       seats[seat].heldBytes -= head.payloadByteCount
-      if head.creditHolder >= 0 { seats[seat].heldCreditCount -= 1 }
+      if head.creditHolder != nil { seats[seat].heldCreditCount -= 1 }
       forgetBytes(of: head)
       if spends { books.didSend(byteCount: head.payloadByteCount) }
       counters.framesOut &+= 1
       actions.append(.send(seat: seat, header: head.header, payload: head.payload))
-      if head.answers >= 0, deliveries.holds(head.answers, serial: head.answersSerial) {
+      if head.answers.isSome, deliveries.holds(head.answers, serial: head.answersSerial) {
         announceParts(of: head.answers, actions: &actions)
       }
     }
     if let index { deliveries[index].grants = books } else { answer.books = books }
-  }
-
-  /// The connection has ended: what waits for it means nothing to anybody.
-  mutating func dropHeld(of seat: Int) {
-    for id in seats[seat].held.keys.sorted() {
-      for entry in seats[seat].held[id]?.entries ?? [] { forgetBytes(of: entry) }
-    }
-    seats[seat].held = [:]
-    seats[seat].heldCount = 0
-    seats[seat].heldBytes = 0
-    seats[seat].heldCreditCount = 0
-    seats[seat].untakenSince = nil
   }
 
   /// The client to cut while there is no memory left (``HubLimits/poolBytes``): of those that have taken nothing of

@@ -11,7 +11,7 @@ extension MessageHub {
   public func payloadMaximum(of seat: Int) -> Int { seats[seat].payloadMaximum }
 
   /// Why a message was not given to its receiver.
-  func tooLong(_ index: Int) -> Refusal {
+  func tooLong(_ index: DeliveryIndex) -> Refusal {
     let receiver = deliveries[index].receiverSeat
     return Refusal(
       .badRequest,
@@ -21,7 +21,7 @@ extension MessageHub {
   }
 
   /// The worker's answer is longer than the caller takes: the caller is told so, and the worker to stop.
-  mutating func refusePart(_ byteCount: Int, of index: Int, actions: inout [HubAction]) {
+  mutating func refusePart(_ byteCount: Int, of index: DeliveryIndex, actions: inout [HubAction]) {
     let caller = deliveries[index].callerSeat
     sendCancel(index, actions: &actions)
     abandon(index, Self.answerTooLong(byteCount, seats[caller].payloadMaximum, .unknown), actions: &actions)

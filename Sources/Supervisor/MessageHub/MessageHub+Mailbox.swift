@@ -34,10 +34,22 @@ extension MessageHub {
     if atFront { seats[seat].mailbox.prepend(entry) } else { seats[seat].mailbox.append(entry) }
   }
 
+  /// Puts a delivery that was with a worker back into its mailbox; its bytes move with it.
+  mutating func requeue(_ index: DeliveryIndex, atFront: Bool) {
+    let payload = deliveries[index].payload
+    forgetPayload(of: index)
+    deliveries[index].state = .queued
+    enqueue(
+      MailboxEntry(
+        header: deliveries[index].header, payload: payload, payloadByteCount: deliveries[index].payloadByteCount,
+        delivery: index, creditHolder: nil),
+      for: deliveries[index].receiverSeat, atFront: atFront)
+  }
+
   /// Keeps a part of an answer, or a terminal answer that must stay behind parts, for the caller.
   mutating func enqueueAnswer(_ entry: MailboxEntry, for seat: Int) {
     poolBytes += entry.payload.storedByteCount
-    if entry.answers >= 0 { deliveries[entry.answers].parts.didKeep(byteCount: entry.payloadByteCount) }
+    if entry.answers.isSome { deliveries[entry.answers].parts.didKeep(byteCount: entry.payloadByteCount) }
     if seats[seat].grantsAnswers {
       hold(entry, for: seat)
       return
@@ -56,12 +68,24 @@ extension MessageHub {
   /// The same without its mailbox's count of bytes.
   mutating func forgetBytes(of entry: MailboxEntry) {
     poolBytes -= entry.payload.storedByteCount
-    if entry.creditHolder >= 0 {
-      returnCredit(to: entry.creditHolder, turn: entry.creditTurn, byteCount: entry.payloadByteCount)
+    if let holder = entry.creditHolder {
+      returnCredit(to: holder, turn: entry.creditTurn, byteCount: entry.payloadByteCount)
     }
-    if entry.answers >= 0, deliveries.holds(entry.answers, serial: entry.answersSerial) {
+    if entry.answers.isSome, deliveries.holds(entry.answers, serial: entry.answersSerial) {
       deliveries[entry.answers].parts.didRelease(byteCount: entry.payloadByteCount)
     }
+  }
+
+  /// The connection has ended: what waits for it means nothing to anybody.
+  mutating func dropHeld(of seat: Int) {
+    for id in seats[seat].held.keys.sorted() {
+      for entry in seats[seat].held[id]?.entries ?? [] { forgetBytes(of: entry) }
+    }
+    seats[seat].held = [:]
+    seats[seat].heldCount = 0
+    seats[seat].heldBytes = 0
+    seats[seat].heldCreditCount = 0
+    seats[seat].untakenSince = nil
   }
 
   /// Sends what the seat may have now.
@@ -82,7 +106,7 @@ extension MessageHub {
       if spends { useCredit(towards: seat, byteCount: head.payloadByteCount) }
       counters.framesOut &+= 1
       actions.append(.send(seat: seat, header: head.header, payload: head.payload))
-      if head.answers >= 0, deliveries.holds(head.answers, serial: head.answersSerial) {
+      if head.answers.isSome, deliveries.holds(head.answers, serial: head.answersSerial) {
         announceParts(of: head.answers, actions: &actions)
       }
     }
@@ -90,11 +114,11 @@ extension MessageHub {
 
   /// A suspect is delivered alone: while one is with the worker, nothing else goes to it.
   private mutating func sendWork(to seat: Int, now: Instant, actions: inout [HubAction]) {
-    while seats[seat].state == .ready, seats[seat].hasCredit, seats[seat].suspectInHand < 0,
+    while seats[seat].state == .ready, seats[seat].hasCredit, !seats[seat].suspectInHand.isSome,
       let head = seats[seat].mailbox.popFirst()
     {
       settle(head, of: seat)
-      if head.delivery >= 0 {
+      if head.delivery.isSome {
         deliver(head.delivery, payload: head.payload, now: now, actions: &actions)
         continue
       }
@@ -117,7 +141,7 @@ extension MessageHub {
   }
 
   /// Hands a delivery to its receiver. Its bytes stay for as long as it may have to be delivered again.
-  mutating func deliver(_ index: Int, payload: HubPayload, now: Instant, actions: inout [HubAction]) {
+  mutating func deliver(_ index: DeliveryIndex, payload: HubPayload, now: Instant, actions: inout [HubAction]) {
     let seat = deliveries[index].receiverSeat
     if let end = deliveries[index].expiresAt {
       guard end > now else {
@@ -145,7 +169,7 @@ extension MessageHub {
     updateBusy(seat, now)
   }
 
-  private mutating func markDelivered(_ index: Int) {
+  private mutating func markDelivered(_ index: DeliveryIndex) {
     deliveries[index].state = .delivered
     // A NACK can come any number of times: the number wraps past 0, and past 1, which means "for the first time".
     let attempt = deliveries[index].attempt
@@ -157,14 +181,14 @@ extension MessageHub {
   }
 
   /// Frees the bytes kept for a second delivery.
-  mutating func forgetPayload(of index: Int) {
+  mutating func forgetPayload(of index: DeliveryIndex) {
     poolBytes -= deliveries[index].payload.storedByteCount
     deliveries[index].payload = .none
   }
 
   // MARK: What a worker has in hand
 
-  mutating func appendInHand(_ index: Int, of seat: Int) {
+  mutating func appendInHand(_ index: DeliveryIndex, of seat: Int) {
     link(index, of: seat, aside: false)
     seats[seat].inHandCount += 1
     seats[seat].unacceptedCount += 1
@@ -172,34 +196,34 @@ extension MessageHub {
     if deliveries[index].isSuspect { seats[seat].suspectInHand = index }
   }
 
-  mutating func removeInHand(_ index: Int, of seat: Int) {
+  mutating func removeInHand(_ index: DeliveryIndex, of seat: Int) {
     unlink(index, of: seat)
     seats[seat].inHandCount -= 1
     if !deliveries[index].isAccepted { seats[seat].unacceptedCount -= 1 }
     if deliveries[index].state == .abandoned { seats[seat].abandonedCount -= 1 }
-    if seats[seat].suspectInHand == index { seats[seat].suspectInHand = -1 }
+    if seats[seat].suspectInHand == index { seats[seat].suspectInHand = .none }
   }
 
-  mutating func setAside(_ index: Int, of seat: Int) {
+  mutating func setAside(_ index: DeliveryIndex, of seat: Int) {
     if deliveries[index].isSetAside { return }
     unlink(index, of: seat)
     link(index, of: seat, aside: true)
   }
 
-  private mutating func link(_ index: Int, of seat: Int, aside: Bool) {
+  private mutating func link(_ index: DeliveryIndex, of seat: Int, aside: Bool) {
     let last = aside ? seats[seat].setAside.last : seats[seat].hand.last
     deliveries[index].isSetAside = aside
     deliveries[index].previous = last
-    deliveries[index].next = -1
-    if last >= 0 { deliveries[last].next = index }
+    deliveries[index].next = .none
+    if last.isSome { deliveries[last].next = index }
     if aside { seats[seat].setAside.append(index) } else { seats[seat].hand.append(index) }
   }
 
-  private mutating func unlink(_ index: Int, of seat: Int) {
+  private mutating func unlink(_ index: DeliveryIndex, of seat: Int) {
     let previous = deliveries[index].previous
     let next = deliveries[index].next
-    if previous >= 0 { deliveries[previous].next = next }
-    if next >= 0 { deliveries[next].previous = previous }
+    if previous.isSome { deliveries[previous].next = next }
+    if next.isSome { deliveries[next].previous = previous }
     if deliveries[index].isSetAside {
       seats[seat].setAside.remove(between: previous, and: next)
     } else {
@@ -208,7 +232,7 @@ extension MessageHub {
   }
 
   /// The worker has shown that this message does not kill it.
-  mutating func accept(_ index: Int, of seat: Int) {
+  mutating func accept(_ index: DeliveryIndex, of seat: Int) {
     if !deliveries[index].isAccepted {
       deliveries[index].isAccepted = true
       seats[seat].unacceptedCount -= 1
@@ -217,20 +241,20 @@ extension MessageHub {
     clearSuspicion(of: index)
   }
 
-  mutating func clearSuspicion(of index: Int) {
+  mutating func clearSuspicion(of index: DeliveryIndex) {
     guard deliveries[index].isSuspect else { return }
     let seat = deliveries[index].receiverSeat
     deliveries[index].isSuspect = false
     seats[seat].suspectCount -= 1
-    if seats[seat].suspectInHand == index { seats[seat].suspectInHand = -1 }
+    if seats[seat].suspectInHand == index { seats[seat].suspectInHand = .none }
   }
 
   /// Looks among what the worker has in hand for the message with this sender and id. Oldest first: acknowledgements
   /// come mostly in order.
-  func findInHand(_ seat: Int, source: Endpoint, id: UInt64) -> Int? {
+  func findInHand(_ seat: Int, source: Endpoint, id: UInt64) -> DeliveryIndex? {
     for list in [seats[seat].hand, seats[seat].setAside] {
       var index = list.first
-      while index >= 0 {
+      while index.isSome {
         if deliveries[index].header.id == id && deliveries[index].header.source == source { return index }
         index = deliveries[index].next
       }
@@ -255,7 +279,7 @@ extension MessageHub {
       type: .gap, destination: seats[seat].endpoint, method: topic, payloadByteCount: bytes.count)
     enqueue(
       MailboxEntry(
-        header: header, payload: .stored(bytes), payloadByteCount: bytes.count, delivery: -1, creditHolder: -1),
+        header: header, payload: .stored(bytes), payloadByteCount: bytes.count, delivery: .none, creditHolder: nil),
       for: seat)
   }
 

@@ -145,7 +145,7 @@ extension MessageHub {
     for topic in seats[seat].subscriptions { unsubscribe(seat, from: topic) }
     while let entry = seats[seat].mailbox.popFirst() {
       settle(entry, of: seat)
-      guard entry.delivery >= 0 else {
+      guard entry.delivery.isSome else {
         counters.dropped += 1
         continue
       }
@@ -192,9 +192,7 @@ extension MessageHub {
     report.isOutOfCredit = seats[seat].isConnected && seats[seat].queuedCount > 0 && !seats[seat].hasCredit
     report.busySince = seats[seat].busySince
     for entries in [seats[seat].answers, seats[seat].mailbox] + seats[seat].held.values.map(\.entries) {
-      for entry in entries where entry.creditHolder >= 0 {
-        report.holding[seats[entry.creditHolder].name, default: 0] += 1
-      }
+      for holder in entries.lazy.compactMap(\.creditHolder) { report.holding[seats[holder].name, default: 0] += 1 }
     }
     return report
   }

@@ -20,7 +20,7 @@ internal import Frames
 extension MessageHub {
   /// A part of a streamed answer: sent at once, or kept for the caller.
   mutating func passPart(
-    _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, for index: Int, from seat: Int, now: Instant,
+    _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, for index: DeliveryIndex, from seat: Int, now: Instant,
     actions: inout [HubAction]
   ) {
     let caller = deliveries[index].callerSeat
@@ -43,7 +43,7 @@ extension MessageHub {
   }
 
   private mutating func keepPart(
-    _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, for index: Int, from seat: Int,
+    _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, for index: DeliveryIndex, from seat: Int,
     actions: inout [HubAction]
   ) {
     let caller = deliveries[index].callerSeat
@@ -62,13 +62,13 @@ extension MessageHub {
     header.destination = seats[caller].endpoint
     enqueueAnswer(
       MailboxEntry(
-        header: header, payload: Self.stored(payload), payloadByteCount: payload.count, delivery: -1, answers: index,
-        answersSerial: deliveries[index].serial, creditHolder: holds ? seat : -1, creditTurn: turn),
+        header: header, payload: Self.stored(payload), payloadByteCount: payload.count, delivery: .none, answers: index,
+        answersSerial: deliveries[index].serial, creditHolder: holds ? seat : nil, creditTurn: turn),
       for: caller)
   }
 
   /// Ends an answer that its caller does not take, where there is no memory to keep it.
-  private mutating func giveUpUntaken(_ index: Int, actions: inout [HubAction]) {
+  private mutating func giveUpUntaken(_ index: DeliveryIndex, actions: inout [HubAction]) {
     let byteCount = seats[deliveries[index].callerSeat].waitingBytes
     if !deliveries[index].isCancelled { sendCancel(index, actions: &actions) }
     abandon(
@@ -80,7 +80,7 @@ extension MessageHub {
 
   /// Tells the worker how much more of an answer it may send, when enough of it was taken to be worth a frame.
   @inline(__always)
-  mutating func announceParts(of index: Int, actions: inout [HubAction]) {
+  mutating func announceParts(of index: DeliveryIndex, actions: inout [HubAction]) {
     let seat = deliveries[index].receiverSeat
     guard seats[seat].knowsAnswerCredit, deliveries[index].state == .delivered,
       let credit = deliveries[index].parts.announcement(limits.answerWindow)
@@ -88,7 +88,7 @@ extension MessageHub {
     sendCredit(credit, for: index, actions: &actions)
   }
 
-  private mutating func sendCredit(_ credit: Credit, for index: Int, actions: inout [HubAction]) {
+  private mutating func sendCredit(_ credit: Credit, for index: DeliveryIndex, actions: inout [HubAction]) {
     // All of it, not its header alone: of that, Swift 6.3.1 reads fields after the access is over if the subscript is
     // not inlined, as in the fuzz build, where they are freed by then.
     let delivery = deliveries[index]

@@ -41,7 +41,8 @@ extension MessageHub {
 
   /// Delivers a message at once, or puts it in the receiver's mailbox.
   mutating func offer(
-    _ index: Int, _ payload: UnsafeRawBufferPointer, to receiver: Int, now: Instant, actions: inout [HubAction]
+    _ index: DeliveryIndex, _ payload: UnsafeRawBufferPointer, to receiver: Int, now: Instant,
+    actions: inout [HubAction]
   ) {
     let sender = deliveries[index].callerSeat
     let turn = seats[sender].turn
@@ -59,7 +60,7 @@ extension MessageHub {
     enqueue(
       MailboxEntry(
         header: deliveries[index].header, payload: Self.stored(payload), payloadByteCount: payload.count,
-        delivery: index, creditHolder: holds ? sender : -1, creditTurn: turn),
+        delivery: index, creditHolder: holds ? sender : nil, creditTurn: turn),
       for: receiver)
     updateBusy(receiver, now)
   }
@@ -109,9 +110,9 @@ extension MessageHub {
 
   /// The member of the role with the least to do; one that is away is better than none.
   func pickMember(of role: UInt16, for method: UInt16) throws(Refusal) -> Int {
-    var best = -1
+    var best: Int?
     var bestLoad = Int.max
-    var closed = -1
+    var closed: Int?
     var isRefusing = false
     for seat in membersByRole[role] ?? [] {
       guard seats[seat].acceptsWork else {
@@ -129,8 +130,8 @@ extension MessageHub {
         bestLoad = load
       }
     }
-    if best >= 0 { return best }
-    if closed >= 0 { throw refusalWhenClosed(closed) }
+    if let best { return best }
+    if let closed { throw refusalWhenClosed(closed) }
     if isRefusing {
       throw Refusal(
         .unknownMethod, "no worker of role '\(roleName(role))' serves \(methodName(method))", outcome: .notStarted)
@@ -164,7 +165,7 @@ extension MessageHub {
 
   /// The hub's own terminal answer to the sender of a delivery, which ends with it. The receiver's list must already be
   /// without it.
-  mutating func refuse(_ index: Int, _ refusal: Refusal, actions: inout [HubAction]) {
+  mutating func refuse(_ index: DeliveryIndex, _ refusal: Refusal, actions: inout [HubAction]) {
     counters.refused += 1
     let bytes = JSONPayload.encode(refusal)
     let delivery = deliveries[index]
@@ -172,9 +173,9 @@ extension MessageHub {
       type: delivery.isRequest ? .error : .nack, re: delivery.header.id, attempt: delivery.attempt,
       method: delivery.header.method, trace: delivery.header.trace, payloadByteCount: bytes.count)
     answer.source = seats[delivery.receiverSeat].endpoint
-    if delivery.ackGroup >= 0 {
+    if let group = delivery.ackGroup {
       // One subscriber less to wait for; the publisher has nothing to repeat.
-      acknowledge(group: delivery.ackGroup, actions: &actions)
+      acknowledge(group: group, actions: &actions)
     } else {
       sendTerminal(answer, payload: .stored(bytes), for: index, actions: &actions)
     }
@@ -182,7 +183,9 @@ extension MessageHub {
   }
 
   /// Sends the terminal answer of a delivery to its sender, behind parts of the same answer that still wait.
-  mutating func sendTerminal(_ header: FrameHeader, payload: HubPayload, for index: Int, actions: inout [HubAction]) {
+  mutating func sendTerminal(
+    _ header: FrameHeader, payload: HubPayload, for index: DeliveryIndex, actions: inout [HubAction]
+  ) {
     let seat = deliveries[index].callerSeat
     if seat == 0 {
       actions.append(.injectedAnswer(id: deliveries[index].header.id, header: header, payload: payload))
@@ -201,7 +204,8 @@ extension MessageHub {
     if deliveries[index].parts.waiting.frames > 0 {
       enqueueAnswer(
         MailboxEntry(
-          header: header, payload: payload, payloadByteCount: header.payloadByteCount, delivery: -1, creditHolder: -1),
+          header: header, payload: payload, payloadByteCount: header.payloadByteCount, delivery: .none,
+          creditHolder: nil),
         for: seat)
       return
     }
@@ -210,7 +214,7 @@ extension MessageHub {
   }
 
   /// Forgets a delivery: nobody will hear of it again.
-  mutating func end(_ index: Int) {
+  mutating func end(_ index: DeliveryIndex) {
     clearSuspicion(of: index)
     forgetPayload(of: index)
     let caller = deliveries[index].callerSeat
@@ -225,7 +229,7 @@ extension MessageHub {
     deliveries.remove(index)
   }
 
-  func call(of index: Int) -> HubCall {
+  func call(of index: DeliveryIndex) -> HubCall {
     let header = deliveries[index].header
     return HubCall(caller: header.source, id: header.id, method: header.method, trace: header.trace)
   }
@@ -254,7 +258,7 @@ extension MessageHub {
     }
   }
 
-  func sendCancel(_ index: Int, actions: inout [HubAction]) {
+  func sendCancel(_ index: DeliveryIndex, actions: inout [HubAction]) {
     let delivery = deliveries[index]
     guard delivery.isRequest, seats[delivery.receiverSeat].isConnected else { return }
     let header = FrameHeader(
@@ -263,13 +267,13 @@ extension MessageHub {
     actions.append(.send(seat: delivery.receiverSeat, header: header, payload: .none))
   }
 
-  mutating func removeFromMailbox(_ index: Int) {
+  mutating func removeFromMailbox(_ index: DeliveryIndex) {
     let seat = deliveries[index].receiverSeat
     guard let position = seats[seat].mailbox.firstIndex(where: { $0.delivery == index }) else { return }
     settle(seats[seat].mailbox.remove(at: position), of: seat)
   }
 
-  mutating func deadlinePassed(_ index: Int, now: Instant, actions: inout [HubAction]) {
+  mutating func deadlinePassed(_ index: DeliveryIndex, now: Instant, actions: inout [HubAction]) {
     let receiver = deliveries[index].receiverSeat
     switch deliveries[index].state {
     case .queued:
@@ -300,7 +304,7 @@ extension MessageHub {
     }
   }
 
-  func expired(_ index: Int, _ outcome: Outcome) -> Refusal {
+  func expired(_ index: DeliveryIndex, _ outcome: Outcome) -> Refusal {
     let name = seats[deliveries[index].receiverSeat].name
     let method = methodName(deliveries[index].header.method)
     let state = outcome == .notStarted ? "it was still waiting for \(name)" : "\(name) has not answered"
@@ -309,7 +313,7 @@ extension MessageHub {
 
   /// Answers the caller although the worker still has the message; the worker's own answer will be discarded, but until
   /// then it counts as work in hand.
-  mutating func abandon(_ index: Int, _ refusal: Refusal, actions: inout [HubAction]) {
+  mutating func abandon(_ index: DeliveryIndex, _ refusal: Refusal, actions: inout [HubAction]) {
     counters.refused += 1
     let bytes = JSONPayload.encode(refusal)
     let delivery = deliveries[index]
@@ -317,9 +321,9 @@ extension MessageHub {
       type: delivery.isRequest ? .error : .nack, source: seats[delivery.receiverSeat].endpoint, re: delivery.header.id,
       attempt: delivery.attempt, method: delivery.header.method, trace: delivery.header.trace,
       payloadByteCount: bytes.count)
-    if delivery.ackGroup >= 0 {
-      acknowledge(group: delivery.ackGroup, actions: &actions)
-      deliveries[index].ackGroup = -1
+    if let group = delivery.ackGroup {
+      acknowledge(group: group, actions: &actions)
+      deliveries[index].ackGroup = nil
     } else {
       sendTerminal(answer, payload: .stored(bytes), for: index, actions: &actions)
     }
@@ -327,7 +331,7 @@ extension MessageHub {
   }
 
   /// Takes a delivery from its caller's books, and leaves it on the worker's.
-  mutating func forget(_ index: Int) {
+  mutating func forget(_ index: DeliveryIndex) {
     let delivery = deliveries[index]
     if seats[delivery.callerSeat].endpoint == delivery.header.source {
       seats[delivery.callerSeat].outstanding[delivery.header.id] = nil

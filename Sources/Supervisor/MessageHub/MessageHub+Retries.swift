@@ -37,7 +37,7 @@ extension MessageHub {
     enqueue(
       MailboxEntry(
         header: header, payload: payload.isEmpty ? .none : .stored(payload), payloadByteCount: payload.count,
-        delivery: index, creditHolder: -1),
+        delivery: index, creditHolder: nil),
       for: receiver, atFront: true)
     pump(receiver, now: now, actions: &actions)
     updateBusy(receiver, now)

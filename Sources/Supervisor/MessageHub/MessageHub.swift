@@ -51,7 +51,7 @@ public struct MessageHub: ~Copyable {
 
   /// A point in time at which a delivery wants attention.
   struct Deadline {
-    var index: Int
+    var index: DeliveryIndex
     var serial: UInt64
   }
 
@@ -140,14 +140,14 @@ public struct MessageHub: ~Copyable {
   }
 
   /// Gives a new delivery its time to live; 0 = none.
-  mutating func setExpiry(afterMilliseconds ttl: UInt32, of index: Int) {
+  mutating func setExpiry(afterMilliseconds ttl: UInt32, of index: DeliveryIndex) {
     guard ttl > 0 else { return }
     let end = deliveries[index].receivedAt.advanced(milliseconds: UInt64(ttl))
     deliveries[index].expiresAt = end
     setDeadline(end, of: index)
   }
 
-  mutating func setDeadline(_ instant: Instant, of index: Int) {
+  mutating func setDeadline(_ instant: Instant, of index: DeliveryIndex) {
     deliveries[index].deadline = instant
     deadlines.add(Deadline(index: index, serial: deliveries[index].serial), at: instant)
     deadlines.removeVoid { instant, due in

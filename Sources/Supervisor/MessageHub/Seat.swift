@@ -8,16 +8,16 @@ struct MailboxEntry {
   var header: FrameHeader
   var payload: HubPayload
   var payloadByteCount: Int
-  /// The delivery behind it, or -1 for frames nobody answers.
-  var delivery: Int
+  /// The delivery behind it; none for frames that are not answered.
+  var delivery: DeliveryIndex
   /// For frames without a delivery: the end of their time to live. They are late rather than lost, with `ttl` at 1.
   var expiresAt: Instant?
-  /// For a part of an answer: the caller's delivery it belongs to (-1 otherwise), so that the terminal answer stays
+  /// For a part of an answer: the caller's delivery it belongs to, so that the terminal answer stays
   /// behind.
-  var answers = -1
+  var answers = DeliveryIndex.none
   var answersSerial: UInt64 = 0
-  /// The seat whose credit this frame still holds, or -1.
-  var creditHolder: Int
+  /// The seat whose credit this frame still holds, if any.
+  var creditHolder: Int?
   var creditTurn: UInt32 = 0
 }
 
@@ -106,11 +106,11 @@ struct Seat {
   var abandonedCount = 0
   /// Suspects that wait and the one in hand.
   var suspectCount = 0
-  /// The suspect in hand, or -1: there is never more than one.
-  var suspectInHand = -1
+  /// The suspect in hand: there is never more than one.
+  var suspectInHand = DeliveryIndex.none
 
   // What the peer has asked for and not been answered.
-  var outstanding: [UInt64: Int] = [:]
+  var outstanding: [UInt64: DeliveryIndex] = [:]
 
   /// The methods it serves: few, so that looking through them beats hashing.
   var serves: [UInt16] = []

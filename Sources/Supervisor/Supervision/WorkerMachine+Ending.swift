@@ -30,6 +30,14 @@ extension WorkerMachine {
     concludeIfOver(&transition)
   }
 
+  /// It is leaving by itself; the rest gets a moment to follow.
+  mutating func letLeave(_ sentence: String, _ transition: inout Transition) {
+    guard state.kind != .stopping else { return }
+    cancelAllTimers(&transition)
+    enter(.stopping(.leaving), sentence, &transition)
+    set(.leave, in: Limits.leaveGrace, unlessEmpty: &transition)
+  }
+
   /// The group is gone and its exit or its bus's end never came: the status was taken by somebody else, or a stranger
   /// holds the other end of the bus. Neither may keep the worker from its next life.
   mutating func lastWordsOverdue(_ transition: inout Transition) {

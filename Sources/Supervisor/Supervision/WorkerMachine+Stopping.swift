@@ -141,14 +141,6 @@ extension WorkerMachine {
     set(.kill, in: Limits.killRepeat, unlessEmpty: &transition)
   }
 
-  /// It is leaving by itself; the rest gets a moment to follow.
-  mutating func letLeave(_ sentence: String, _ transition: inout Transition) {
-    guard state.kind != .stopping else { return }
-    cancelAllTimers(&transition)
-    enter(.stopping(.leaving), sentence, &transition)
-    set(.leave, in: Limits.leaveGrace, unlessEmpty: &transition)
-  }
-
   mutating func leaveGracePassed(_ transition: inout Transition) {
     guard let life = incarnation else { preconditionFailure("\(name) has a leave timer and is not there") }
     if life.exit == nil {
@@ -177,7 +169,7 @@ extension WorkerMachine {
     transition.actions.append(.signalGroup(generation: life.generation, signal))
   }
 
-  private mutating func set(_ timer: WorkerTimer, in period: Duration, unlessEmpty transition: inout Transition) {
+  mutating func set(_ timer: WorkerTimer, in period: Duration, unlessEmpty transition: inout Transition) {
     if incarnation?.groupIsEmpty == false { set(timer, in: period, &transition) }
   }
 }

@@ -62,12 +62,12 @@ extension MessageHub {
   }
 
   /// The parts of each open answer that wait for its caller.
-  private func waitingParts() -> [Int: Credit] {
-    var waiting: [Int: Credit] = [:]
+  private func waitingParts() -> [DeliveryIndex: Credit] {
+    var waiting: [DeliveryIndex: Credit] = [:]
     for index in deliveries.indices(where: { _ in true }) { waiting[index] = Credit(frames: 0, bytes: 0) }
     for seat in seats {
       for entry in seat.queues.joined()
-      where entry.answers >= 0 && deliveries.holds(entry.answers, serial: entry.answersSerial) {
+      where entry.answers.isSome && deliveries.holds(entry.answers, serial: entry.answersSerial) {
         waiting[entry.answers]?.frames += 1
         waiting[entry.answers]?.bytes += UInt64(entry.payloadByteCount)
       }
@@ -129,12 +129,12 @@ extension MessageHub {
     check(seat.unacceptedCount == unaccepted, "messages not accepted")
     check(seat.abandonedCount == abandoned, "messages given up")
     check(seat.suspectCount == suspects.count, "suspects")
-    check(suspectsInHand == (seat.suspectInHand < 0 ? 0 : 1), "the suspect in hand")
+    check(suspectsInHand == (seat.suspectInHand.isSome ? 1 : 0), "the suspect in hand")
     let waiting = [seat.mailbox, seat.answers].reduce(0) { $0 + $1.reduce(0) { $0 + $1.payloadByteCount } }
     check(seat.mailboxBytes == waiting, "bytes that wait")
     let owes = seat.state == .ready && (seat.unacceptedCount > 0 || (seat.queuedCount > 0 && !seat.hasCredit))
     check(!seat.isWorker || (seat.busySince != nil) == owes, "whether it owes progress")
-    if seat.state == .ready && seat.hasCredit && seat.suspectInHand < 0 {
+    if seat.state == .ready && seat.hasCredit && !seat.suspectInHand.isSome {
       check(seat.mailbox.isEmpty && seat.gaps.isEmpty, "what can be sent waits")
     }
     if seat.isConnected && seat.hasCredit { check(seat.answers.isEmpty, "an answer that can be sent waits") }
@@ -148,7 +148,7 @@ extension MessageHub {
     if entries.reduce(0, { $0 + $1.payloadByteCount }) != seat.heldBytes {
       wrong.append("seat \(seat.index): bytes held")
     }
-    if entries.count(where: { $0.creditHolder >= 0 }) != seat.heldCreditCount {
+    if entries.count(where: { $0.creditHolder != nil }) != seat.heldCreditCount {
       wrong.append("seat \(seat.index): frames held on their workers' credit")
     }
     for (id, answer) in seat.held {

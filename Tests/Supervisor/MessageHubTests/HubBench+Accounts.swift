@@ -17,7 +17,7 @@ extension HubBench {
   }
 
   /// The books of one answer's parts: what waits is in the caller's mailbox, and half a window that was taken is told.
-  private func checkParts(_ index: Int, _ comment: Comment?) {
+  private func checkParts(_ index: DeliveryIndex, _ comment: Comment?) {
     let delivery = hub.deliveries[index]
     let waiting = hub.seats[delivery.callerSeat].queues.joined().filter {
       $0.answers == index && $0.answersSerial == delivery.serial

@@ -20,7 +20,7 @@ extension PublishQueue {
       if let due = entry.slots[index].due, due > moment.instant {
         wakes.add(.slot(SendingKey(id: id, relay: target.relay)), at: due)
       } else {
-        entries[id]?.slots[index].due = nil
+        entries[known: id].slots[index].due = nil
         lineUp(id, index, at: moment)
       }
     }
@@ -30,7 +30,7 @@ extension PublishQueue {
     guard let entry = entries[id], !entry.slots[index].isInLine, !entry.slots[index].isInFlight else { return }
     let relay = entry.publication.targets[index].relay
     locked.remove(SendingKey(id: id, relay: relay))
-    entries[id]?.slots[index].isInLine = true
+    entries[known: id].slots[index].isInLine = true
     lanes[relay, default: RelayQueue(window: limits.relayInFlightMaximum)].line.insert(
       RelayQueue.Place(number: entry.publication.number, id: id))
     enlist(relay)
@@ -40,7 +40,7 @@ extension PublishQueue {
   mutating func enlist(_ relay: String) {
     guard let lane = lanes[relay] else { return }
     if lane.maySend, !lane.isInRing {
-      lanes[relay]?.isInRing = true
+      lanes[known: relay].isInRing = true
       ring.append(relay)
     } else if lane.isIdle {
       lanes[relay] = nil
@@ -58,7 +58,7 @@ extension PublishQueue {
   /// Sends one event of each lane in turn, while there is room.
   mutating func dispatch(at moment: Moment) {
     while !isClosed, inFlightCount < limits.inFlightMaximum, let relay = ring.popFirst() {
-      lanes[relay]?.isInRing = false
+      lanes[known: relay].isInRing = false
       if lanes[relay]?.maySend == true, sendFirst(of: relay) { pace(relay, at: moment) }
       enlist(relay)
     }
@@ -69,20 +69,20 @@ extension PublishQueue {
     while let place = lanes[relay]?.line.popMin() {
       let key = SendingKey(id: place.id, relay: relay)
       guard let index = index(of: key), let entry = entries[place.id] else { continue }
-      entries[place.id]?.slots[index].isInLine = false
+      entries[known: place.id].slots[index].isInLine = false
       let target = entry.publication.targets[index]
       guard target.progress.state == .pending, entry.slots[index].due == nil, !entry.slots[index].isInFlight else {
         continue
       }
       let isPaced = paces[relay] != nil
-      entries[place.id]?.slots[index].isInFlight = true
-      entries[place.id]?.publication.change(index) {
+      entries[known: place.id].slots[index].isInFlight = true
+      entries[known: place.id].publication.change(index) {
         $0.progress.state = .sent
         $0.progress.attempts += 1
         $0.progress.nextAttemptAt = nil
         if !isPaced { $0.paceMilliseconds = 0 }
       }
-      lanes[relay]?.inFlightCount += 1
+      lanes[known: relay].inFlightCount += 1
       inFlightCount += 1
       actions.append(.tell(place.id))
       actions.append(.send(key, target.manner))
@@ -116,7 +116,7 @@ extension PublishQueue {
     }
     let milliseconds = UInt32(clamping: pace.milliseconds)
     guard entries[next.id]?.publication.targets[index].paceMilliseconds != milliseconds else { return }
-    entries[next.id]?.publication.change(index) { $0.paceMilliseconds = milliseconds }
+    entries[known: next.id].publication.change(index) { $0.paceMilliseconds = milliseconds }
     changed(next.id)
   }
 
@@ -178,7 +178,7 @@ extension PublishQueue {
   }
 
   private mutating func confirm(_ key: SendingKey, _ index: Int, _ words: String, at moment: Moment) {
-    entries[key.id]?.publication.change(index) {
+    entries[known: key.id].publication.change(index) {
       $0.progress.state = .confirmed
       $0.progress.message = words.isEmpty ? nil : words
       $0.progress.nextAttemptAt = nil
@@ -203,7 +203,7 @@ extension PublishQueue {
       locked.insert(key)
     case .unsettled(let words):
       let count = entries[key.id]?.slots[index].unsettledCount ?? 0
-      entries[key.id]?.slots[index].unsettledCount = count + 1
+      entries[known: key.id].slots[index].unsettledCount = count + 1
       guard count + 1 < limits.unansweredMaximum else {
         return end(
           key.id, index, .failed, "the relay was sent it \(count + 1) times and has never answered; at last: \(words)")
@@ -218,7 +218,7 @@ extension PublishQueue {
       var isCounted = true
       if case .absent = outcome { isCounted = false }
       let pace = paces[key.relay].map { UInt32(clamping: $0.milliseconds) }
-      entries[key.id]?.publication.change(index) {
+      entries[known: key.id].publication.change(index) {
         $0.progress.state = .pending
         $0.progress.message = words
         if !isCounted { $0.progress.attempts -= 1 }
@@ -234,7 +234,7 @@ extension PublishQueue {
     _ key: SendingKey, _ index: Int, _ words: String, _ maximum: Int, _ base: UInt64, at moment: Moment
   ) {
     guard let count = entries[key.id]?.publication.targets[index].refusals else { return }
-    entries[key.id]?.publication.change(index) { $0.refusals = count + 1 }
+    entries[known: key.id].publication.change(index) { $0.refusals = count + 1 }
     if count + 1 >= maximum {
       end(key.id, index, .failed, words)
     } else {
@@ -248,8 +248,8 @@ extension PublishQueue {
   ) {
     let milliseconds = wait(below: window)
     let due = moment.instant.advanced(milliseconds: milliseconds)
-    entries[key.id]?.slots[index].due = due
-    entries[key.id]?.publication.change(index) {
+    entries[known: key.id].slots[index].due = due
+    entries[known: key.id].publication.change(index) {
       $0.progress.state = .pending
       $0.progress.message = words
       $0.progress.nextAttemptAt = moment.time + Int64((milliseconds + 999) / 1_000)

@@ -20,7 +20,7 @@ extension PublishQueue {
       guard let index = index(of: key), let due = entries[key.id]?.slots[index].due, due <= moment.instant else {
         return
       }
-      entries[key.id]?.slots[index].due = nil
+      entries[known: key.id].slots[index].due = nil
       lineUp(key.id, index, at: moment)
     case .expiry(let id):
       if let entry = entries[id], entry.expiry <= moment.instant { expire(id, entry) }
@@ -40,9 +40,9 @@ extension PublishQueue {
 
   /// A relay of a publication is not tried any more.
   mutating func end(_ id: EventID, _ index: Int, _ state: PublicationTarget.State, _ words: String) {
-    entries[id]?.slots[index].due = nil
+    entries[known: id].slots[index].due = nil
     if let relay = entries[id]?.publication.targets[index].relay { locked.remove(SendingKey(id: id, relay: relay)) }
-    entries[id]?.publication.change(index) {
+    entries[known: id].publication.change(index) {
       $0.progress.state = state
       $0.progress.message = words
       $0.progress.nextAttemptAt = nil
@@ -54,8 +54,8 @@ extension PublishQueue {
     guard let entry = entries[id] else { return }
     let expiry = moment.instant.advanced(milliseconds: UInt64(max(0, time - moment.time)) * 1_000)
     guard expiry > entry.expiry else { return }
-    entries[id]?.expiry = expiry
-    entries[id]?.publication.expiresAt = time
+    entries[known: id].expiry = expiry
+    entries[known: id].publication.expiresAt = time
     wakes.add(.expiry(id), at: expiry)
   }
 

@@ -178,9 +178,9 @@ public struct PublishQueue: Sendable {
   /// An attempt has ended.
   public mutating func settled(_ key: SendingKey, _ outcome: SendOutcome, at moment: Moment) -> [PublishAction] {
     guard let index = index(of: key), entries[key.id]?.slots[index].isInFlight == true else { return [] }
-    entries[key.id]?.slots[index].isInFlight = false
+    entries[known: key.id].slots[index].isInFlight = false
     inFlightCount -= 1
-    lanes[key.relay]?.inFlightCount -= 1
+    lanes[known: key.relay].inFlightCount -= 1
     settle(key, index, outcome, at: moment)
     forgetIfDone(key.id)
     enlist(key.relay)
@@ -206,7 +206,7 @@ public struct PublishQueue: Sendable {
       guard let index = index(of: key), let target = entries[key.id]?.publication.targets[index],
         target.manner.account.map(accounts.contains) ?? false
       else { continue }
-      entries[key.id]?.slots[index].due = nil
+      entries[known: key.id].slots[index].due = nil
       lineUp(key.id, index, at: moment)
     }
     return finish(at: moment)
@@ -228,16 +228,16 @@ public struct PublishQueue: Sendable {
       guard target.progress.state != .confirmed else { continue }
       if entry.slots[index].isInFlight {
         // What comes of it counts again.
-        entries[id]?.publication.change(index) {
+        entries[known: id].publication.change(index) {
           $0.progress.state = .sent
           if target.progress.state == .cancelled { $0.progress.message = nil }
           $0.refusals = 0
         }
         continue
       }
-      entries[id]?.slots[index].due = nil
-      entries[id]?.slots[index].unsettledCount = 0
-      entries[id]?.publication.change(index) {
+      entries[known: id].slots[index].due = nil
+      entries[known: id].slots[index].unsettledCount = 0
+      entries[known: id].publication.change(index) {
         $0.progress.state = .pending
         // That it was called off is over; why a relay has failed explains what it waits for.
         if target.progress.state == .cancelled { $0.progress.message = nil }
@@ -265,7 +265,7 @@ public struct PublishQueue: Sendable {
   /// A publication was written down as it was at this version: when it has ended, it is forgotten.
   public mutating func recorded(_ id: EventID, version: UInt64) {
     guard let known = entries[id]?.recordedVersion else { return }
-    entries[id]?.recordedVersion = max(known, version)
+    entries[known: id].recordedVersion = max(known, version)
     forgetIfDone(id)
   }
 
@@ -302,7 +302,7 @@ public struct PublishQueue: Sendable {
 
   /// The ledger is to know of it, and whoever follows it.
   mutating func changed(_ id: EventID) {
-    entries[id]?.version += 1
+    entries[known: id].version += 1
     actions.append(.record(id))
   }
 }

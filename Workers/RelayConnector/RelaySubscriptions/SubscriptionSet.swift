@@ -196,13 +196,13 @@ public struct SubscriptionSet: Sendable {
     isOpen = true
     whyClosed = nil
     for key in entries.keys {
-      entries[key]?.retries = Retries()
-      entries[key]?.unsignedCount = 0
-      entries[key]?.closings = 0
+      entries[known: key].retries = Retries()
+      entries[known: key].unsignedCount = 0
+      entries[known: key].closings = 0
       switch entries[key]?.phase {
       case .refused, .pausing:
-        entries[key]?.phase = .idle
-        entries[key]?.reason = nil
+        entries[known: key].phase = .idle
+        entries[known: key].reason = nil
       case .idle, .started, .closed, .done, nil: break
       }
     }
@@ -214,8 +214,8 @@ public struct SubscriptionSet: Sendable {
     var actions: [Action] = []
     for (key, entry) in entries where entry.wish.account == account {
       guard case .refused(until: .some) = entry.phase else { continue }
-      entries[key]?.phase = .idle
-      entries[key]?.reason = nil
+      entries[known: key].phase = .idle
+      entries[known: key].reason = nil
       actions.append(.changed(key))
     }
     return settled(actions, at: now)
@@ -240,9 +240,9 @@ public struct SubscriptionSet: Sendable {
   /// - Returns: the key of its wish; nil when it is wished no more.
   public mutating func delivered(_ request: RequestKey, at now: Instant) -> String? {
     guard let key = keys[request] else { return nil }
-    entries[key]?.events += 1
-    entries[key]?.delivered += 1
-    entries[key]?.lastSign = now
+    entries[known: key].events += 1
+    entries[known: key].delivered += 1
+    entries[known: key].lastSign = now
     return key
   }
 
@@ -259,7 +259,7 @@ public struct SubscriptionSet: Sendable {
     for (key, entry) in entries {
       guard case .started(_, hasEnded: false) = entry.phase else { continue }
       let pause = now.nanoseconds - min(now, max(since, entry.lastSign)).nanoseconds
-      entries[key]?.lastSign = entry.lastSign.advanced(nanoseconds: pause)
+      entries[known: key].lastSign = entry.lastSign.advanced(nanoseconds: pause)
     }
     return settled([], at: now)
   }
@@ -267,9 +267,9 @@ public struct SubscriptionSet: Sendable {
   /// EOSE came.
   public mutating func endedStored(_ request: RequestKey, at now: Instant) -> [Action] {
     guard let key = keys[request], case .started(request, hasEnded: false)? = entries[key]?.phase else { return [] }
-    entries[key]?.phase = .started(request, hasEnded: true)
-    entries[key]?.committing = request
-    entries[key]?.endedAt = now
+    entries[known: key].phase = .started(request, hasEnded: true)
+    entries[known: key].committing = request
+    entries[known: key].endedAt = now
     return settled([.commit(key, request)], at: now)
   }
 
@@ -277,13 +277,13 @@ public struct SubscriptionSet: Sendable {
   public mutating func committed(_ key: String, _ request: RequestKey, at now: Instant) -> [Action] {
     guard let entry = entries[key], entry.committing == request else { return [] }
     var actions: [Action] = []
-    entries[key]?.committing = nil
-    entries[key]?.isStored = true
+    entries[known: key].committing = nil
+    entries[known: key].isStored = true
     if entry.phase == .closed(again: nil) {
-      entries[key]?.phase = .done
+      entries[known: key].phase = .done
     } else if !entry.wish.isLive {
       keys[request] = nil
-      entries[key]?.phase = .done
+      entries[known: key].phase = .done
       actions.append(.cancel(request))
     }
     return settled(actions + [.changed(key)], at: now)
@@ -295,12 +295,12 @@ public struct SubscriptionSet: Sendable {
     if failure.code == .closedByRelay, closedBehindEnd(key, entry, failure.reason, at: now) {
       return settled([.changed(key)], at: now)
     }
-    entries[key]?.committing = nil
+    entries[known: key].committing = nil
     switch failure.code {
     case .relayUnreachable, .disconnected, .closing, .timedOut:
       // `opened` comes before anything is started again.
       isOpen = false
-      entries[key]?.phase = .idle
+      entries[known: key].phase = .idle
     case .full:
       pause(key, failure.message, milliseconds: limits.fullMilliseconds, at: now)
     case .notAuthenticated, .notProtected, .ownRelay: refuse(key, failure.message)
@@ -308,12 +308,12 @@ public struct SubscriptionSet: Sendable {
       let wait = min(
         limits.unsignedMilliseconds << UInt64(min(entry.unsignedCount, 8)), limits.unsignedCeilingMilliseconds)
       let chance = UInt64.random(in: 0...wait / 2, using: &generator)
-      entries[key]?.unsignedCount += 1
+      entries[known: key].unsignedCount += 1
       refuse(key, failure.message, until: now.advanced(milliseconds: wait + chance))
     case .closedByRelay:
       var retries = entry.retries
       if let milliseconds = retries.delay(after: failure.reason?.word, limits, using: &generator) {
-        entries[key]?.retries = retries
+        entries[known: key].retries = retries
         pause(key, failure.message, milliseconds: milliseconds, at: now)
       } else {
         refuse(key, failure.message)
@@ -329,7 +329,7 @@ public struct SubscriptionSet: Sendable {
   ) -> Bool {
     guard case .started(_, hasEnded: true) = entry.phase else { return false }
     if !entry.wish.isLive || entry.wish.idCount.map({ entry.delivered >= $0 }) ?? false {
-      entries[key]?.phase = entry.committing == nil ? .done : .closed(again: nil)
+      entries[known: key].phase = entry.committing == nil ? .done : .closed(again: nil)
       return true
     }
     if reason?.namesError ?? false { return false }
@@ -338,8 +338,8 @@ public struct SubscriptionSet: Sendable {
     let closings = hasStood ? 0 : entry.closings
     let wait = min(limits.closedMilliseconds << UInt64(min(closings, 16)), limits.closedCeilingMilliseconds)
     let chance = UInt64.random(in: 0...wait / 2, using: &generator)
-    entries[key]?.closings = closings + 1
-    entries[key]?.phase = .closed(again: now.advanced(milliseconds: wait + chance))
+    entries[known: key].closings = closings + 1
+    entries[known: key].phase = .closed(again: now.advanced(milliseconds: wait + chance))
     return true
   }
 
@@ -351,12 +351,12 @@ public struct SubscriptionSet: Sendable {
       switch entry.phase {
       case .pausing(let until) where until <= now, .refused(let until?) where until <= now,
         .closed(let until?) where until <= now:
-        entries[key]?.phase = .idle
-        entries[key]?.reason = nil
+        entries[known: key].phase = .idle
+        entries[known: key].reason = nil
         actions.append(.changed(key))
       case .started(let request, hasEnded: false) where patienceEnd(of: entry).map { $0 <= now } ?? false:
         if entry.wish.isLive {
-          entries[key]?.isOverdue = true
+          entries[known: key].isOverdue = true
         } else {
           keys[request] = nil
           actions.append(.cancel(request))
@@ -370,13 +370,13 @@ public struct SubscriptionSet: Sendable {
   }
 
   private mutating func pause(_ key: String, _ reason: String, milliseconds: UInt64, at now: Instant) {
-    entries[key]?.phase = .pausing(until: now.advanced(milliseconds: milliseconds))
-    entries[key]?.reason = reason
+    entries[known: key].phase = .pausing(until: now.advanced(milliseconds: milliseconds))
+    entries[known: key].reason = reason
   }
 
   private mutating func refuse(_ key: String, _ reason: String, until: Instant? = nil) {
-    entries[key]?.phase = .refused(until: until)
-    entries[key]?.reason = reason
+    entries[known: key].phase = .refused(until: until)
+    entries[known: key].reason = reason
   }
 
   private var silence: String {
@@ -400,7 +400,7 @@ public struct SubscriptionSet: Sendable {
         guard keys.count < limits.startedMaximum else {
           let reason = "\(limits.startedMaximum) subscriptions are open there already"
           if entry.reason != reason {
-            entries[key]?.reason = reason
+            entries[known: key].reason = reason
             actions.append(.changed(key))
           }
           continue
@@ -408,11 +408,11 @@ public struct SubscriptionSet: Sendable {
         let request = RequestKey(nextKey)
         nextKey += 1
         keys[request] = key
-        entries[key]?.phase = .started(request, hasEnded: false)
-        entries[key]?.lastSign = now
-        entries[key]?.delivered = 0
-        entries[key]?.isOverdue = false
-        entries[key]?.reason = nil
+        entries[known: key].phase = .started(request, hasEnded: false)
+        entries[known: key].lastSign = now
+        entries[known: key].delivered = 0
+        entries[known: key].isOverdue = false
+        entries[known: key].reason = nil
         actions += [.start(request, key, entry.wish), .changed(key)]
       }
     }
