@@ -10,37 +10,37 @@ internal import HeapModule
 // ask for, and a heavy client is due later with everything it gets. Because the clock advances, no client is overtaken
 // forever, however many clients arrive.
 
-/// What clients have been served, as times.
+/// The service that clients have had, as virtual times.
 public struct ServiceClock: Sendable {
-  /// Now.
+  /// The present virtual time.
   public private(set) var time: UInt64 = 0
   private var marks: [UInt64: UInt64] = [:]
 
-  /// Nobody was served yet.
+  /// No client has been served.
   public init() {}
 
-  /// When something is due that a client wants.
+  /// The virtual time at which a client's next request is due.
   public func due(_ client: UInt64) -> UInt64 { max(time, marks[client] ?? 0) }
 
-  /// A client is served what was due then.
+  /// Service of a client begins.
   ///
   /// - Parameters:
-  ///   - client: who is served.
-  ///   - due: when it was due, in virtual time.
-  ///   - cost: what that takes at least; it counts at once.
+  ///   - client: the client.
+  ///   - due: the virtual time at which its request was due.
+  ///   - cost: the least that the request will cost; it counts at once.
   public mutating func begin(_ client: UInt64, due: UInt64, cost: Int) {
     time = max(time, due)
     marks[client] = max(time, marks[client] ?? 0) + UInt64(cost)
   }
 
-  /// A client has been served. All of it makes time pass, also what counted for the client when it began: or those who
-  /// come again all the time, and ask for little, would stand before whoever has asked once.
+  /// Service of a client has ended. The whole cost advances the clock, also the part that counted at the beginning.
+  /// Otherwise clients that return all the time with small requests would always come before one that asked once.
   ///
   /// - Parameters:
-  ///   - client: who. Nothing is kept of one that is gone.
-  ///   - cost: what it took.
-  ///   - counted: how much of that counted when it began.
-  ///   - sharerCount: about how many clients want something; too many make time pass slower.
+  ///   - client: the client. Nothing is kept of one that is gone.
+  ///   - cost: what the service has cost.
+  ///   - counted: the part of it that counted at the beginning.
+  ///   - sharerCount: about how many clients are active; a number too high makes the clock slower.
   public mutating func end(_ client: UInt64, cost: Int, counted: Int, among sharerCount: Int) {
     time += UInt64(cost / max(1, sharerCount))
     if let mark = marks[client] { marks[client] = mark + UInt64(cost - counted) }
@@ -50,7 +50,7 @@ public struct ServiceClock: Sendable {
   public mutating func forget(_ client: UInt64) { marks[client] = nil }
 }
 
-/// What waits, each client's in its order, and of the clients the one that is due first.
+/// What waits: of each client in its own order, and among clients the one that is due first.
 public struct FairOrder<Element: Sendable & Equatable>: Sendable {
   private struct Place: Comparable, Sendable {
     let due: UInt64

@@ -3,7 +3,8 @@ internal import Contracts
 internal import DequeModule
 internal import Frames
 
-// A connection ends. What its peer had asked for is given up; what a worker had in hand is dealt with by class:
+// A connection ends. The hub gives up the requests of its peer, and decides about each delivery that a worker had in
+// flight:
 //
 //   a dead letter that is tried again → the same dead letter, ERROR quarantined
 //   cancelled already                → ERROR cancelled, outcome unknown
@@ -12,13 +13,13 @@ internal import Frames
 //   delivered `deliveriesMaximum` times → dead letter, ERROR quarantined
 //   anything else                    → back to the front of the mailbox, a suspect
 //
-// Suspects go first and alone to the next instance: the one in hand at a second death is the poison, and the others are
-// cleared by their answers. So one bad message costs a worker three lives and nobody else's message.
+// A suspect is delivered to the next instance first and alone. If that instance dies too, the suspect is to blame;
+// otherwise its answer clears it. So one bad message costs a worker three lives, and no other message is lost.
 
 extension MessageHub {
-  /// How a death looked from here.
+  /// What a worker's end did to its deliveries.
   public struct DepartureReport: Sendable, Equatable {
-    /// Messages that go to the next instance.
+    /// Deliveries for the next instance.
     var requeued = 0
     /// Messages answered `unknown`.
     var answeredUnknown = 0

@@ -5,23 +5,24 @@ internal import Nostr
 
 // The way of an event from its bytes to its commit, without the loop, the threads and the disk.
 //
-//    submit ─ lane ─ take ─┬─ met lately ────────────────────────────┬─ in order ─ batch ─ commit ─ announce, answer
+//    submit ─ lane ─ take ─┬─ known from shortly before ─────────────┬─ in order ─ batch ─ commit ─ announce, answer
 //                          ├─ the same id is being verified: follow ─┤
 //                          └─ job: look up, else verify ─────────────┘
 //
-// Order. Events of a lane are written in the order in which they came, whatever order their checks end in: each waits
-// for those before it. Between lanes there is no order but that of commits.
+// Order. Events of a lane are written in the order in which they came. Their checks may end in another order: then each
+// waits for those before it. Between lanes there is no order but that of commits.
 //
 // Each id is verified once. While a copy is being verified, further ones wait for the outcome: if it is valid, they are
 // duplicates; if it is forged, the next of them is verified. Only what is verified is remembered, so a forged copy
 // hides nothing. An event that is published here is verified even if its id is known, because the publisher must get a
-// verdict on the exact bytes it sent. So it is not looked up before; the writer finds out whether it is stored.
+// verdict on the exact bytes it sent. So it is not looked up before; the writer finds whether it is stored.
 //
-// Bounds. What waits is bounded by the credit of those who send, since a submission's credit comes back with its
-// answer; checks under way by `jobMaximum` × `checkMaximum`, and a job of local ones; a transaction by `batchMaximum`;
-// what is remembered by `RecentIDs`.
+// Bounds. A submission's credit comes back with its answer, so the senders' credit bounds what waits. `jobMaximum` ×
+// `checkMaximum`, and one job of local events, bound the checks under way; `batchMaximum` bounds a transaction, and
+// `RecentIDs` what is remembered.
 //
-// Rejected: one queue by priority. A flood in the first lane would stop the others; so each has its share of every job.
+// Rejected: one queue by priority. A flood in the first lane would stop the others. So each lane has its share of every
+// job.
 
 /// The gate: lanes, checks, batches. A value without I/O.
 public struct EventGate: Sendable {
@@ -48,13 +49,13 @@ public struct EventGate: Sendable {
   public static let checkMaximum = 32
   /// Jobs under way.
   public static let jobMaximum = 4
-  /// Jobs of local events alone that may be under way besides: for one's own event there is always a place.
+  /// Further jobs that take local events only, so that one's own event never waits for those of relays.
   public static let localJobMaximum = 1
   /// Entries of one transaction.
   public static let batchMaximum = 1_000
   /// Places of a transaction kept for lanes further back while they have something ready.
   static let batchReserve = 100
-  /// What goes with local events into a transaction: it is short, because somebody waits for it.
+  /// Most other events in a transaction with local events: it is short, because its publisher waits.
   static let besideLocalMaximum = 100
 
   struct Submission: Sendable {

@@ -1,9 +1,9 @@
 internal import DequeModule
 internal import FairSharing
 
-// Which questions of which clients the store works on.
+// Which queries of which clients the store works on.
 //
-//   asked ── a turn is free, and the client has not its share ──▶ granted ── ended ──▶ the next is granted
+//   asked ── a slot is free, and the client is below its share ─▶ granted ── ended ──▶ the next is granted
 //     │                                                             │  ▲
 //     └─ else it waits; the client with the least service   resting ▼  │ working
 //        is next                                             a client that does not read: its slot is
@@ -19,44 +19,44 @@ internal import FairSharing
 // A quarter of the slots is reserved for clients that already hold one, so a heavy client still makes progress while
 // new clients keep arriving.
 
-/// Turns of clients at the store, as a value.
+/// Slots of clients at the store, as a value.
 public struct QuerySlots: Sendable {
-  /// One client's turn, or the wish for one.
+  /// A slot that a client has, or waits for.
   public struct Turn: Hashable, Sendable {
-    /// Whose.
+    /// The client.
     public let client: UInt64
     let number: UInt64
-    /// Whether it is of a question that has given a short turn away.
+    /// Whether its query has passed on a reserved slot, and waits to continue.
     let isLong: Bool
   }
 
-  /// Turns at a time.
+  /// Slots of all clients.
   public let maximum: Int
-  /// Turns of one client at a time.
+  /// Slots of one client.
   public let clientMaximum: Int
-  /// Of all turns, those that only a client gets who has none.
+  /// Slots that are reserved for clients without one.
   public let keptCount: Int
-  /// Turns that are granted.
+  /// Slots in use.
   public private(set) var grantedCount = 0
-  /// Those of them that were granted to clients which had none.
+  /// Those in use that are reserved ones.
   private var short: Set<Turn> = []
 
   private var nextNumber: UInt64 = 0
   private var held: [UInt64: Int] = [:]
   private var clock = ServiceClock()
-  /// Wishes of clients that had no turn when they asked.
+  /// What waits of clients that had no slot when they asked.
   private var newcomers = FairOrder<Turn>()
-  /// Wishes of clients that have less than their share.
+  /// What waits of clients below their share.
   private var queue = FairOrder<Turn>()
-  /// Wishes of the others, until they end a turn.
+  /// What waits of the others, until they give back a slot.
   private var postponed: [UInt64: Deque<Turn>] = [:]
   private var resting: Set<Turn> = []
-  /// Turns and wishes of each client that has any and is not gone.
+  /// For each client, how many slots it has or waits for.
   private var wants: [UInt64: Int] = [:]
-  /// Clients that have a turn, or wait for one.
+  /// Clients that have a slot, or wait for one.
   public var sharerCount: Int { wants.count }
 
-  /// No turn is granted.
+  /// No slot is in use.
   public init(maximum: Int, clientMaximum: Int, keptCount: Int) {
     precondition(clientMaximum > 0 && maximum > keptCount, "somebody has to be served")
     (self.maximum, self.clientMaximum, self.keptCount) = (maximum, clientMaximum, keptCount)

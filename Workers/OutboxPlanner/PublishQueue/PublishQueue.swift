@@ -4,27 +4,26 @@ public import Cryptography
 internal import DequeModule
 public import Nostr
 
-// The publish queue: which event goes to which relay next, and when one that was not taken goes again.
+// The publish queue: which event is sent to which relay next, and when one that a relay did not take is sent again.
 //
 //   pending ──▶ sent ──▶ confirmed            the relay's OK, or `duplicate:`: never sent there again
 //     ▲ ▲        │
-//     │ └────────┤ wait: it failed, wants AUTH, nobody knows                a wait of this one event at this one relay
-//     └──────────┤ hold: unreachable, too fast, no connector               a wait of everything for this relay
+//     │ └────────┤ wait: it failed, wants AUTH, or its end is not known    this event waits at this relay
+//     └──────────┤ hold: unreachable, too fast, no connector               all events for this relay wait
 //                │ pace: one at a time, since it was too fast (`RelayPace`)
 //                └─▶ failed                   the relay's last word, too many refusals, or out of time
 //   any of the open ones ──▶ cancelled        and still confirmed if it had been sent and its OK comes
-//   failed, cancelled ──▶ pending             only when somebody says so
+//   failed, cancelled ──▶ pending             only by a caller's retry
 //
-// A value without I/O. It knows no bytes of events: the shell has them, or reads them when they are to be sent. It
-// holds what is under way; what has ended, and is written down so, it forgets, and is handed again when somebody wants
-// more of it.
+// A value without I/O. It has no bytes of events: the shell keeps them, or reads them from the ledger before it sends.
+// It holds publications that are under way. One that has ended, and is in the ledger as such, leaves the queue; the
+// shell gives it back for a retry.
 //
-// Waits are counted on the monotonic clock. Of what the ledger says in wall time only the part is believed that is
-// possible: a clock that was set cannot make a wait longer than the longest, nor the time left longer than it was from
-// the beginning.
+// Waits are measured on the monotonic clock. The ledger has wall times, and a clock that was set must do no harm: after
+// a start no wait is longer than the longest, and no publication has more time left than it had at first.
 //
-// Attempts are counted when they begin and written down when they have ended: a death in between forgets one, and the
-// relay is sent the event once more, which it knows by its id.
+// An attempt is counted when it begins, and is in the ledger when it has ended. A death in between loses one count, and
+// the relay gets the event once more; it recognises the event by its id.
 
 /// Publications under way and what is next for each of their relays.
 public struct PublishQueue: Sendable {
@@ -40,13 +39,13 @@ public struct PublishQueue: Sendable {
     var recordedVersion: UInt64 = 0
   }
 
-  /// What is known of one relay of a publication besides what is told of it.
+  /// What the queue knows of one relay of a publication, and no caller is shown.
   struct Slot: Sendable {
     /// Until when it waits.
     var due: Instant?
     var isInLine = false
     var isInFlight = false
-    /// Attempts in a row of which nobody knows the end.
+    /// Attempts in a row whose end is not known.
     var unsettledCount = 0
   }
 

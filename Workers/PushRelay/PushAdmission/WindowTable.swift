@@ -1,39 +1,38 @@
 internal import Cryptography
 
-// The windows of many keys, of which strangers make as many as they like.
+// The windows of many keys. Strangers can make as many keys as they like, so the table is bounded.
 //
-// Bounded: a table has room for a number of keys, by their SipHash under a secret key, so that no sender can make two
-// keys collide. Two keys that do collide share one window, which at 64 bits does not matter. Expired windows are
-// dropped as new ones come.
+// Keys are found by their SipHash under a secret key, so that no sender can make two keys collide. Two that collide by
+// chance share one window, which at 64 bits does not matter. Expired windows are dropped as new ones come.
 //
 // A full table drops the key that has spent nothing for the longest time. If the key identifies the sender, eviction
 // gains an attacker nothing: one that controls that many keys has that many windows. If the key identifies the target,
-// flooding the table would reset the target's limit. There a dropped window is added to one of 262,144 shadows, by the
-// key's hash, slot by slot the larger, and a key that is not in the table begins with its shadow. So eviction gains
-// nothing either. With the default limits the whole relay lets through one or two requests an hour for each shadow: too
-// few to shut a newcomer out.
+// flooding the table would reset the target's limit. There a dropped window is merged into one of 262,144 shadows,
+// which the key's hash selects; the larger count of each slot remains. A key that is not in the table begins with its shadow.
+// So eviction gains nothing there either. With the default limits the whole relay lets through one or two requests an
+// hour for each shadow: too few to shut a newcomer out.
 
 /// Windows by key, all under one rule.
 struct WindowTable: Sendable {
   let rule: WindowRule
   /// Most keys.
   let keyMaximum: Int
-  /// Whether what was dropped has a shadow.
+  /// Whether dropped windows are merged into shadows.
   let hasShadows: Bool
-  /// Places for what was dropped: 64 bytes each, none of them there before the table has been full.
+  /// Shadows of 64 bytes each; they take no memory before the table has been full.
   static let shadowCount = 262_144
 
   private var places: [UInt64: Int32] = [:]
   private var keys: [UInt64] = []
   private var windows: [SlidingWindow] = []
-  /// A ring of all places, from the one that has spent last to the one that has spent nothing for longest.
+  /// A list of all places, from the one used last to the one unused for longest.
   private var newer: [Int32] = []
   private var older: [Int32] = []
   private var first: Int32 = -1
   private var last: Int32 = -1
   private var free: [Int32] = []
   private var shadows: [SlidingWindow] = []
-  /// What everybody begins with.
+  /// The window that a new key begins with.
   private var start = SlidingWindow()
 
   init(rule: WindowRule, keyMaximum: Int, hasShadows: Bool) {

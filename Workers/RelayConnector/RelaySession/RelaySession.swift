@@ -1,8 +1,8 @@
 public import Clocks
 public import Nostr
 
-// One outbound relay's life, as a value: what happened goes in, what is to be done comes out. No socket, no clock, no
-// randomness of its own (a seed is given), so a year of bad weather is a test of a second.
+// The connection to one relay, as a value: events go in, actions come out. It has no socket and no clock, and its
+// randomness comes from a given seed, so a test plays a year of failures in a second.
 //
 //     idle ──────► connecting ──────► open ──────► closing
 //       ▲  ▲          │    ▲            │             │
@@ -10,36 +10,35 @@ public import Nostr
 //       │          waiting ◄────────────┘             │
 //       └──────────────┴──────────────────────────────┘
 //
-//     idle        nobody wants it            → connecting
+//     idle        not needed                 → connecting
 //     waiting     until the back-off is over → connecting, idle
 //     connecting  the shell is dialling      → open, waiting, idle
 //     open        messages flow              → closing, waiting, connecting
 //     closing     our close is under way     → idle, waiting, connecting
 //
-// Who wants it: a standing wish (`openRequested`), or work that waits. Work that arrives in the middle of a back-off is
-// a reason to try at once, but not in a loop: its own, much shorter spacing grows with the failures as well.
+// A connection is needed while the shell has asked for it (`openRequested`), or while requests or publishes wait. One
+// that arrives during the back-off is a reason to dial at once, but not in a loop: the shorter spacing of such attempts
+// also grows with the failures.
 //
-// What is promised. Each request and each publish ends exactly once: finished, failed or answered. Requests that were
-// sent fail when the connection ends; nothing is repeated behind the caller's back, since only the caller knows what it
-// already has. Those not sent go out on the next connection. An event without an OK is `unknown`.
+// Promises. Each request and each publish ends exactly once: finished, failed or answered. When the connection ends,
+// requests that were sent fail. The session never repeats them, because only the caller knows what it already has.
+// Requests that were not sent go out on the next connection. An event without an OK is `unknown`.
 //
-// Work waits for one attempt to connect, not for a relay to come back: when the attempt fails, so does the work, with
-// its reason, and while the next one is not allowed yet the last reason is told at once. Whoever asked may wait and ask
-// again, knowing why; silence until the deadline tells nothing. The standing wish goes on trying all the same.
+// A request waits for one attempt to connect, not until the relay returns. When the attempt fails, the request fails
+// with the reason. While the next attempt is not yet allowed, a new request fails at once with the last reason, so the
+// caller can wait and try again. The session itself continues to dial.
 //
-// Who one is, a relay is told when it asks for it and not before (NIP-42): work that it refuses as `auth-required`
-// waits until the account that the work names has shown himself, and is sent again, once. Work without an account is
-// refused as it stands.
+// An account authenticates when the relay asks for it, and not before (NIP-42). What the relay refuses as
+// `auth-required` waits until its account has authenticated, and is sent once more. Without an account it fails.
 //
-// Several publishes of one event share one EVENT message and its OK. A relay that refuses with an empty id (nostr-relay
-// does) is understood as soon as it can be counted out which event it means; nobody believes an acceptance without a
-// name.
+// Several publishes of one event share one EVENT message and its OK. Some relays refuse with an empty id (nostr-relay
+// does); the session assigns such an OK when only one event can be meant. It never believes an acceptance without an id.
 
 /// The session with one relay: connection, requests, publishes. A pure machine.
 public struct RelaySession: Sendable {
   /// What state the connection is in, for people.
   public enum Phase: String, Sendable {
-    /// Not connected, and nobody wants it.
+    /// Not connected, and not needed.
     case idle
     /// Not connected; will be tried again.
     case waiting
@@ -229,8 +228,8 @@ public struct RelaySession: Sendable {
     state = .waiting(until: max(next, notBefore ?? next))
   }
 
-  /// The relay has had enough of us, or we of it: whoever waits for it does not bring the next attempt forward, or a
-  /// relay that refuses and hangs up would be dialled, and refuse, a hundred times a second.
+  /// The relay has cut the connection after refusals, or was cut. Waiting requests do not bring the next attempt
+  /// forward: otherwise a relay that refuses and hangs up would be dialled a hundred times a second.
   private mutating func backOffAfterCut(at now: Instant) {
     let next = now.advanced(milliseconds: backoff.cut(using: &generator))
     notBefore = max(next, notBefore ?? next)

@@ -3,12 +3,12 @@ public import Contracts
 public import Cryptography
 public import Frames
 
-// What the signer decides, without keys, files or a clock: whether a use is allowed, which account it means, whether it
-// waits for a passphrase and for how long, and what is written down of it.
+// What the signer decides, without keys, files or a clock: whether a use is allowed, which account it means, how long
+// it waits for a passphrase, and what the audit records.
 //
 //     received ─► rules ─► rate ─► account ─┬─ unlocked ─► perform ─► finished
 //                                           └─ locked ─► hold ─┬─ unlocked ─► perform ─► finished
-//                                                              └─ its time is over, or it is locked for good ─► refuse
+//                                                              └─ its time is over, or the account is gone ─► refuse
 //
 // An account is `locked` or `unlocked`: `unlocked(_:)` and `locked(_:)` change that, and only encrypted ones are ever
 // locked. Each use ends in exactly one audit line: with its refusal, or when the shell says that it is finished.
@@ -63,8 +63,8 @@ public struct SignerMachine: Sendable {
 
   /// The rules in force.
   public var policy: SigningPolicy
-  /// Keys that are there and not used. They make no accounts, but whoever names one is told why, and nobody is taken
-  /// for the only account beside them: at the next start another might be.
+  /// Keys that are there and cannot be used. They are no accounts: a request that names one is refused with the reason.
+  /// Beside them no account counts as the only one, because at the next start there may be another.
   public var refusedKeys: [SignerRefusedKey] = []
   /// The accounts by name.
   public internal(set) var accounts: [String: Account] = [:]
@@ -163,7 +163,7 @@ public struct SignerMachine: Sendable {
       return refuse(key, use, account, refusal)
     }
     let ttl = UInt64(use.ttlMilliseconds)
-    // A little less than the caller waits, so that he hears what was missing instead of only that time ran out.
+    // A little less than the caller waits, so that its answer says what was missing, and not only that time ran out.
     let patience = ttl == 0 ? Self.waitingMilliseconds : max(1, ttl - ttl / 10)
     let deadline = now.advanced(milliseconds: min(patience, Self.waitingMillisecondsMaximum))
     waiting.append(Waiting(key: key, use: use, account: account, deadline: deadline))
@@ -197,12 +197,12 @@ public struct SignerMachine: Sendable {
 
   // MARK: Relays
 
-  /// The connectors there are, by name, have changed: a relay whose connector is gone may be spoken for by another.
+  /// The connectors have changed; these are their names. A relay whose connector is gone is free for another.
   public mutating func connectorsChanged(_ names: Set<String>) {
     speakers = speakers.filter { names.contains($0.value) }
   }
 
-  /// A relay belongs to one connector. Who is first to authenticate there is taken for it, as long as it is on the bus.
+  /// A relay belongs to one connector: the first that authenticates there, for as long as it is on the bus.
   private mutating func speakerRefusal(_ use: SignerUse) -> Refusal? {
     guard use.method == .authenticate, let relay = use.relay else { return nil }
     if let speaker = speakers[relay] {
