@@ -29,7 +29,7 @@ public struct StorageMigration: Sendable {
 public struct StorageSettings: Sendable {
   /// When a commit counts as written.
   public enum Durability: Sendable {
-    /// After `fsync`: for what was accepted from somebody (DESIGN's first promise).
+    /// After `fsync`: for what was accepted from a caller.
     case full
     /// When the log was synchronized next, which is after every ``StorageSettings/syncedPageCount`` pages: a loss of
     /// power may take the last commits, never the order; for what can be fetched again. A single transaction can ask

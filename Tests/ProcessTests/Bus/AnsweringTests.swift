@@ -32,7 +32,7 @@ struct Misdeed: CustomTestStringConvertible, Sendable {
 extension ProcessTests {
   @Suite("Accepted means answered")
   struct AnsweringTests {
-    @Test("Promise 1: whatever a worker does with a request, it gets exactly one terminal answer, and so does the next")
+    @Test("Whatever a worker does with a request, it gets exactly one terminal answer, and so does the next")
     func exactlyOneAnswer() throws {
       let layout = Layout(
         workers: [Layout.Worker(keys: ["stuck-after": "\"1s\"", "restart": "\"always\""])],
@@ -68,7 +68,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("Promise 1: many requests in hand at a death are all answered, once each, by the next life")
+    @Test("Many requests in hand at a death are all answered, once each, by the next life")
     func manyInHand() throws {
       try withRoost { roost in
         let client = try roost.client()
@@ -81,7 +81,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("Promise 1: an answer whose first part is out is not begun anew: worker-died, outcome unknown")
+    @Test("An answer whose first part is out is not begun anew: worker-died, outcome unknown")
     func partsAreNotRepeated() throws {
       try withRoost { roost in
         let client = try roost.client()
@@ -95,7 +95,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("Promise 1: a request that kills each worker that takes it is quarantined at the third, and the others go on")
+    @Test("A request that kills each worker that takes it is quarantined at the third, and the others go on")
     func poison() throws {
       try withRoost(Layout(bus: ["deliveries-maximum": "3"])) { roost in
         let client = try roost.client()
@@ -142,7 +142,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("Promise 1: cancelled, expired, or sent to a stopped worker: the hub answers for it")
+    @Test("Cancelled, expired, or sent to a stopped worker: the hub answers for it")
     func hubAnswers() throws {
       try withRoost { roost in
         let client = try roost.client()
@@ -161,7 +161,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("Promise 1: an event that wants to be acknowledged is, through a death and a refusal for now")
+    @Test("An event that wants to be acknowledged is, through a death and a refusal for now")
     func events() throws {
       try withRoost { roost in
         let client = try roost.client()

@@ -12,7 +12,7 @@ extension ProcessTests {
     static let offsets = Array(0...(FrameHeader.byteCount + 16))
 
     @Test(
-      "Promise 2: before HELLO, after HELLO and after READY a death loses nothing",
+      "Before HELLO, after HELLO and after READY a death loses nothing",
       arguments: ["start", "hello", "ready"])
     func aroundTheGreeting(place: String) throws {
       try withRoost(.one(["--die-at", place, "--lives", "4"]), awaitsReady: false) { roost in
@@ -30,7 +30,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("Promise 2: a death after each byte of the answer: delivered again, or told as unknown when marked so")
+    @Test("A death after each byte of the answer: delivered again, or told as unknown when marked so")
     func atEachByteOfTheAnswer() throws {
       try withRoost { roost in
         let client = try roost.client()
@@ -52,7 +52,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("Promise 2: a death after each byte that the worker reads of a request")
+    @Test("A death after each byte that the worker reads of a request")
     func atEachByteOfTheRequest() throws {
       try withRoost { roost in
         let client = try roost.client()
@@ -71,7 +71,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("Promise 2: a client that leaves after each byte of a request has asked for nothing, and disturbs nobody")
+    @Test("A client that leaves after each byte of a request has asked for nothing, and disturbs nobody")
     func atEachByteOfTheClient() throws {
       try withRoost { roost in
         let witness = try roost.client("witness")
@@ -88,7 +88,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("Promise 2: after the side effect and before the answer: done again, or told as unknown and done once")
+    @Test("After the side effect and before the answer: done again, or told as unknown and done once")
     func afterTheEffect() throws {
       try withRoost { roost in
         let client = try roost.client()
@@ -102,7 +102,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("Promise 2: an answer that was written and not yet read outlives its worker, and is not asked for again")
+    @Test("An answer that was written and not yet read outlives its worker, and is not asked for again")
     func writtenAndUnread() throws {
       try withRoost { roost in
         let client = try roost.client()
@@ -118,7 +118,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("Promise 2: a death during drain, and during a reload that restarts", arguments: ["drain", "reload"])
+    @Test("A death during drain, and during a reload that restarts", arguments: ["drain", "reload"])
     func duringDrain(cause: String) throws {
       try withRoost { roost in
         let client = try roost.client()
@@ -146,7 +146,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("Promise 2: a worker that dies when told to drain, and one that finishes, both leave nothing unanswered")
+    @Test("A worker that dies when told to drain, and one that finishes, both leave nothing unanswered")
     func diesOnDrain() throws {
       try withRoost(.one(["--die-at", "drain"])) { roost in
         let client = try roost.client()

@@ -9,7 +9,7 @@ extension ProcessTests {
   /// Peers that break the protocol, and those that speak another version of it.
   @Suite("Peers that are wrong")
   struct PeerTests {
-    @Test("Promise 9: each rule that a peer breaks is named to it, and it alone is cut")
+    @Test("Each rule that a peer breaks is named to it, and it alone is cut")
     func rules() throws {
       try withRoost(Layout(bus: ["partial-frame-deadline": "\"300ms\"", "hello-deadline": "\"400ms\""])) { roost in
         let witness = try roost.client("witness")
@@ -137,7 +137,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("Promise 9: peers that send random bytes and random frames disturb nobody", arguments: seeds(1))
+    @Test("Peers that send random bytes and random frames disturb nobody", arguments: seeds(1))
     func randomPeers(seed: UInt64) throws {
       try withRoost(Layout(bus: ["partial-frame-deadline": "\"500ms\"", "hello-deadline": "\"500ms\""])) { roost in
         let witness = try roost.client("witness")
@@ -166,7 +166,7 @@ extension ProcessTests {
       return Monotonic.seconds - start
     }
 
-    @Test("Promise 11: the hub speaks version 1 to whoever can, and says so to whoever cannot")
+    @Test("The hub speaks version 1 to whoever can, and says so to whoever cannot")
     func versions() throws {
       try withRoost { roost in
         for versions in [nil, [1, 1], [1, 9], [0, 1]] as [[UInt8]?] {

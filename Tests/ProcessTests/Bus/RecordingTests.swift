@@ -61,7 +61,7 @@ extension ProcessTests {
       try client.wait("the acknowledgement") { client.acknowledgements[event] != nil }
     }
 
-    @Test("Promise 10: a recording replays to identical outputs, again and again")
+    @Test("A recording replays to identical outputs, again and again")
     func replaysIdentically() throws {
       try withRoost { roost in
         let record = try RecordCommand(roost, to: "a.recording")
@@ -82,7 +82,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("Promise 10: a program that answers otherwise gives a difference that names the frame")
+    @Test("A program that answers otherwise gives a difference that names the frame")
     func differs() throws {
       try withRoost { roost in
         let record = try RecordCommand(roost, to: "a.recording")

@@ -12,7 +12,7 @@ extension ProcessTests {
     static let memoryMaximum = 64 << 20
 
     @Test(
-      "Promise 6: beside a client that takes nothing of a long stream, 20 others stream from the same worker at full speed"
+      "Beside a client that takes nothing of a long stream, 20 others stream from the same worker at full speed"
     )
     func oneStream() throws {
       try withRoost { roost in
@@ -27,7 +27,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("Promise 6: a client that opens all the streams it may and takes nothing stops itself, and memory is bounded")
+    @Test("A client that opens all the streams it may and takes nothing stops itself, and memory is bounded")
     func allStreams() throws {
       try withRoost { roost in
         let deaf = try roost.client("deaf")
@@ -54,7 +54,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("Promise 6: callers of a connector's other relays go on while one takes nothing of a relay without end")
+    @Test("Callers of a connector's other relays go on while one takes nothing of a relay without end")
     func otherRelays() throws {
       let endless = try ScriptedRelay.serving(10_000_000)
       let small = try ScriptedRelay.serving(3_000)

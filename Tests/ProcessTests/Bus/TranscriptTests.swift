@@ -4,10 +4,10 @@ import TestSupport
 import Testing
 
 extension ProcessTests {
-  /// Promise 11: who spoke the protocol yesterday is understood today.
+  /// A peer that spoke the protocol yesterday is understood today.
   @Suite("Transcripts")
   struct TranscriptTests {
-    @Test("Promise 11: a client and a worker of version 0.1.0 are understood, and understand what they get")
+    @Test("A client and a worker of version 0.1.0 are understood, and understand what they get")
     func firstVersion() throws {
       let folder = #filePath.split(separator: "/").dropLast(2).joined(separator: "/")
       let text = String(

@@ -261,7 +261,7 @@ final class KillMatrix {
 extension ProcessTests {
   @Suite("Kill matrix")
   struct KillMatrixTests {
-    @Test("Promises 1, 2, 3, 4, 12: random kills of workers and of roostd itself under load", arguments: seeds(1))
+    @Test("Random kills of workers and of roostd itself under load", arguments: seeds(1))
     func randomKills(seed: UInt64) throws {
       let kills = figure("ROOST_KILLS", 60)
       let hubKills = figure("ROOST_HUB_KILLS", 3)

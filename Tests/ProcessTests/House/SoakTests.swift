@@ -13,7 +13,7 @@ extension ProcessTests {
   @Suite("Soak")
   struct SoakTests {
     @Test(
-      "Promise 12: restarts, clients and streams without end: descriptors, memory and zombies come back to where they were"
+      "Restarts, clients and streams without end: descriptors, memory and zombies come back to where they were"
     )
     func soak() throws {
       let seconds = Double(figure("ROOST_SOAK_SECONDS", 8))

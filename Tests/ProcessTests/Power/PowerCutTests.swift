@@ -15,7 +15,7 @@ extension ProcessTests {
   @Suite("Losses of power")
   struct PowerCutTests {
     @Test(
-      "Promise 1: nothing that was accepted is lost from ledger or store, and no seq is given twice",
+      "Nothing that was accepted is lost from ledger or store, and no seq is given twice",
       arguments: seeds(1))
     func accounts(seed: UInt64) throws {
       let directory = try TemporaryDirectory()
@@ -31,7 +31,7 @@ extension ProcessTests {
         })
     }
 
-    @Test("Promise 1: a push relay has its registrations and wakes, and the keys that open them", arguments: seeds(1))
+    @Test("A push relay has its registrations and wakes, and the keys that open them", arguments: seeds(1))
     func push(seed: UInt64) throws {
       let (fakes, directory, port) = (try PushFakes(), try TemporaryDirectory(), try PlainClient.freePort())
       let keys = PushRig.watchedKeys().filter { $0.key != "environment" }

@@ -51,7 +51,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("Promise 6: of an encrypted relay without end nothing is read while its caller takes nothing")
+    @Test("Of an encrypted relay without end nothing is read while its caller takes nothing")
     func slowReader() throws {
       let endless = try SimpleRelay("10000000", try TestCertificates.path("good"))
       let small = try SimpleRelay("3000", try TestCertificates.path("good"))

@@ -10,7 +10,7 @@ extension ProcessTests {
   struct BoundsTests {
     static let memoryMaximum = 64 << 20
 
-    @Test("Promise 5: 50 workers with full mailboxes, a flood of logs and slow large frames: roostd stays below 64 MiB")
+    @Test("50 workers with full mailboxes, a flood of logs and slow large frames: roostd stays below 64 MiB")
     func memory() throws {
       var layout = Layout(workers: (0..<50).map { Layout.Worker(name: "w\($0)") }, bus: ["mailbox-frames": "200"])
       for number in 50..<52 { layout.workers.append(Layout.Worker(name: "w\(number)", arguments: ["--shout"])) }
@@ -113,7 +113,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("Promise 6: idle roostd uses less than 1 % of a processor, also with ends of connections left hanging")
+    @Test("Idle roostd uses less than 1 % of a processor, also with ends of connections left hanging")
     func noSpin() throws {
       var layout = Layout(workers: [Layout.Worker(), Layout.Worker(name: "dropped", arguments: ["--ignore-term"])])
       layout.workers[1].keys = ["term-deadline": "\"1h\""]
@@ -141,7 +141,7 @@ extension ProcessTests {
     }
 
     @Test(
-      "Promise 7: status is answered in 100 ms while workers spin, are deaf, flood, and wait for one that never comes")
+      "Status is answered in 100 ms while workers spin, are deaf, flood, and wait for one that never comes")
     func neverBlocked() throws {
       var layout = Layout(workers: [])
       for name in ["spinning", "deaf", "good", "storm"] { layout.workers.append(Layout.Worker(name: name)) }
@@ -166,7 +166,7 @@ extension ProcessTests {
     }
 
     @Test(
-      "Promise 7: status is answered in 100 ms while the disk of the logs is full", .enabled(if: SmallDisk.isPossible))
+      "Status is answered in 100 ms while the disk of the logs is full", .enabled(if: SmallDisk.isPossible))
     func fullDisk() throws {
       let disk = try SmallDisk()
       disk.fill()

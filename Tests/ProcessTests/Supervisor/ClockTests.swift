@@ -11,7 +11,7 @@ extension ProcessTests {
     static let library = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"
 
     @Test(
-      "Promise 8: a wall clock that jumps an hour ahead and back changes no wait before a restart",
+      "A wall clock that jumps an hour ahead and back changes no wait before a restart",
       .enabled(if: access(library, R_OK) == 0, "needs libfaketime (Debian: faketime)"))
     func jumps() throws {
       // 69 always waits and is never counted: restarts without end, each after up to two seconds.

@@ -9,7 +9,7 @@ extension ProcessTests {
   /// System calls of roostd fail. It neither dies nor spins, says what is wrong, and serves again when it is over.
   @Suite("Faults of the system")
   struct FaultTests {
-    @Test("Promise 6: without a descriptor for a new connection roostd rests, says so, and takes the connection later")
+    @Test("Without a descriptor for a new connection roostd rests, says so, and takes the connection later")
     func noDescriptorForConnections() throws {
       try Self.withFaults { roost, faults in
         let client = try roost.client("old")
@@ -28,7 +28,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("Promise 6: calls that are interrupted, or would block, cost neither an answer nor the processor")
+    @Test("Calls that are interrupted, or would block, cost neither an answer nor the processor")
     func interruptions() throws {
       try Self.withFaults { roost, faults in
         faults.fail(.read, with: EINTR, every: 3)
@@ -44,7 +44,7 @@ extension ProcessTests {
     }
 
     @Test(
-      "Promise 6: a worker that cannot be started is tried again at its pace, and its mail is answered once",
+      "A worker that cannot be started is tried again at its pace, and its mail is answered once",
       arguments: [
         (Faults.Call.fork, EAGAIN), (.pipe, EMFILE), (.socketPair, EMFILE), (.open, EMFILE), (.watch, ENOSPC),
       ])
@@ -71,7 +71,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("Promise 6: a guardian that cannot be started is told, and costs nobody a descriptor")
+    @Test("A guardian that cannot be started is told, and costs nobody a descriptor")
     func noGuardian() throws {
       try Self.withFaults { roost, faults in
         let guardian = try #require(
@@ -86,7 +86,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("Promise 6: logs that cannot be written are told once, and cost neither answers nor the processor")
+    @Test("Logs that cannot be written are told once, and cost neither answers nor the processor")
     func fullDisk() throws {
       try Self.withFaults { roost, faults in
         faults.fail(.fileWrite, with: ENOSPC)

@@ -30,7 +30,7 @@ extension ProcessTests {
       return visitor
     }
 
-    @Test("Promise 9: what a worker started does not get in, whatever it has shed of its origin")
+    @Test("What a worker started does not get in, whatever it has shed of its origin")
     func sneaker() throws {
       try withRoost { roost in
         let client = try roost.client()

@@ -9,7 +9,7 @@ extension ProcessTests {
   /// One instance of each name, and nobody left when the supervisor is killed.
   @Suite("Lives of processes")
   struct LifeTests {
-    @Test("Promise 3: after kill -9 of roostd a new one starts no worker while anything of the old one holds its name")
+    @Test("After kill -9 of roostd a new one starts no worker while anything of the old one holds its name")
     func oneInstance() throws {
       try withRoost { roost in
         let client = try roost.client()
@@ -31,7 +31,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("Promise 3: a second roostd on the same directories leaves with 3 and disturbs nobody")
+    @Test("A second roostd on the same directories leaves with 3 and disturbs nobody")
     func oneSupervisor() throws {
       try withRoost { roost in
         let second = try SpawnedProcess(
@@ -67,7 +67,7 @@ extension ProcessTests {
     }
 
     @Test(
-      "Promise 4: five seconds after kill -9 of roostd nothing of its workers is left, stopped, deaf and grandchildren included"
+      "Five seconds after kill -9 of roostd nothing of its workers is left, stopped, deaf and grandchildren included"
     )
     func noOrphans() throws {
       var layout = Layout(workers: [])
@@ -130,7 +130,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("Promise 4: an orderly stop takes grandchildren along, and a worker that ignores TERM")
+    @Test("An orderly stop takes grandchildren along, and a worker that ignores TERM")
     func orderlyStop() throws {
       try withRoost(.one(["--ignore-term"])) { roost in
         let client = try roost.client()
@@ -145,7 +145,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("Promise 4: a worker that forks a grandchild and dies is started again, without it")
+    @Test("A worker that forks a grandchild and dies is started again, without it")
     func grandchildOfTheDead() throws {
       try withRoost { roost in
         let client = try roost.client()
@@ -158,7 +158,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("Promise 2: a worker has the descriptors it was given, and no other")
+    @Test("A worker has the descriptors it was given, and no other")
     func descriptors() throws {
       try withRoost { roost in
         let pid = try #require(try roost.worker().pid)
@@ -166,7 +166,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("Promise 2: EXTEND moves the deadline of a slow start; without it the start is cut short")
+    @Test("EXTEND moves the deadline of a slow start; without it the start is cut short")
     func slowStart() throws {
       let deadline = ["start-deadline": "\"1500ms\""]
       let layout = Layout(workers: [
