@@ -8,9 +8,9 @@ internal import Cryptography
 // A full table drops the key that has spent nothing for the longest time. If the key identifies the sender, eviction
 // gains an attacker nothing: one that controls that many keys has that many windows. If the key identifies the target,
 // flooding the table would reset the target's limit. There a dropped window is merged into one of 262,144 shadows,
-// which the key's hash selects; the larger count of each slot remains. A key that is not in the table begins with its shadow.
-// So eviction gains nothing there either. With the default limits the whole relay lets through one or two requests an
-// hour for each shadow: too few to shut a newcomer out.
+// which the key's hash selects; the larger count of each slot remains. A key that is not in the table begins with its
+// shadow. So eviction gains nothing there either. With the default limits the whole relay lets through one or two
+// requests an hour for each shadow: too few to shut a newcomer out.
 
 /// Windows by key, all under one rule.
 struct WindowTable: Sendable {

@@ -32,7 +32,7 @@ public import Nostr
 // `auth-required` waits until its account has authenticated, and is sent once more. Without an account it fails.
 //
 // Several publishes of one event share one EVENT message and its OK. Some relays refuse with an empty id (nostr-relay
-// does); the session assigns such an OK when only one event can be meant. It never believes an acceptance without an id.
+// does); the session assigns such an OK when only one event can be meant. An acceptance must have its id.
 
 /// The session with one relay: connection, requests, publishes. A pure machine.
 public struct RelaySession: Sendable {
