@@ -71,6 +71,8 @@ final class ReplayRunner {
   private var child: ChildProcess?
   private var bus: ByteStream?
   private var ending: (text: String, isClean: Bool)?
+  /// Raised when the program has exited.
+  private let hasExited = Signal()
   private let reader = FrameReader(lengthMaximum: FrameReader.lengthCeiling)
   private let timer = LoopTimer()
   private var result: ReplayReport?
@@ -124,11 +126,9 @@ final class ReplayRunner {
     // Only our half: closed while its last words are unread, the program would see a failure where there is none.
     if let bus, !bus.isClosed { shutdown(bus.descriptor, Int32(SHUT_WR)) }
     let deadline = EventLoop.process.now.advanced(milliseconds: Self.leaveMilliseconds)
-    while child?.isRunning == true, isPatient || EventLoop.process.now < deadline {
-      await EventLoopActor.sleep(milliseconds: 5)
-    }
+    await hasExited.wait(until: isPatient ? nil : deadline) { child?.isRunning != true }
     kill()
-    while child?.isRunning == true { await EventLoopActor.sleep(milliseconds: 5) }
+    await hasExited.wait { child?.isRunning != true }
     bus?.close()
     if let directory = program?.temporaryDirectory, rmdir(directory) != 0 {
       let text = "roost: what the program has written to its state is in \(directory)\n"
@@ -160,7 +160,7 @@ final class ReplayRunner {
     timer.cancel()
     EventLoopActor.task { [self] in
       let deadline = EventLoop.process.now.advanced(milliseconds: Self.exitCodeMilliseconds)
-      while ending == nil, EventLoop.process.now < deadline { await EventLoopActor.sleep(milliseconds: 5) }
+      await hasExited.wait(until: deadline) { ending != nil }
       perform(replay.programEnded(ending?.text ?? "it has closed its bus", isClean: ending?.isClean ?? true))
     }
   }
@@ -168,6 +168,7 @@ final class ReplayRunner {
   private func exited(_ exit: ChildExit) {
     let text = exit.signal != 0 ? "killed by signal \(exit.signal)" : "exit code \(exit.code)"
     ending = (text, exit.signal == 0 && exit.code == 0)
+    hasExited.raise()
   }
 
   private func setTimer() {

@@ -118,7 +118,7 @@ extension ControlService {
   /// Waits until the last bytes of recordings that have ended are on the disk, if it takes them in time.
   func recordingsWritten(withinMilliseconds milliseconds: UInt64) async {
     let deadline = EventLoop.process.now.advanced(milliseconds: milliseconds)
-    while openRecordingCount > 0, EventLoop.process.now < deadline { await EventLoopActor.sleep(milliseconds: 5) }
+    await recordingClosed.wait(until: deadline) { openRecordingCount == 0 }
   }
 
   /// Refuses a caller that is no client of our own user, for what `allow-uids` is not meant for: recordings, whose file

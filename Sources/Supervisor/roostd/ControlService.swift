@@ -21,7 +21,9 @@ final class ControlService {
   /// Recordings whose callers wait for them.
   var recordings: [HubCall: BusRecording] = [:]
   /// Recordings whose last byte is not written; at most `BusRecording.countMaximum`.
-  var openRecordingCount = 0
+  var openRecordingCount = 0 { didSet { recordingClosed.raise() } }
+  /// Raised when ``openRecordingCount`` has changed.
+  let recordingClosed = Signal()
 
   /// Answers a request; what it returns is refused.
   private typealias Handler = @EventLoopActor (HubCall, [UInt8]) -> Refusal?

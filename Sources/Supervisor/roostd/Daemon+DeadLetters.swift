@@ -78,12 +78,8 @@ extension Daemon {
 
   /// At the end: what is being written is waited for, since it is the only copy.
   func settleDeadLetters(until end: Instant) async {
-    while deadLettersInHand > 0, EventLoop.process.now < end {
-      await EventLoopActor.sleep(milliseconds: Self.letterLookMilliseconds)
-    }
+    await deadLetterSettled.wait(until: end) { deadLettersInHand == 0 }
     let lost = deadLetters.memoryCount
     if lost > 0 { log(.error, "hub", "\(lost) dead letters could not be written and are lost") }
   }
-
-  private static let letterLookMilliseconds: UInt64 = 5
 }

@@ -56,7 +56,9 @@ final class Daemon {
   /// Dead letters on disk and in memory, as last counted.
   var deadLetterCount = 0
   /// Letters that are being written.
-  var deadLettersInHand = 0
+  var deadLettersInHand = 0 { didSet { deadLetterSettled.raise() } }
+  /// Raised when ``deadLettersInHand`` has changed.
+  let deadLetterSettled = Signal()
   private var refusalLog = RefusalLog()
   var directories: SupervisorDirectories
   /// Before the first child: it moves this process, and children are where their parent was.

@@ -74,9 +74,7 @@ extension Planner {
     askAccounts()
     if isAskingAccounts { await withCheckedContinuation { accountWaiters.append($0) } }
     let deadline = now.advanced(milliseconds: Self.strangerMilliseconds)
-    while isKnown(), directory.unsettled != nil, now < deadline, !isDraining {
-      await EventLoopActor.sleep(milliseconds: Self.lookMilliseconds)
-    }
+    await hasChanged.wait(until: deadline) { !isKnown() || directory.unsettled == nil || isDraining }
     guard let author, !isKnown() else { return }
     if strangersAskedAt.count >= Self.strangerMaximum { strangersAskedAt = [:] }
     strangersAskedAt[author] = now

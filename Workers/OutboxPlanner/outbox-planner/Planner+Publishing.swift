@@ -13,8 +13,6 @@ import OutboxRouting
 extension Planner: PublishRouting {
   /// How long relays may take to tell where somebody receives private messages.
   private static let findMilliseconds: UInt64 = 8_000
-  /// How often it is looked whether they have.
-  static let lookMilliseconds: UInt64 = 20
 
   func publishRoute(
     _ event: Event, named: [RelayURL]?, foreign: [ForeignRelayURL]
@@ -37,7 +35,7 @@ extension Planner: PublishRouting {
 
   /// Waits until all sources have spoken, or have had their time.
   func settled() async {
-    while isEarly, !isDraining { await EventLoopActor.sleep(milliseconds: Self.lookMilliseconds) }
+    await hasChanged.wait(until: earlyEnd) { !isEarly || isDraining }
   }
 
   /// Looks for somebody's list of relays for direct messages: in the store, then at the relays that are read.
@@ -87,9 +85,7 @@ extension Planner: PublishRouting {
     wishes.wished(wish, in: directory, at: now, wall: WallClock.seconds)
     update()
     let deadline = now.advanced(milliseconds: Self.findMilliseconds)
-    while wishes.progress(of: wish.key)?.isComplete == false, now < deadline, !isDraining {
-      await EventLoopActor.sleep(milliseconds: Self.lookMilliseconds)
-    }
+    await hasChanged.wait(until: deadline) { wishes.progress(of: wish.key)?.isComplete != false || isDraining }
     let relays = wishes.progress(of: wish.key)?.relays ?? []
     wishes.ended(wish.key, at: now, wall: WallClock.seconds)
     update()

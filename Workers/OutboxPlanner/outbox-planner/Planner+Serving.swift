@@ -1,6 +1,7 @@
 import Bus
 import Contracts
 import Cryptography
+import EventLoop
 import Frames
 import WorkerLedger
 import LinuxSystem
@@ -36,6 +37,7 @@ extension Planner {
         let states = try await bus.request(
           RelayMethod.list, of: name, NoArguments(), ttlMilliseconds: Self.refreshMilliseconds)
         directory.connectorReported(name, states.relays, isWhole: false, dialsOthers: nil)
+        hasChanged.raise()
       } catch {
         log.debug("\(name) does not tell its relays", metadata: ["why": "\(error.message)"])
       }

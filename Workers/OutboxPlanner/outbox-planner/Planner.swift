@@ -79,6 +79,8 @@ final class Planner {
   private let packTimer = LoopTimer()
   let accountTimer = LoopTimer()
   private(set) var isDraining = false
+  /// Raised when the directory or the progress of an interest may have changed, and when the drain begins.
+  let hasChanged = Signal()
 
   /// How long the first REQs wait for sources that say nothing.
   static let settlingMilliseconds: UInt64 = 3_000
@@ -147,6 +149,7 @@ final class Planner {
 
   private func drain() {
     isDraining = true
+    hasChanged.raise()
     packTimer.cancel()
     accountTimer.cancel()
     budgetTimer.cancel()
@@ -192,12 +195,14 @@ final class Planner {
     let changes = wishes.takeChanges()
     for (key, follower) in progressFollowers.values where changes.contains(key) { follower.changed() }
     tellStatus()
+    hasChanged.raise()
   }
 
   /// Whether sources have not spoken yet that are worth waiting for.
-  var isEarly: Bool {
-    directory.unsettled != nil && now < startedAt.advanced(milliseconds: Self.settlingMilliseconds)
-  }
+  var isEarly: Bool { directory.unsettled != nil && now < earlyEnd }
+
+  /// When the planner waits for its sources no longer.
+  var earlyEnd: Instant { startedAt.advanced(milliseconds: Self.settlingMilliseconds) }
 
   private func pack() {
     if !isEarly { wishes.pack(at: now, wall: WallClock.seconds, budget: &budget) }

@@ -11,7 +11,7 @@ public import Storage
 // a minute.
 
 extension PushLedger {
-  /// Opens the ledger; if it is damaged, or was found so by ``markDamaged()``, puts it aside and makes another of what
+  /// Opens the ledger; if it is damaged, or was found so by `markDamaged()`, puts it aside and makes another of what
   /// can be read. Of a rescue the devices are counted; those whose token does not open are saved in part.
   ///
   /// - Parameters:

@@ -111,7 +111,9 @@ public final class PushLedger: Ledger {
 
   /// Does commands one after the other.
   ///
-  /// - Parameter commands: at most ``commandMaximum``.
+  /// - Parameters:
+  ///   - commands: at most ``commandMaximum``.
+  ///   - session: the transaction they are written in.
   /// - Returns: an answer for each.
   public func write(_ commands: [PushWrite], in session: StorageSession) throws -> [LedgerAnswer] {
     precondition(commands.count <= Self.commandMaximum, "one transaction does at most \(Self.commandMaximum) commands")

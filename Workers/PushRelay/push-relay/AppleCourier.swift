@@ -49,14 +49,16 @@ final class AppleCourier: Courier {
   private let writer: PushWriter
   private let log: Logger
   private var credential: AppleCredential
+  /// Raised when the credential has changed, for pushes that wait for a token.
+  private let credentialChanged = Signal()
   /// Why there was no connection the last time, as it was told.
   private(set) var trouble: String?
 
   /// The credential's name in the ledger.
   nonisolated static let credentialName = "apns"
   private static let answerMilliseconds: UInt64 = 15_000
-  private static let mintingLookMilliseconds: UInt64 = 20
-  private static let mintingLookMaximum = 250
+  /// How long a push waits for a token that is being made and written down.
+  private static let mintingMilliseconds: UInt64 = 5_000
 
   init(
     _ account: AppleAccount, kept: [UInt8]?, writer: PushWriter, log: Logger, trust: HTTP2Trust, on loop: HTTP2Loop
@@ -92,6 +94,7 @@ final class AppleCourier: Courier {
     let outcome = await sender.send(request)
     tellTrouble(outcome)
     let verdict = Self.verdict(outcome)
+    defer { credentialChanged.raise() }
     switch verdict {
     case .renewCredential(let reason): return credential.refused(serial: serial, reason, at: EventLoop.process.now)
     case .providerFault("TooManyProviderTokenUpdates"): await keep(credential.updatedTooOften(at: .now))
@@ -145,16 +148,17 @@ final class AppleCourier: Courier {
   }
 
   private func authorisation() async -> Result<(String, UInt64), Wait> {
-    for _ in 0..<Self.mintingLookMaximum {
+    let deadline = EventLoop.process.now.advanced(milliseconds: Self.mintingMilliseconds)
+    while true {
       switch credential.wanted(at: EventLoop.process.now) {
       case .token(let token, let serial): return .success((token, serial))
       case .wait(let milliseconds):
         return .failure(Wait(milliseconds: milliseconds, complaint: credential.complaint))
-      case .minting: await EventLoopActor.sleep(milliseconds: Self.mintingLookMilliseconds)
+      case .minting:
+        guard await credentialChanged.wait(until: deadline) else { return .failure(Wait(milliseconds: 1_000)) }
       case .mint: if await !mint() { return .failure(Wait(milliseconds: 1_000)) }
       }
     }
-    return .failure(Wait(milliseconds: 1_000))
   }
 
   /// Makes a token, and writes it down before it is used: the next process continues with it.
@@ -169,10 +173,14 @@ final class AppleCourier: Courier {
     let kept = credential.minted(token, at: moment)
     // APNs may have answered something meanwhile: what is told the credential is told the one that there is by then.
     guard await keep(kept) else {
-      await keep(credential.mintingFailed())
+      let kept = credential.mintingFailed()
+      credentialChanged.raise()
+      await keep(kept)
       return false
     }
-    await keep(credential.written())
+    let forbidden = credential.written()
+    credentialChanged.raise()
+    await keep(forbidden)
     log.info("made a token for APNs", metadata: ["number": "\(kept.serial)"])
     return true
   }

@@ -33,6 +33,8 @@ final class Dispatcher {
   var onFailed: ((Wake) -> Void)?
   /// Wakes whose outcome somebody waits for.
   var trials = SendTrials()
+  /// Raised when a platform has answered.
+  let verdictNoted = Signal()
   let couriers: Couriers
 
   private let ledger: PushLedger
@@ -131,6 +133,7 @@ final class Dispatcher {
   /// Nothing new is sent.
   func close() {
     isClosed = true
+    writer.roomMade.raise()
     board.close()
     timer.cancel()
     pause.cancel()
@@ -194,7 +197,7 @@ final class Dispatcher {
 
   /// Nothing more is begun while too much of what has ended is not written: a crash would repeat all of it.
   private func awaitRoom() async {
-    while writer.isFull, !isClosed { await EventLoopActor.sleep(milliseconds: Self.retryMilliseconds) }
+    await writer.roomMade.wait { !writer.isFull || isClosed }
   }
 
   /// The queue cannot be read now: what is in it was accepted, so it is read again before long.
@@ -242,6 +245,7 @@ final class Dispatcher {
       FaultPoint.pass(.answered, platform.rawValue)
       count(verdict, platform)
       trials.note(verdict, of: delivery.wake.id, for: delivery.device.number)
+      verdictNoted.raise()
       let wasCarrier = board.standsForOthers(delivery.wake)
       perform { $0.settled(wake: delivery.wake.number, device: delivery.device.number, verdict, at: $1) }
       if wasCarrier, !board.standsForOthers(delivery.wake) { onFailed?(delivery.wake) }

@@ -90,7 +90,7 @@ extension EventFollower {
     // who they are.
     let isFirst = readCount == 0
     readCount += 1
-    defer { progress.changed() }
+    defer { progress.raise() }
     var known: Set<PublicKey> = []
     let wanted = wakeRules(of: found)
     for owner in found {

@@ -32,7 +32,7 @@ extension EventFollower {
       if state == .following { heardAt = WallClock.seconds }
       guard !isOver, keys == watch.keys else { continue }
       state = .away
-      progress.changed()
+      progress.raise()
       delay.lasted(milliseconds: EventLoop.process.now.milliseconds(since: began))
       await EventLoopActor.sleep(milliseconds: delay.next())
     }
@@ -67,7 +67,7 @@ extension EventFollower {
         guard keys == watch.keys else { return }
         watch.caughtUp(seq: end.seq)
         state = .following
-        progress.changed()
+        progress.raise()
         keepPlace()
       }
       heardAt = WallClock.seconds

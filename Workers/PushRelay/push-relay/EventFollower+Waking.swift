@@ -43,7 +43,7 @@ extension EventFollower {
       await EventLoopActor.sleep(milliseconds: Self.writeMilliseconds)
     }
     isWriting = false
-    written.changed()
+    written.raise()
   }
 
   private func batch(_ wake: MatchedWake) -> EventBatch {

@@ -71,7 +71,7 @@ final class EventFollower {
   /// Owners whose rules in the ledger are none.
   var unreadableCount = 0
   /// It was read who has devices, or it is another way with the store.
-  let progress = ChangeSignal()
+  let progress = Signal(waiterMaximum: EventFollower.waiterMaximum)
 
   // What is written.
   var isWriting = false
@@ -79,8 +79,10 @@ final class EventFollower {
   var unwritten: [EventBatch] = []
   var keptPlace: EventPlace?
   /// Wakes were written, or cannot be.
-  let written = ChangeSignal()
+  let written = Signal(waiterMaximum: EventFollower.waiterMaximum)
 
+  /// Registrations, and turns of the timer, that wait for one event.
+  private static let waiterMaximum = 1_024
   /// Longest wait until the store, or the ledger, is asked again.
   static let retryMillisecondsMaximum: UInt64 = 5_000
 
@@ -132,8 +134,8 @@ final class EventFollower {
     let end = Refusal(.cancelled, "the push relay is stopping")
     for answer in answers { answer.abandon(end) }
     networkAnswer?.abandon(end)
-    progress.changed()
-    written.changed()
+    progress.raise()
+    written.raise()
   }
 
   /// What is left to write at the end: wakes that could not be written, and how far the store was read. Never the one

@@ -77,6 +77,8 @@ final class GoogleCourier: Courier {
   private let client: HTTPClient
   private let log: Logger
   private var credential = GoogleCredential()
+  /// Raised when a request for a token has ended.
+  private let askingEnded = Signal()
   /// Why there is no token, or none that FCM takes; nil while there is one.
   private var complaint: PushReason?
   /// Why there was no connection the last time, to FCM or to the token's endpoint.
@@ -85,8 +87,8 @@ final class GoogleCourier: Courier {
 
   private static let scope = "https://www.googleapis.com/auth/firebase.messaging"
   private static let answerMilliseconds: UInt64 = 15_000
-  private static let askingLookMilliseconds: UInt64 = 20
-  private static let askingLookMaximum = 750
+  /// How long a push waits for a token that is asked for: longer than the request for it may take.
+  private static let askingMilliseconds = answerMilliseconds + 1_000
 
   init(_ account: GoogleAccount, client: HTTPClient, log: Logger) {
     self.account = account
@@ -120,18 +122,18 @@ final class GoogleCourier: Courier {
   // MARK: The token
 
   private func authorisation() async -> (String, UInt64)? {
-    for _ in 0..<Self.askingLookMaximum {
+    let deadline = EventLoop.process.now.advanced(milliseconds: Self.askingMilliseconds)
+    while true {
       switch credential.wanted(at: EventLoop.process.now) {
       case .token(let token, let serial): return (token, serial)
       case .tokenAndAsk(let token, let serial):
         EventLoopActor.task { [self] in await ask() }
         return (token, serial)
       case .ask: await ask()
-      case .asking: await EventLoopActor.sleep(milliseconds: Self.askingLookMilliseconds)
+      case .asking: guard await askingEnded.wait(until: deadline) else { return nil }
       case .wait: return nil
       }
     }
-    return nil
   }
 
   private func ask() async {
@@ -163,6 +165,7 @@ final class GoogleCourier: Courier {
   }
 
   private func take(_ answer: GoogleTokenAnswer) {
+    defer { askingEnded.raise() }
     let now = EventLoop.process.now
     switch answer {
     case .granted(let token, let seconds): credential.granted(token, expiresInSeconds: seconds, at: now)

@@ -36,8 +36,10 @@ final class NostrOwners {
   private var answeredAt: Instant?
   private var isAsking = false
   /// It has answered, or has not.
-  private let answered = ChangeSignal()
+  private let answered = Signal(waiterMaximum: waiterMaximum)
 
+  /// Registrations that wait for its answer.
+  private static let waiterMaximum = 1_024
   /// How long the signer has for an answer.
   private static let signerMilliseconds: UInt32 = 3_000
   /// For how long its answer counts, and its silence: whoever comes with a thousand keys has it asked once.
@@ -71,7 +73,7 @@ final class NostrOwners {
     isAsking = true
     let found = await askSigner()
     (accounts, answeredAt, isAsking) = (found, EventLoop.process.now, false)
-    answered.changed()
+    answered.raise()
     return true
   }
 

@@ -15,6 +15,8 @@ import Storage
 final class PushWriter {
   /// Wakes were put into the queue.
   var onQueued: (() -> Void)?
+  /// Raised when less may have to be written.
+  let roomMade = Signal()
   /// How the ledger is doing.
   let health: LedgerHealth
 
@@ -119,6 +121,7 @@ final class PushWriter {
 
   private func committed(_ transaction: Transaction, _ answers: [LedgerAnswer]) {
     book.written()
+    roomMade.raise()
     for (caller, answer) in zip(transaction.callers, answers) { caller.resume(returning: .success(answer)) }
     let isQueued = answers.contains { answer in
       switch answer {
@@ -135,6 +138,7 @@ final class PushWriter {
   private func failed(_ transaction: Transaction, _ fault: StorageFault) -> UInt64 {
     for caller in transaction.callers { caller.resume(returning: .failure(fault)) }
     book.failed()
+    roomMade.raise()
     return waiting.isEmpty ? Self.retryMilliseconds : 0
   }
 }

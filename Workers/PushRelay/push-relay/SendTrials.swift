@@ -12,8 +12,6 @@ struct SendTrials {
 
   /// Wakes at a time that are waited for; of more nothing is told.
   static let countMaximum = 16
-  /// How often it is looked whether all have come.
-  static let lookMilliseconds: UInt64 = 50
 
   /// Somebody waits for a wake.
   mutating func begin(_ wake: [UInt8]) {
@@ -61,9 +59,7 @@ extension Dispatcher {
     let end = EventLoop.process.now.advanced(milliseconds: UInt64(maximum))
     // Of a platform that is off nothing is to be heard.
     let asked = devices.filter { couriers.running[$0.token.platform] != nil }
-    while !trials.isOver(wake, for: asked), EventLoop.process.now < end {
-      await EventLoopActor.sleep(milliseconds: SendTrials.lookMilliseconds)
-    }
+    await verdictNoted.wait(until: end) { trials.isOver(wake, for: asked) }
     guard let verdicts = trials.end(wake) else { return nil }
     return devices.map { outcome(verdicts[$0.number], at: $0) }
   }
