@@ -205,7 +205,7 @@ let rooms: [[Target]] = [
   ),
   room(
     "Workers/LocalRelay",
-    library("ClientSession", events + ["FairSharing", "DequeModule"]),
+    library("ClientSession", values + ["FairSharing", "DequeModule"]),
     library("StatusPages", ["Cryptography", "Frames", "Contracts", "Wording"]),
     program(
       "local-relay",
@@ -348,7 +348,7 @@ let rooms: [[Target]] = [
     tests("Workers/PushRelay/PushFakesTests", ["Addresses", "Cryptography", "HTTP2Client", "Frames", "TestSupport"]),
     tests("Workers/Signer/SigningTests", values + ["NostrContracts", "Signing"]),
     tests("Workers/Signer/KeyStoreTests", ["Cryptography", "Nostr", "LinuxSystem", "KeyStore", "TestSupport"]),
-    tests("Workers/LocalRelay/ClientSessionTests", events + ["FairSharing", "ClientSession", "TestSupport"]),
+    tests("Workers/LocalRelay/ClientSessionTests", values + ["FairSharing", "ClientSession", "TestSupport"]),
     tests("Workers/LocalRelay/StatusPagesTests", ["Contracts", "StatusPages"])
   ),
 ]

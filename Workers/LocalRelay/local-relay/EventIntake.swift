@@ -284,13 +284,3 @@ extension EventOutcome {
     }
   }
 }
-
-extension Refusal {
-  /// Whether another attempt may find somebody: whoever was asked died, is starting, or was busy.
-  var isPassing: Bool {
-    switch code {
-    case .workerDied, .unavailable, .gone, .expired, .full: true
-    default: false
-    }
-  }
-}

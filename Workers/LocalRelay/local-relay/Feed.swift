@@ -8,22 +8,14 @@ import Frames
 import Nostr
 import WorkerKit
 
-// What one REQ is answered with: a `store.observe`, begun again by itself when the store was away.
-//
-//   stored ─ pages, newest first ─▶ end of what is stored ─ pages as they come ─▶ …
-//
-// Cut off among the stored events it asks again and passes over what it gave already; cut off later it goes on after
-// the last seq. So a client sees one stream, whatever dies behind it.
-//
-// What is stored is brought in turns, which clients share (see QueryScheduler). A page is taken to a client that has
-// room for it. One that does not read stops its own feeds: what is stored waits on the bus, a quarter of a MiB for each
-// of few feeds, until another client waits for the turn; what comes is given back to the store, which has it. Both are
-// asked for again later.
+// What one REQ is answered with. `FeedMachine` decides; here are the store, the turns (see `QueryScheduler`), the
+// network and the client. One task performs the machine's waits, one after the other; what comes meanwhile, `cancel()`
+// or another client's wish for the turn, has actions without a wait.
 
 /// One subscription's way from the store to the client.
 @EventLoopActor
 final class Feed {
-  /// Whom it feeds.
+  /// The client that it feeds.
   @EventLoopActor
   protocol Reader: AnyObject {
     /// These events of a page are to be sent.
@@ -40,40 +32,25 @@ final class Feed {
     var number: UInt64 { get }
   }
 
+  private typealias Answer = StreamAnswer<ObservedEvents, Nothing>
+
   private let work: ClientWork
   private let question: ClientQuery
   /// Whether the network is asked as well.
   let isFetched: Bool
   private let bus: BusConnection
-  private weak var reader: (any Reader)?
-  private var answer: BusAnswer?
-  private var isOver = false
-  /// The last seq given, once all that was stored has been.
-  private var resumeSeq: Int64?
-  /// Stored events given, so that none is given again when the store was away; beyond ``givenMaximum`` one may be.
-  private var given: Set<Int64> = []
   private let desk: QueryScheduler
+  private weak var reader: (any Reader)?
+  private var machine: FeedMachine
+  /// What the machine waits for next.
+  private var next: FeedMachine.Wait?
+  private var answer: Answer?
+  /// The part that has just arrived.
+  private var part: ObservedEvents?
   /// What is stored is brought only in this turn, asked for or granted.
   private var turn: QueryScheduler.Turn?
-  /// Whether the answer was given up for others, or for want of room.
-  private var hasGivenWay = false
-  /// Whether the store has been asked, and has not ended the answer.
-  private var isAsking = false
-  /// Whether it is waited for the client to read what is stored.
-  private var isResting = false
-  /// Bytes of events that were brought in this turn.
-  private var broughtByteCount = 0
-  /// Whether what is stored is more than a short turn brings.
-  private var isLong = false
-  /// The network's part of the answer, waited for before the end of what is stored is told.
+  /// The network's part of the answer.
   private var wait: FetchWait?
-
-  /// How long the store may be away.
-  private static let absenceMilliseconds: UInt64 = 60_000
-  private static let retryMilliseconds: UInt64 = 250
-  private static let givenMaximum = 200_000
-  private static let unread = Refusal(.cancelled, "the client does not read", outcome: .done)
-  private static let unwanted = Refusal(.cancelled, "the client wants no more", outcome: .done)
 
   init(
     _ work: ClientWork, _ question: ClientQuery, isFetched: Bool, _ bus: BusConnection, _ desk: QueryScheduler,
@@ -85,159 +62,133 @@ final class Feed {
     self.isFetched = isFetched
     self.bus = bus
     self.reader = reader
+    machine = FeedMachine(isFetched: isFetched)
     EventLoopActor.task { [self] in await run() }
   }
 
   /// Ends it without a word.
-  func cancel() {
-    isOver = true
-    wait?.cancel()
-    giveUp(Self.unwanted)
-  }
+  func cancel() { perform(machine.cancelled()) }
 
-  /// Wants no more of the answer. Its turn is over when the store has ended it as well: until then it is on its way
-  /// there, or worked on, and a client that asks again all the time would have many at once.
-  private func giveUp(_ refusal: Refusal) {
-    guard turn != nil, isAsking, !isResting else {
-      answer?.abandon(refusal)
-      return endTurn()
-    }
-    answer?.cancel()
-  }
-
-  private func endTurn() {
-    guard let turn else { return }
-    self.turn = nil
-    desk.end(turn, byteCount: broughtByteCount)
-  }
-
-  /// Takes a turn when there is room for what it brings; false when nobody wants it any more.
-  private func takeTurn() async -> Bool {
-    while let reader, !isOver {
-      await reader.awaitRoom()
-      if isOver { return false }
-      let turn = desk.ask(reader.number, question, isLong: isLong) { [weak self] in self?.giveWay() }
-      self.turn = turn
-      broughtByteCount = 0
-      guard await desk.granting(turn), !isOver else { return false }
-      if reader.hasRoom { return true }
-      endTurn()
-    }
-    return false
-  }
-
-  /// Gives the answer up, to ask for the rest of it when the client has read.
-  private func giveWay() {
-    hasGivenWay = true
-    giveUp(Self.unread)
-  }
-
-  /// Waits until the client has read enough. The turn rests meanwhile, or is given up.
-  private func awaitRoom() async {
-    guard reader?.hasRoom == false else { return }
-    isResting = true
-    if let turn, desk.rests(turn) { giveWay() }
-    await reader?.awaitRoom()
-    isResting = false
-    if let turn { desk.works(turn) }
-  }
+  // MARK: Waiting
 
   private func run() async {
-    var lostAt = EventLoop.process.now
-    while !isOver {
-      let began = EventLoop.process.now
-      let refusal = await observe()
-      endTurn()
-      if isOver { return }
-      if answer != nil { lostAt = EventLoop.process.now }
-      answer = nil
-      guard let refusal else { continue }
-      let isAway = refusal.isPassing || refusal.code == .unknownMethod
-      guard isAway, began.milliseconds(since: lostAt) < Self.absenceMilliseconds else {
-        isOver = true
-        reader?.ended(work, refusal)
-        return
-      }
-      await EventLoopActor.sleep(milliseconds: Self.retryMilliseconds)
+    perform(machine.began(at: EventLoop.process.now))
+    while let wait = next {
+      next = nil
+      perform(await input(after: wait))
     }
   }
 
-  /// Observes until it is cut off; returns by what, or nil when it is to be begun again at once.
-  private func observe() async -> Refusal? {
-    if resumeSeq == nil, await !takeTurn() { return Self.unwanted }
-    hasGivenWay = false
-    var wanted = StoreObserve(filters: [], afterSeq: resumeSeq)
+  private func input(after wait: FeedMachine.Wait) async -> [FeedMachine.Action] {
+    switch wait {
+    case .room:
+      // A client that is gone has cancelled its feeds, or does so in this turn of the loop.
+      guard let reader else { return machine.cancelled() }
+      await reader.awaitRoom()
+      return machine.clientHasRoom(at: EventLoop.process.now)
+    case .turn:
+      guard let turn else { return machine.turnWithdrawn() }
+      guard await desk.granting(turn) else { return machine.turnWithdrawn() }
+      return machine.turnGranted(hasRoom: hasRoom)
+    case .answer(let seq): return await ask(after: seq)
+    case .part: return await read()
+    case .pause(let milliseconds):
+      await EventLoopActor.sleep(milliseconds: milliseconds)
+      return machine.pauseEnded(at: EventLoop.process.now)
+    }
+  }
+
+  private var hasRoom: Bool { reader?.hasRoom ?? true }
+
+  private func ask(after seq: Int64?) async -> [FeedMachine.Action] {
+    do throws(Refusal) {
+      answer = try await bus.ask(
+        StoreMethod.observe, encoded: BusPayload(json: wanted(after: seq), filters: question.filters))
+      return machine.answerBegan()
+    } catch { return answerEnded(error) }
+  }
+
+  private func wanted(after seq: Int64?) -> StoreObserve {
+    var wanted = StoreObserve(filters: [], afterSeq: seq)
     wanted.policy = isFetched ? .cacheWithNetwork : .cacheOnly
     wanted.pages = true
     wanted.recipients = question.recipients.map(\.description)
-    isAsking = true
-    defer { isAsking = false }
+    return wanted
+  }
+
+  private func read() async -> [FeedMachine.Action] {
     do throws(Refusal) {
-      let answer = try await bus.ask(
-        StoreMethod.observe, encoded: BusPayload(json: wanted, filters: question.filters))
-      self.answer = answer.answer
-      if isOver { giveUp(Self.unwanted) }
-      if isFetched, !isOver, resumeSeq == nil, wait == nil { wait = FetchWait(wanted, question.filters, bus) }
-      while let part = try await answer.nextPart() {
-        if isOver || hasGivenWay { continue }
-        if part.isRaw, resumeSeq != nil, reader?.hasRoom == false {
-          answer.abandon(Self.unread)
-          await reader?.awaitRoom()
-          return nil
-        }
-        try await take(part)
+      guard let next = try await answer?.nextPart() else { return answerEnded(nil) }
+      part = next
+      return machine.partArrived(isPage: next.isRaw, hasRoom: hasRoom)
+    } catch { return answerEnded(error) }
+  }
+
+  private func answerEnded(_ refusal: Refusal?) -> [FeedMachine.Action] {
+    (answer, part) = (nil, nil)
+    return machine.answerEnded(refusal, at: EventLoop.process.now)
+  }
+
+  // MARK: Actions
+
+  private func perform(_ actions: [FeedMachine.Action]) {
+    for action in actions { perform(action) }
+  }
+
+  private func perform(_ action: FeedMachine.Action) {
+    switch action {
+    case .wait(let wait): next = wait
+    case .askForTurn, .restTurn, .resumeTurn, .endTurn, .compareShare: performOnTurn(action)
+    case .followNetwork: wait = FetchWait(wanted(after: nil), question.filters, bus)
+    case .noteNetworkProgress: wait?.noteProgress()
+    case .awaitNetwork:
+      wait?.whenOver { [weak self] in
+        guard let self else { return }
+        perform(machine.networkEnded())
       }
-    } catch {
-      return hasGivenWay ? nil : error
-    }
-    return hasGivenWay ? nil : Refusal(.unavailable, "the store has ended the answer", outcome: .done)
-  }
-
-  private func take(_ payload: ObservedEvents) async throws(Refusal) {
-    guard payload.isRaw else {
-      let end = try JSONPayload.decode(StoredEnd.self, from: payload.bytes)
-      let isFirst = resumeSeq == nil
-      resumeSeq = max(resumeSeq ?? end.seq, end.seq)
-      given = []
-      endTurn()
-      if isFirst { tellEnd(end) }
-      return
-    }
-    await awaitRoom()
-    if isOver || hasGivenWay { return }
-    let records: [EventPage.Record]
-    do throws(EventPage.Problem) { records = try EventPage.read(payload.bytes) } catch {
-      throw Refusal(.badPayload, error.description)
-    }
-    wait?.noteProgress()
-    let new = records.filter(isNew)
-    guard !new.isEmpty else { return }
-    reader?.deliver(work, payload.bytes, new)
-    broughtByteCount += payload.bytes.count
-    if let turn, broughtByteCount >= QueryScheduler.shareByteCount, desk.isSpent(turn) {
-      isLong = true
-      giveWay()
+    case .leaveNetwork: wait?.cancel()
+    case .takePart: takePart()
+    case .deliver(let records): if let part { reader?.deliver(work, part.bytes, records) }
+    case .tellStoredEnd(let isComplete): reader?.storedEnd(work, isComplete: isComplete)
+    case .tellEnd(let refusal): reader?.ended(work, refusal)
+    case .cancelAnswer: answer?.cancel()
+    case .abandonAnswer(let refusal):
+      part = nil
+      answer?.abandon(refusal)
     }
   }
 
-  private func isNew(_ record: EventPage.Record) -> Bool {
-    guard let seq = record.seq else { return true }
-    guard let last = resumeSeq else {
-      return given.count < Self.givenMaximum ? given.insert(seq).inserted : !given.contains(seq)
+  private func performOnTurn(_ action: FeedMachine.Action) {
+    if case .askForTurn(let isLong) = action, let reader {
+      turn = desk.ask(reader.number, question, isLong: isLong) { [weak self] in self?.turnWanted() }
     }
-    resumeSeq = max(last, seq)
-    return true
+    guard let turn else { return }
+    switch action {
+    case .restTurn: if desk.rests(turn) { turnWanted() }
+    case .resumeTurn: desk.works(turn)
+    case .compareShare: if desk.isSpent(turn) { perform(machine.turnSpent()) }
+    case .endTurn(let byteCount):
+      self.turn = nil
+      desk.end(turn, byteCount: byteCount)
+    default: break
+    }
   }
 
-  private func tellEnd(_ end: StoredEnd) {
-    guard let wait else {
-      reader?.storedEnd(work, isComplete: end.isComplete)
-      return
-    }
-    // The network may have more: nothing is said about completeness.
-    wait.whenOver { [weak self] in
-      guard let self, !isOver else { return }
-      reader?.storedEnd(work, isComplete: nil)
-    }
+  private func turnWanted() { perform(machine.turnWanted()) }
+
+  private func takePart() {
+    guard let part else { return }
+    // A subscription that waits for events keeps none.
+    defer { self.part = nil }
+    do throws(Refusal) {
+      guard part.isRaw else {
+        return perform(machine.tookStoredEnd(try JSONPayload.decode(StoredEnd.self, from: part.bytes)))
+      }
+      let records: [EventPage.Record]
+      do throws(EventPage.Problem) { records = try EventPage.read(part.bytes) } catch {
+        throw Refusal(.badPayload, error.description)
+      }
+      perform(machine.tookPage(records, byteCount: part.bytes.count))
+    } catch { perform(answerEnded(error)) }
   }
 }

@@ -19,8 +19,6 @@ final class QueryScheduler {
   private static let keptCount = 16
   /// Large questions at a time; of one client one.
   private static let largeMaximum = 4
-  /// Bytes that a question brings in a short turn.
-  static let shareByteCount = 64 << 10
   /// Values of filters from which on a question is large: keys of 64 KiB.
   private static let largeValueCount = 1_000
 
