@@ -12,16 +12,15 @@ import WorkerKit
 
 extension Planner {
   func follow(_ name: String) {
-    followed.insert(name)
+    connectors.followBegan(name)
     persist("relay.follow of \(name)") { [self] () async throws(Refusal) in
       guard bus.registry.members.contains(where: { $0.name == name }) else {
-        followed.remove(name)
-        openRelays[name] = nil
+        connectors.left(name)
         return true
       }
       defer {
         wishes.followEnded(of: name)
-        speaking.remove(name)
+        connectors.fellSilent(name)
       }
       let answer = try await bus.ask(RelayMethod.follow, of: name, NoArguments())
       while let report = try await answer.nextPart() { reported(name, report) }
@@ -30,17 +29,17 @@ extension Planner {
   }
 
   private func reported(_ name: String, _ report: RelayReport) {
-    speaking.insert(name)
+    let opened = connectors.reported(name, report)
     directory.connectorReported(name, report.relays, isWhole: report.isWhole, dialsOthers: report.dialsOthers)
     wishes.reported(name, report, at: now)
-    noteOpen(report, of: name)
+    for relay in opened { publishing?.relayOpened(relay) }
     update()
   }
 
   /// Sends a connector what it does not have, one message after the other.
   func deliver(to name: String) {
-    guard !delivering.contains(name), let first = wishes.nextDesire(for: name) else { return }
-    delivering.insert(name)
+    guard !connectors.isDelivering(to: name), let first = wishes.nextDesire(for: name) else { return }
+    connectors.deliveryBegan(to: name)
     EventLoopActor.task { [self] in
       var delay = BackOff(longestMilliseconds: Self.retryMillisecondsMaximum)
       var next: RelayDesire? = first
@@ -59,7 +58,7 @@ extension Planner {
         }
         next = wishes.nextDesire(for: name)
       }
-      delivering.remove(name)
+      connectors.deliveryEnded(to: name)
     }
   }
 }

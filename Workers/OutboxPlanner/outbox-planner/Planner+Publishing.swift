@@ -101,7 +101,7 @@ extension Planner: PublishRouting {
     guard !directory.isConfigured(relay) else { return .success(connector) }
     switch budget.dial(relay, for: purpose, at: now) {
     case .granted:
-      publishesUnderWay[Dialling(relay: relay, purpose: purpose), default: 0] += 1
+      dials.began(at: relay, for: purpose)
       return .success(connector)
     case .waits(let until, let reason):
       // Without an instant it is tried when another relay is released, and now and then.
@@ -112,30 +112,8 @@ extension Planner: PublishRouting {
   }
 
   func publishEnded(at relay: RelayURL, for purpose: DialBudget.Purpose) {
-    let dialling = Dialling(relay: relay, purpose: purpose)
-    guard let count = publishesUnderWay[dialling] else { return }
-    publishesUnderWay[dialling] = count > 1 ? count - 1 : nil
-    guard count == 1 else { return }
+    guard dials.ended(at: relay, for: purpose) else { return }
     budget.release(relay, for: purpose, at: now)
     if budgetTimer.isSet { publishing?.connectorsChanged() }
-  }
-
-  /// A relay outside the groups that is being published to.
-  struct Dialling: Hashable {
-    let relay: RelayURL
-    let purpose: DialBudget.Purpose
-  }
-
-  /// Tells the queue which relays are connected now and were not before, in this life of their connector.
-  func noteOpen(_ report: RelayReport, of connector: String) {
-    if report.isWhole { openRelays[connector] = nil }
-    for relay in report.relays {
-      guard let url = try? RelayURL(relay.relay) else { continue }  // A connector of ours spells them canonically.
-      if relay.state != .open {
-        openRelays[connector]?.remove(url)
-      } else if openRelays[connector, default: []].insert(url).inserted {
-        publishing?.relayOpened(url)
-      }
-    }
   }
 }

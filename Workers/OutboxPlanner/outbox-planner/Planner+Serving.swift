@@ -32,7 +32,7 @@ extension Planner {
   /// Asks connectors for the counters of their relays, which they tell by themselves only when a connection changes.
   /// What does not answer soon is told as it was.
   private func refreshStates() async {
-    for name in followed.sorted() {
+    for name in connectors.followed.sorted() {
       do throws(Refusal) {
         let states = try await bus.request(
           RelayMethod.list, of: name, NoArguments(), ttlMilliseconds: Self.refreshMilliseconds)
@@ -53,7 +53,7 @@ extension Planner {
     status.requests = wishes.requestCount
     status.ephemeralRelays = budget.count
     publishing?.report(to: &status)
-    let silent = isEarly ? [] : directory.configuredConnectors.subtracting(speaking)
+    let silent = isEarly ? [] : directory.configuredConnectors.subtracting(connectors.speaking)
     if !silent.isEmpty, let publishing {
       status.silentConnectors = silent.sorted()
       // `try?`: the queue's own spelling of an address.
@@ -199,14 +199,9 @@ extension Planner {
     let plan = ObservePlan(
       filters, policy: wanted.policy ?? .cacheWithNetwork, relays: relays,
       isExclusive: wanted.exclusiveRelays ?? false)
-    guard progressFollowers.count < ChangeFollower<ObserveProgress>.maximum else {
-      throw Refusal(.full, "\(progressFollowers.count) follow the progress already", outcome: .notStarted)
-    }
-    lastFollower += 1
-    let (number, key) = (lastFollower, "\(plan.key)")
-    let follower = ChangeFollower<ObserveProgress>(request)
-    progressFollowers[number] = (key, follower)
-    defer { progressFollowers[number] = nil }
+    let key = "\(plan.key)"
+    let (number, follower) = try followers.add(request, of: key)
+    defer { followers.remove(number) }
     request.accept()
     try await follower.run(until: { _ in false }) { progress(of: key) }
     return nil
@@ -214,7 +209,7 @@ extension Planner {
 
   /// What is observed and not wished needs no network: its observers take what is stored, or what was fetched before.
   private func progress(of key: String) -> ObserveProgress {
-    let isObserved = mirror.observes[key] != nil
+    let isObserved = observes.isObserved(key)
     return wishes.progress(of: key)
       ?? ObserveProgress(isObserved: isObserved, isComplete: isObserved, relays: [])
   }

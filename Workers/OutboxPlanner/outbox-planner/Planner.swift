@@ -1,13 +1,11 @@
 import Bus
 import Clocks
 import Contracts
-import Cryptography
 import EventLoop
 import Frames
 import WorkerLedger
 import LinuxSystem
 import Logging
-import Nostr
 import OutboxRouting
 import Storage
 import WorkerKit
@@ -36,48 +34,30 @@ final class Planner {
   var directory = RelayDirectory()
   var wishes: DesiredSubscriptions
   var budget = DialBudget()
-  var mirror = ObserveMirror()
-
-  // Of the extensions.
-  /// Connectors that are followed, and those that a message is under way to.
-  var followed: Set<String> = []
-  var delivering: Set<String> = []
-  /// Connectors that tell now how their relays are.
-  var speaking: Set<String> = []
-  var storeEndpoint: UInt32?
-  var isListing = false
-  var isListDue = false
-  var listAnswer: BusAnswer?
-  /// Accounts whose lists are read from the store now.
-  var listAuthors: [String] = []
-  var accountKeys: Set<String> = []
-  var isAskingAccounts = false
-  /// Whether the configuration has a signer that runs.
-  var hasSigner = true
-  var accountWaiters: [CheckedContinuation<Void, Never>] = []
-  /// Authors who are no accounts, and when the signer said so.
-  var strangersAskedAt: [PublicKey: Instant] = [:]
-  var fetchesToTell: [StoreFetched] = []
-  var isTellingFetches = false
-  /// Who follows the progress of which observe.
-  var progressFollowers: [UInt64: (key: String, follower: ChangeFollower<ObserveProgress>)] = [:]
-  var lastFollower: UInt64 = 0
+  /// What is observed.
+  let observes: ObserveSource
+  /// Which accounts there are, and their lists.
+  let accounts: AccountSource
+  let lists: AccountListReader
+  var connectors = ConnectorLinks()
+  private let fetches: FetchReporter
+  var followers = ProgressFollowers()
+  private(set) var publishing: PublishService?
+  var dials = PublishDials()
+  let budgetTimer = LoopTimer()
   /// Counts the lists that relays were asked for.
   var listWishCount: UInt64 = 0
+  /// Why the file of added relays is not written.
   var fault: StorageFault?
-  private(set) var publishing: PublishService?
-  var publishesUnderWay: [Dialling: Int] = [:]
-  /// By connector.
-  var openRelays: [String: Set<RelayURL>] = [:]
-  let budgetTimer = LoopTimer()
+  private var storeEndpoint: UInt32?
   private let settleTimer = LoopTimer()
   private var hasBegunPublishing = false
 
-  let startedAt = EventLoop.process.now
+  /// When the planner waits for its sources no longer.
+  let earlyEnd: Instant
   private var plannedRevision: UInt64?
   private var statusText = ""
   private let packTimer = LoopTimer()
-  let accountTimer = LoopTimer()
   private(set) var isDraining = false
   /// Raised when the directory or the progress of an interest may have changed, and when the drain begins.
   let hasChanged = Signal()
@@ -90,6 +70,11 @@ final class Planner {
   init(_ worker: Worker, directory path: String) throws(Refusal) {
     self.worker = worker
     bus = worker.bus
+    earlyEnd = EventLoop.process.now.advanced(milliseconds: Self.settlingMilliseconds)
+    observes = ObserveSource(worker, log)
+    accounts = AccountSource(worker.bus, settled: earlyEnd, log)
+    lists = AccountListReader(worker, log)
+    fetches = FetchReporter(worker, log)
     do throws(StorageFault) {
       added = try AddedRelays(directory: path, now: WallClock.seconds)
       for relay in added.loaded where !directory.add(relay) { break }
@@ -116,8 +101,11 @@ final class Planner {
       publishing?.end()
       do throws(StorageFault) { try added.close() } catch { log.error("cannot close", metadata: ["why": "\(error)"]) }
     }
+    observes.onChange = { [unowned self] in observesChanged($0, removed: $1) }
+    accounts.onAccounts = { [unowned self] in accountsAre($0) }
+    lists.onPart = { [unowned self] in learn($0, $1) }
     bus.onEvent = { [unowned self] in received($0) }
-    bus.onGap = { [unowned self] _, _ in listObserves() }
+    bus.onGap = { [unowned self] _, _ in observes.list() }
     bus.onRegistry = { [unowned self] in registryChanged($0) }
     subscribe()
     registryChanged(bus.registry)
@@ -141,7 +129,7 @@ final class Planner {
     let settings = try worker.settings(of: PlannerSettings.self)
     directory.ownAddressesAre(OwnAddresses(settings.ownAddresses))
     directory.configurationIs(settings.connectors)
-    hasSigner = settings.hasSigner
+    accounts.hasSigner = settings.hasSigner
   }
 
   /// The present instant.
@@ -151,26 +139,24 @@ final class Planner {
     isDraining = true
     hasChanged.raise()
     packTimer.cancel()
-    accountTimer.cancel()
+    accounts.end()
     budgetTimer.cancel()
     publishing?.drain()
-    for (_, follower) in progressFollowers.values {
-      follower.end(Refusal(.unavailable, "the planner is finishing", outcome: .done))
-    }
+    followers.end(Refusal(.unavailable, "the planner is finishing", outcome: .done))
   }
 
   // MARK: The registry
 
   private func registryChanged(_ registry: Registry) {
     guard !isDraining else { return }
-    let connectors = Set(registry.members.filter { $0.role == Role.relayConnector.name }.map(\.name))
-    directory.connectorsAre(connectors)
-    wishes.connectorsAre(connectors)
-    for name in connectors.subtracting(followed) { follow(name) }
+    let names = Set(registry.members.filter { $0.role == Role.relayConnector.name }.map(\.name))
+    directory.connectorsAre(names)
+    wishes.connectorsAre(names)
+    for name in names.subtracting(connectors.followed) { follow(name) }
     let store = registry.members.first { $0.role == Role.eventStore.name && $0.isReady }?.endpoint
-    if let store, store != storeEndpoint { listObserves() }
+    if let store, store != storeEndpoint { observes.list() }
     storeEndpoint = store
-    askAccounts()
+    accounts.ask()
     update()
   }
 
@@ -190,19 +176,15 @@ final class Planner {
       publishing?.begin()
     }
     pack()
-    for name in followed.sorted() { deliver(to: name) }
-    tellFetches(wishes.takeFetches())
-    let changes = wishes.takeChanges()
-    for (key, follower) in progressFollowers.values where changes.contains(key) { follower.changed() }
+    for name in connectors.followed.sorted() { deliver(to: name) }
+    fetches.tell(wishes.takeFetches())
+    followers.changed(wishes.takeChanges())
     tellStatus()
     hasChanged.raise()
   }
 
   /// Whether sources have not spoken yet that are worth waiting for.
   var isEarly: Bool { directory.unsettled != nil && now < earlyEnd }
-
-  /// When the planner waits for its sources no longer.
-  var earlyEnd: Instant { startedAt.advanced(milliseconds: Self.settlingMilliseconds) }
 
   private func pack() {
     if !isEarly { wishes.pack(at: now, wall: WallClock.seconds, budget: &budget) }
