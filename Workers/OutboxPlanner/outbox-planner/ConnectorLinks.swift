@@ -33,7 +33,7 @@ struct ConnectorLinks {
     var opened: [RelayURL] = []
     for relay in report.relays {
       guard let url = try? RelayURL(relay.relay) else { continue }  // A connector of ours spells them canonically.
-      if relay.state != "open" {
+      if relay.state != .open {
         openRelays[name]?.remove(url)
       } else if openRelays[name, default: []].insert(url).inserted {
         opened.append(url)

@@ -117,6 +117,8 @@ public struct IngestRuns: Sendable {
   /// How many runs with events of a subscription are not answered.
   private var unanswered: [UInt32: Int] = [:]
   private var heldEnds: [End] = []
+  /// Subscriptions of dropped runs.
+  private var incomplete: Set<UInt32> = []
 
   /// What an event costs the store besides its bytes, as bytes: a signature is checked, rows are written.
   private static let eventCost = 512
@@ -181,6 +183,7 @@ public struct IngestRuns: Sendable {
   public mutating func end(
     relay: String, subscription: UInt32, filters: [[UInt8]], name: UInt64, receivedNanoseconds: UInt64
   ) {
+    guard !incomplete.contains(subscription) else { return }
     heldEnds.append(
       End(
         relay: relay, subscription: subscription, name: name, filters: filters,
@@ -213,6 +216,18 @@ public struct IngestRuns: Sendable {
       unanswered[subscription] = rest > 0 ? rest : nil
     }
     return answered.ends.map(\.name)
+  }
+
+  /// A run is given up: its events do not reach the store. No end of its subscriptions is sent from now on, since the
+  /// store would take it for proof that it has all events before it.
+  ///
+  /// - Returns: names of the ends that will not be committed: those in the run, and those of its subscriptions that
+  ///   waited. An end that comes later is not kept.
+  public mutating func dropped(_ run: UInt64) -> [UInt64] {
+    incomplete.formUnion(inFlight[run]?.subscriptions ?? [])
+    let lost = heldEnds.filter { incomplete.contains($0.subscription) }.map(\.name)
+    heldEnds.removeAll { incomplete.contains($0.subscription) }
+    return answered(run) + lost
   }
 
   /// Whether a piece may take an event of so many bytes; an empty one may.

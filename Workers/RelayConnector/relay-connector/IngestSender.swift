@@ -106,11 +106,13 @@ final class IngestSender {
         _ = try await bus.request(method, IngestRun(run.bytes))
         break
       } catch {
-        // Nothing can be wrong with a run but by a bug here. Its events are lost then, and the rest must continue.
+        // Nothing can be wrong with a run but by a bug here. Its events are lost then, and the rest must continue; the
+        // ends of their subscriptions are never reported as committed.
         if error.code == .badPayload {
           log.error(
             "the store cannot read a run; it is dropped",
             metadata: ["events": "\(run.eventCount)", "why": "\(error.message)"])
+          for name in runs.dropped(run.number) { commits[name] = nil }
           break
         }
         log.log(

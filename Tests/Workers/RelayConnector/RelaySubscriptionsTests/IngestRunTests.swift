@@ -81,6 +81,24 @@ import Testing
     #expect(runs.answered(run.number) == [1])
   }
 
+  @Test("After a dropped run no end of its subscriptions is sent; those of others are")
+  func droppedRuns() throws {
+    let runs = Lane(limits: limits { $0.inFlightMaximum = 2 })
+    runs.add(0, subscription: 1)
+    _ = runs.next()
+    runs.end(relay: "ws://a/", subscription: 1, filters: [Self.filter], name: 1, receivedNanoseconds: 0)
+    #expect(runs.dropped(1) == [1])
+    runs.end(relay: "ws://a/", subscription: 1, filters: [Self.filter], name: 2, receivedNanoseconds: 0)
+    runs.end(relay: "ws://a/", subscription: 2, filters: [Self.filter], name: 3, receivedNanoseconds: 0)
+    let run = try runs.sent()
+    #expect(try SaidRecord.read(run).last?.subscription == 2)
+    #expect(runs.answered(run.number) == [3] && runs.isEmpty)
+
+    runs.add(1, subscription: 3)
+    runs.end(relay: "ws://a/", subscription: 3, filters: [Self.filter], name: 4, receivedNanoseconds: 0)
+    #expect(runs.dropped(try runs.sent().number) == [4], "the end was in the run")
+  }
+
   @Test("An event that no frame can carry is left out, and nothing else is; one above a run's bound goes alone")
   func tooLarge() throws {
     let runs = Lane(
@@ -202,6 +220,7 @@ private final class Lane {
   }
 
   func answered(_ number: UInt64) -> [UInt64] { runs.answered(number) }
+  func dropped(_ number: UInt64) -> [UInt64] { runs.dropped(number) }
 }
 
 extension IngestRuns {
