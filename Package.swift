@@ -113,7 +113,7 @@ let rooms: [[Target]] = [
     library("Recordings", ["Clocks", "Frames", "Contracts"]),
     library("Wording", ["Nostr", "Frames", "Contracts"]),
     library("Bus", ["Clocks", "EventLoop", "Frames", "Contracts", "DequeModule"]),
-    library("RoostClient", values + ["LinuxSystem", "EventLoop", "Bus"]),
+    library("RoostClient", values + ["Addresses", "LinuxSystem", "EventLoop", "Bus"]),
     library(
       "WorkerKit",
       ["Clocks", "Nostr", "LinuxSystem", "EventLoop", "Frames", "Contracts", "Bus", "ArgumentParser", "Logging"]),
@@ -123,7 +123,7 @@ let rooms: [[Target]] = [
     "Sources/Supervisor",
     library("MessageHub", ["Clocks", "Frames", "Contracts", "DequeModule"]),
     library("Supervision", ["Clocks"]),
-    library("RoostConfiguration", ["Frames", "Contracts"]),
+    library("RoostConfiguration", ["Addresses", "Frames", "Contracts"]),
     library("Logs", ["Clocks", "LinuxSystem", "EventLoop", "Frames", "Contracts", "DequeModule"]),
     .executableTarget(name: "roost-exec", cSettings: strictC),
     program(
@@ -135,12 +135,12 @@ let rooms: [[Target]] = [
   ),
   room(
     "Workers/RelayConnector",
-    library("RelaySession", events),
+    library("RelaySession", events + ["Addresses"]),
     library("RelaySubscriptions", events + ["FairSharing", "Contracts", "RelaySession", "DequeModule"]),
     library("RelayQuarantine", ["Clocks"]),
     program(
       "relay-connector",
-      worker + ["WebSocket", "TLS", "HTTPClient", "RelaySession", "RelaySubscriptions", "RelayQuarantine"])
+      worker + ["Addresses", "WebSocket", "TLS", "HTTPClient", "RelaySession", "RelaySubscriptions", "RelayQuarantine"])
   ),
   room(
     "Workers/EventStore",
@@ -153,34 +153,40 @@ let rooms: [[Target]] = [
     library("EventGate", events + ["Contracts", "EventArchive", "DequeModule"]),
     program(
       "event-store",
-      worker + queues + [
+      worker + ["Addresses"] + queues + [
         "Storage", "NostrContracts", "EventIndex", "Reconciliation", "Observations", "EventArchive", "EventGate",
       ])
   ),
   room(
     "Workers/OutboxPlanner",
-    library("OutboxRouting", values + ["NostrContracts"]),
+    library("OutboxRouting", values + ["Addresses", "NostrContracts"]),
     library("PublishQueue", values + queues),
     library("PublishLedger", ["Cryptography", "Nostr", "Storage", "Contracts", "PublishQueue"]),
     program(
       "outbox-planner",
-      worker + [
+      worker + ["Addresses"] + [
         "Storage", "NostrContracts", "WorkerLedger", "OutboxRouting", "PublishQueue", "PublishLedger", "DequeModule",
       ])
   ),
   room(
     "Workers/DVMTracker",
-    library("JobTracking", values),
+    library("JobTracking", values + ["Addresses"]),
     library("JobLedger", ["Cryptography", "Nostr", "Storage", "Frames", "Contracts", "JobTracking"]),
-    program("dvm-tracker", worker + ["Storage", "NostrContracts", "WorkerLedger", "JobTracking", "JobLedger"])
+    program(
+      "dvm-tracker", worker + ["Addresses", "Storage", "NostrContracts", "WorkerLedger", "JobTracking", "JobLedger"])
   ),
   room(
     "Workers/DVMProvider",
-    library("JobProviding", ["Cryptography", "Nostr", "Frames", "Contracts", "DequeModule", "OrderedCollections"]),
+    library(
+      "JobProviding",
+      ["Addresses", "Cryptography", "Nostr", "Frames", "Contracts", "DequeModule", "OrderedCollections"]),
     library("ProvidingLedger", ["Cryptography", "Nostr", "Storage", "Contracts", "JobProviding"]),
     program(
       "dvm-provider",
-      worker + ["Storage", "NostrContracts", "WorkerLedger", "JobProviding", "ProvidingLedger", "OrderedCollections"])
+      worker + [
+        "Addresses", "Storage", "NostrContracts", "WorkerLedger", "JobProviding", "ProvidingLedger",
+        "OrderedCollections",
+      ])
   ),
   room(
     "Workers/PushRelay",
@@ -201,11 +207,11 @@ let rooms: [[Target]] = [
     "Workers/Signer",
     library("Signing", values),
     library("KeyStore", ["Cryptography", "Nostr", "LinuxSystem"]),
-    program("signer", worker + ["NostrContracts", "Signing", "KeyStore"])
+    program("signer", worker + ["Addresses", "NostrContracts", "Signing", "KeyStore"])
   ),
   room(
     "Workers/LocalRelay",
-    library("ClientSession", values + ["FairSharing", "DequeModule"]),
+    library("ClientSession", values + ["Addresses", "FairSharing", "DequeModule"]),
     library("StatusPages", ["Cryptography", "Frames", "Contracts", "Wording"]),
     program(
       "local-relay",
@@ -217,10 +223,11 @@ let rooms: [[Target]] = [
   room(
     "Sources/CommandLine",
     library(
-      "Rendering", ["Cryptography", "Nostr", "Frames", "Contracts", "MethodReference", "Recordings", "Wording"]),
+      "Rendering",
+      ["Addresses", "Cryptography", "Nostr", "Frames", "Contracts", "MethodReference", "Recordings", "Wording"]),
     program(
       "roost",
-      values + [
+      values + ["Addresses"] + [
         "LinuxSystem", "EventLoop", "NostrContracts", "MethodReference", "Recordings", "Wording", "Bus", "RoostClient",
         "Rendering",
         "ArgumentParser",
@@ -270,12 +277,12 @@ let rooms: [[Target]] = [
       "ProcessTests",
       values + [
         "LinuxSystem", "EventLoop", "Storage", "NostrContracts", "Recordings", "RoostClient", "Reconciliation",
-        "PushDelivery", "PushLedger", "TestSupport",
+        "PushDelivery", "PushLedger", "TestSupport", "Addresses",
       ], exclude: ["Transcripts"]),
-    tests("Base/AddressesTests", ["Addresses"]),
+    tests("Base/AddressesTests", ["Addresses", "TestSupport"]),
     tests("Base/ClocksTests", ["Clocks", "TestSupport"]),
     tests("Base/CryptographyTests", ["Clocks", "Cryptography", "TestSupport"]),
-    tests("Base/NostrTests", events + ["Frames", "TestSupport"], exclude: ["RealEvents"]),
+    tests("Base/NostrTests", events + ["Addresses", "Frames", "TestSupport"], exclude: ["RealEvents"]),
     tests("Base/LinuxSystemTests", ["LinuxSystem", "TestSupport"]),
     tests("Base/EventLoopTests", ["Clocks", "EventLoop", "TestSupport"]),
     tests("Base/StorageTests", ["Clocks", "Storage", "TestSupport"]),
@@ -302,14 +309,14 @@ let rooms: [[Target]] = [
     tests("Supervisor/ConfigurationTests", ["Clocks", "Contracts", "RoostConfiguration"], exclude: ["Golden"]),
     tests("Supervisor/ExecShimTests", ["LinuxSystem", "TestSupport"]),
     tests("CommandLine/RenderingTests", values + ["Recordings", "Wording", "Rendering", "TestSupport"]),
-    tests("Workers/RelayConnector/RelaySessionTests", events + ["RelaySession", "TestSupport"]),
+    tests("Workers/RelayConnector/RelaySessionTests", events + ["Addresses", "RelaySession", "TestSupport"]),
     tests(
       "Workers/RelayConnector/RelaySubscriptionsTests",
       events + ["Contracts", "RelaySession", "RelaySubscriptions", "TestSupport"]),
     tests("Workers/RelayConnector/RelayQuarantineTests", ["Clocks", "RelayQuarantine", "TestSupport"]),
     tests(
       "Workers/RelayConnector/RelayPeerTests",
-      ["Clocks", "Nostr", "EventLoop", "WebSocket", "RelaySession", "TestSupport"]),
+      ["Addresses", "Clocks", "Nostr", "EventLoop", "WebSocket", "RelaySession", "TestSupport"]),
     tests("Workers/EventStore/EventIndexTests", events + ["EventIndex", "TestSupport"]),
     tests("Workers/EventStore/ReconciliationTests", events + ["Reconciliation", "TestSupport"]),
     tests("Workers/EventStore/ObservationsTests", values + ["NostrContracts", "Observations", "TestSupport"]),
@@ -321,12 +328,16 @@ let rooms: [[Target]] = [
     tests(
       "Workers/EventStore/EventGateTests",
       ["Cryptography", "Nostr", "Contracts", "EventArchive", "EventGate", "TestSupport"]),
-    tests("Workers/OutboxPlanner/OutboxRoutingTests", values + ["NostrContracts", "OutboxRouting", "TestSupport"]),
+    tests(
+      "Workers/OutboxPlanner/OutboxRoutingTests",
+      values + ["Addresses", "NostrContracts", "OutboxRouting", "TestSupport"]),
     tests("Workers/OutboxPlanner/PublishQueueTests", values + ["PublishQueue", "TestSupport"]),
     tests(
       "Workers/OutboxPlanner/PublishLedgerTests",
       ["Cryptography", "Nostr", "Storage", "Contracts", "PublishQueue", "PublishLedger", "TestSupport"]),
-    tests("Workers/DVMTracker/JobTrackingTests", values + ["JobTracking", "JobLedger", "Rendering", "TestSupport"]),
+    tests(
+      "Workers/DVMTracker/JobTrackingTests",
+      values + ["Addresses", "JobTracking", "JobLedger", "Rendering", "TestSupport"]),
     tests(
       "Workers/DVMTracker/JobLedgerTests",
       ["Cryptography", "Nostr", "Storage", "Contracts", "JobTracking", "JobLedger", "TestSupport"]),
@@ -335,7 +346,7 @@ let rooms: [[Target]] = [
       "Workers/DVMProvider/ProvidingLedgerTests",
       ["Cryptography", "Nostr", "Storage", "Contracts", "JobProviding", "ProvidingLedger", "TestSupport"]),
     tests("Workers/PushRelay/PushDeliveryTests", ["Clocks", "Cryptography", "PushDelivery", "TestSupport"]),
-    tests("Workers/PushRelay/PushRulesTests", events + ["PushDelivery", "PushRules"]),
+    tests("Workers/PushRelay/PushRulesTests", events + ["Addresses", "PushDelivery", "PushRules"]),
     tests(
       "Workers/PushRelay/PushRequestsTests",
       events + ["Frames", "PushDelivery", "PushRules", "PushRequests", "TestSupport"], exclude: ["Vectors"]),
@@ -348,7 +359,8 @@ let rooms: [[Target]] = [
     tests("Workers/PushRelay/PushFakesTests", ["Addresses", "Cryptography", "HTTP2Client", "Frames", "TestSupport"]),
     tests("Workers/Signer/SigningTests", values + ["NostrContracts", "Signing"]),
     tests("Workers/Signer/KeyStoreTests", ["Cryptography", "Nostr", "LinuxSystem", "KeyStore", "TestSupport"]),
-    tests("Workers/LocalRelay/ClientSessionTests", values + ["FairSharing", "ClientSession", "TestSupport"]),
+    tests(
+      "Workers/LocalRelay/ClientSessionTests", values + ["Addresses", "FairSharing", "ClientSession", "TestSupport"]),
     tests("Workers/LocalRelay/StatusPagesTests", ["Contracts", "StatusPages"])
   ),
 ]

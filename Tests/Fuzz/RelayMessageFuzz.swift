@@ -8,6 +8,7 @@
 // one value, read alone as it was read inside; a text read out of it, written again and read again, is the same. The
 // input is read as an address as well, and as raw filters and a raw event as an application gives them: what is
 // accepted is canonical already, or becomes so once.
+import Addresses
 import Nostr
 
 /// libFuzzer calls this for each input; a failed precondition is a finding.

@@ -1,6 +1,7 @@
+public import Addresses
 public import Contracts
 internal import Frames
-public import Nostr
+internal import Nostr
 
 /// What an observation wants beside its filters.
 public struct ObserveOptions: Sendable, Hashable {

@@ -1,3 +1,4 @@
+public import Addresses
 public import Contracts
 internal import EventLoop
 public import Frames

@@ -1,3 +1,4 @@
+internal import Addresses
 internal import Frames
 public import Nostr
 internal import Wording

@@ -1,3 +1,4 @@
+internal import Addresses
 internal import ArgumentParser
 internal import Contracts
 internal import EventLoop

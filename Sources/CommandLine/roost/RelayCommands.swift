@@ -1,3 +1,4 @@
+internal import Addresses
 internal import ArgumentParser
 internal import Bus
 internal import Contracts

@@ -1,3 +1,4 @@
+import Addresses
 import Contracts
 import Frames
 
@@ -191,7 +192,7 @@ extension ConfigurationReader {
 
   /// A relay belongs to one worker, and one worker dials what callers name.
   private mutating func checkRelays() {
-    var owners: [RelayAddress: (worker: String, path: ConfigurationPath)] = [:]
+    var owners: [RelayURL: (worker: String, path: ConfigurationPath)] = [:]
     var dialler: String?
     let own = OwnAddresses(configuration.ownAddresses)
     for worker in configuration.workers {
@@ -199,7 +200,7 @@ extension ConfigurationReader {
       for (index, url) in (worker.settings["relays"].flatMap([String].init(configurationValue:)) ?? []).enumerated()
       where worker.role == "relay-connector" {
         // What is no address was told where it was read.
-        guard let address = try? RelayAddress(url) else { continue }
+        guard let address = try? RelayURL(url) else { continue }
         let path = table.appending("relays").appending(.index(index))
         if own.includes(host: address.host, port: address.port) {
           report("\"\(url)\": \(OwnAddresses.reason), which is not dialled from here", at: path, tableDepth: 2)

@@ -1,3 +1,4 @@
+internal import Addresses
 internal import Contracts
 
 extension Notation where Value == String {
@@ -40,6 +41,21 @@ extension Notation where Value == String {
 
   /// The name of a worker or a role.
   static let name = text("a name") { Names.complaint(about: $0).map { Complaint(message: $0) } }
+
+  /// A relay's URL, kept as it was written.
+  static let relay = text("a relay's URL") { text in
+    do throws(RelayURLFault) {
+      _ = try RelayURL(text)
+      return nil
+    } catch {
+      let schemes = ["https": "wss", "http": "ws"]
+      // An address with a password is not repeated.
+      guard case .scheme(.some(let scheme)) = error.problem, let near = schemes[scheme], !text.contains("@") else {
+        return Complaint(message: "\(error)")
+      }
+      return Complaint(message: "\(error)", nearest: near + text.dropFirst(scheme.count))
+    }
+  }
 
   /// The name of an environment variable.
   static let variable = text("the name of an environment variable") { text in

@@ -96,3 +96,7 @@ func sharedRow<Value: Decodable>(_ type: Value.Type, _ json: [UInt8]) throws -> 
     }
   }
 }
+
+extension [UInt8] {
+  var data: Data { Data(self) }
+}

@@ -1,3 +1,4 @@
+import Addresses
 import Cryptography
 import Nostr
 import TestSupport

@@ -74,17 +74,6 @@ struct NotationTests {
   }
 
   @Test(
-    "Spellings of one relay are one address",
-    arguments: [
-      ("WSS://Relay.Example:443/", "wss://relay.example"), ("ws://relay.example:80", "ws://relay.example"),
-      ("wss://relay.example./Path/", "wss://relay.example/Path"), ("wss://[::1]:7777/", "wss://[::1]:7777"),
-      ("wss://relay.example/?Key=A/", "wss://relay.example?Key=A/"),
-    ])
-  func relays(url: String, address: String) throws {
-    #expect(try RelayAddress(url).text == address)
-  }
-
-  @Test(
     "What is no relay's URL is refused",
     arguments: [
       "", "relay.example", "https://relay.example", "wss://", "wss:///x", "wss://a b", "wss://u:p@relay.example",
@@ -92,7 +81,7 @@ struct NotationTests {
       "wss://relay.example/#x", "wss://snø.example",
     ])
   func badRelays(url: String) {
-    #expect(throws: Complaints.self) { try RelayAddress(url) }
+    #expect(throws: Complaints.self) { try Notation.relay.parse(.string(url), context) }
   }
 
   @Test("Patterns overlap exactly when some method is meant by both")

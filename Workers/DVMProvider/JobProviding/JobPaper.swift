@@ -1,3 +1,4 @@
+internal import Addresses
 internal import Cryptography
 public import Frames
 public import Nostr

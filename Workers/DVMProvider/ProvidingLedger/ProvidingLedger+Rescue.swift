@@ -8,7 +8,7 @@ public import Storage
 // nothing, and none of them is answered twice.
 
 extension ProvidingLedger {
-  /// Opens the ledger; if it is damaged, or was found so by ``markDamaged()``, puts it aside and makes another of what
+  /// Opens the ledger; if it is damaged, or was found so by `markDamaged()`, puts it aside and makes another of what
   /// can be read.
   ///
   /// - Parameters:

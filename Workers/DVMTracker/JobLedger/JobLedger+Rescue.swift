@@ -11,7 +11,7 @@ public import Storage
 // is read from there counts as one, and against the bounds of a day also when its job is lost.
 
 extension JobLedger {
-  /// Opens the ledger; if it is damaged, or was found so by ``markDamaged()``, puts it aside and makes another of what
+  /// Opens the ledger; if it is damaged, or was found so by `markDamaged()`, puts it aside and makes another of what
   /// can be read.
   ///
   /// - Parameters:

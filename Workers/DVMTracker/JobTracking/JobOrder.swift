@@ -1,3 +1,4 @@
+internal import Addresses
 public import Contracts
 public import Cryptography
 internal import Frames

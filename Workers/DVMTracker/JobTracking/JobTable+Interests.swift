@@ -1,3 +1,4 @@
+internal import Addresses
 internal import Contracts
 public import Cryptography
 public import Nostr

@@ -1,3 +1,4 @@
+internal import Addresses
 public import Cryptography
 public import Nostr
 

@@ -1,3 +1,4 @@
+internal import Addresses
 public import Clocks
 internal import Contracts
 internal import Cryptography

@@ -1,3 +1,4 @@
+internal import Addresses
 public import Clocks
 public import Contracts
 internal import Nostr

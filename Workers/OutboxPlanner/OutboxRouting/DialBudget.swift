@@ -1,5 +1,6 @@
+public import Addresses
 public import Clocks
-public import Nostr
+internal import Nostr
 
 // How many relays are dialled that no group of `supervisor.conf` has.
 //

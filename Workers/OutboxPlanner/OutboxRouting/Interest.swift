@@ -1,3 +1,4 @@
+public import Addresses
 public import Contracts
 internal import Frames
 public import Nostr

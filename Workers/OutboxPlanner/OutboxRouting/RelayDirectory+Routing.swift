@@ -1,3 +1,4 @@
+public import Addresses
 internal import Contracts
 internal import Cryptography
 public import Nostr

@@ -1,3 +1,4 @@
+public import Addresses
 public import Contracts
 public import Cryptography
 public import Nostr

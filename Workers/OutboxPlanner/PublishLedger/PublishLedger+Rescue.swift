@@ -11,7 +11,7 @@ public import Storage
 // nothing is left is routed again.
 
 extension PublishLedger {
-  /// Opens the ledger; if it is damaged, or was found so by ``markDamaged()``, puts it aside and makes another of what
+  /// Opens the ledger; if it is damaged, or was found so by `markDamaged()`, puts it aside and makes another of what
   /// can be read.
   ///
   /// - Parameters:

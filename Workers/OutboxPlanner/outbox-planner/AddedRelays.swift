@@ -1,3 +1,4 @@
+import Addresses
 import Nostr
 import OutboxRouting
 import Storage

@@ -1,3 +1,4 @@
+import Addresses
 import Cryptography
 import EventLoop
 import Nostr

@@ -1,5 +1,6 @@
+public import Addresses
 public import Clocks
-public import Nostr
+internal import Nostr
 
 // The connection to one relay, as a value: events go in, actions come out. It has no socket and no clock, and its
 // randomness comes from a given seed, so a test plays a year of failures in a second.

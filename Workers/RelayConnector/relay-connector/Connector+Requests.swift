@@ -1,3 +1,4 @@
+import Addresses
 import Bus
 import Clocks
 import Contracts

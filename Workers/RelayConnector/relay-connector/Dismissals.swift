@@ -1,3 +1,4 @@
+import Addresses
 import Nostr
 
 // Relays that have sent us away for good: close code 4000. Until December 2023 NIP-01 said that a client should not

@@ -1,3 +1,4 @@
+import Addresses
 import EventLoop
 import LinuxSystem
 import Logging

@@ -1,3 +1,4 @@
+import Addresses
 import Clocks
 import Contracts
 import Cryptography

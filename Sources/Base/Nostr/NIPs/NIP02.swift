@@ -1,3 +1,4 @@
+public import Addresses
 public import Cryptography
 
 /// Whom somebody follows (kind 3, NIP-02).

@@ -1,3 +1,4 @@
+internal import Addresses
 internal import Cryptography
 
 // `bob@example.com` (NIP-05): a name that a web server gives to a key. Here is only what needs no network: the name's

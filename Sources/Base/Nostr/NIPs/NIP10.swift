@@ -1,3 +1,4 @@
+public import Addresses
 public import Cryptography
 
 // How a text stands in a conversation (NIP-10). Marked `e` tags say what they are; without any mark, their position

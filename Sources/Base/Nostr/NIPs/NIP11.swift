@@ -1,3 +1,4 @@
+public import Addresses
 public import Cryptography
 
 // What a relay says of itself (NIP-11): a page that each relay's owner and program have put together in their own way.

@@ -1,3 +1,4 @@
+public import Addresses
 public import Cryptography
 
 // What people copy, paste and scan: `npub1…` and its kin (NIP-19). Pure; no network, no store.

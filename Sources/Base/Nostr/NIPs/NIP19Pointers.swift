@@ -1,3 +1,4 @@
+public import Addresses
 public import Cryptography
 
 /// Whom to look for, and where (`nprofile`, NIP-19).

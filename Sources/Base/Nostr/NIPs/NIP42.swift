@@ -1,3 +1,4 @@
+public import Addresses
 public import Cryptography
 
 /// The event by which a client shows a relay who it is (kind 22242, NIP-42).

@@ -1,3 +1,4 @@
+public import Addresses
 public import Cryptography
 
 /// A list of relays for one purpose: where to send private messages (kind 10050, NIP-17), never to connect to (10006),

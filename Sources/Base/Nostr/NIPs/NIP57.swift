@@ -1,3 +1,4 @@
+public import Addresses
 public import Cryptography
 
 // Zaps (NIP-57): a payment over lightning that is shown on nostr.

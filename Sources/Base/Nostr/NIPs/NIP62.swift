@@ -1,3 +1,4 @@
+public import Addresses
 public import Cryptography
 
 /// A request to vanish: to delete everything its author has published (kind 62, NIP-62).

@@ -1,3 +1,4 @@
+public import Addresses
 public import Cryptography
 
 /// Where somebody writes, and where they read what is meant for them (kind 10002, NIP-65).

@@ -1,3 +1,4 @@
+public import Addresses
 internal import Cryptography
 
 // Paid jobs (NIP-90): somebody asks for something to be computed, and programs that earn by it answer.

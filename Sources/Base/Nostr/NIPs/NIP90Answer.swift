@@ -1,3 +1,4 @@
+public import Addresses
 public import Cryptography
 
 /// What results and feedback have in common: by whom, to which request, and for how much (NIP-90).

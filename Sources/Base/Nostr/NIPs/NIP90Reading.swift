@@ -1,3 +1,4 @@
+internal import Addresses
 internal import Cryptography
 
 /// Reads the tags of requests, results and feedback, and notes what is unusual about them.

@@ -1,3 +1,4 @@
+public import Addresses
 public import Cryptography
 
 /// What a customer wants done, and for how much: all that a request says besides by whom and when (NIP-90).

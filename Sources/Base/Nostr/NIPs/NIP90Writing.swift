@@ -1,3 +1,4 @@
+public import Addresses
 public import Cryptography
 
 // Requests, results and feedback as NIP-90 has them, to be signed. What it does not allow is refused here and not by

@@ -1,3 +1,4 @@
+import Addresses
 import ClientSession
 import Clocks
 import Cryptography

@@ -1,3 +1,4 @@
+import Addresses
 import Clocks
 import Cryptography
 import Nostr

@@ -1,5 +1,3 @@
-internal import Addresses
-
 // Which addresses lead out into the internet, and which to this machine or its neighbours.
 //
 // A list of relays that a stranger has published is dialled by whoever reads it. Without a rule he could have every

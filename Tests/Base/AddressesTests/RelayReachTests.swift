@@ -1,4 +1,4 @@
-import Nostr
+import Addresses
 import Testing
 
 @Suite("The reach of a relay's address")

@@ -95,14 +95,27 @@ public struct RelayURLFault: Error, Hashable, Sendable, CustomStringConvertible 
     case secondAddress
   }
 
-  /// The address as it was given, cut to 80 characters.
+  /// The address as it was given, cut to 80 characters; what stands before an `@` is left out, since it can be a
+  /// password.
   public let address: String
   /// What is wrong.
   public let problem: Problem
 
   init(address: String, problem: Problem) {
-    self.address = address.count > 80 ? String(address.prefix(79)) + "…" : address
-    self.problem = problem
+    let (shown, isSecret) = Self.withoutCredentials(address)
+    self.address = shown.count > 80 ? String(shown.prefix(79)) + "…" : shown
+    switch problem {
+    // What is quoted would be a part of the password.
+    case .badHost, .badPort: self.problem = isSecret ? .credentials : problem
+    default: self.problem = problem
+    }
+  }
+
+  private static func withoutCredentials(_ address: String) -> (String, isSecret: Bool) {
+    guard let mark = address.lastIndex(of: "@") else { return (address, false) }
+    let slash = address.firstIndex(of: ":").flatMap { address[$0...].hasPrefix("://") ? $0 : nil }
+    let scheme = slash.map { address[..<$0] + "://" } ?? ""
+    return (scheme + "…" + address[mark...], true)
   }
 
   /// `"https://x.org" is not a relay's address: it begins with https://; a relay's begins with wss://`.
