@@ -1,7 +1,7 @@
 internal import Frames
 
-/// How much of one answer may be sent: its window, and what its caller has taken since. See `docs/protocol.md`,
-/// "Credit".
+/// How much of one answer may be sent: its window, and what its caller has taken since. See
+/// `docs/protocol-credit.md`.
 struct AnswerWindow {
   /// nil = the hub knows no windows of answers.
   private var granted: Credit?

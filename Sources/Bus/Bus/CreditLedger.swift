@@ -1,6 +1,6 @@
 internal import Frames
 
-/// Both directions' credit of one connection, or of one answer. Pure arithmetic; see `docs/protocol.md`, "Credit".
+/// Both directions' credit of one connection, or of one answer. Pure arithmetic; see `docs/protocol-credit.md`.
 struct CreditLedger {
   // What we may send.
   private var granted: Credit
