@@ -9,7 +9,7 @@ struct CategoryTests {
     let list = try #require(contract.text.firstMatch(of: #/enum LogCategory \{[^\[]*\[([^\]]*)\]/#)).output.1
     let listed = Set(list.matches(of: #/"([a-z-]+)"/#).map(\.output.1))
     var used: [Substring: SourceFile] = [:]
-    for file in SourceTree.swiftFiles(below: "Sources") + SourceTree.swiftFiles(below: "Workers") {
+    for file in LanguageTests.product where file.contains("Logger(label") || file.contains("log(.") {
       for match in file.text.matches(of: #/Logger\(label: "([a-z-]+)"\)/#) { used[match.output.1] = file }
       for match in file.text.matches(of: #/\blog\(\.[a-z]+, "([a-z-]+)"/#) { used[match.output.1] = file }
     }

@@ -33,7 +33,7 @@ struct LanguageTests {
 
   @Test("drops no error without a reason, beside the try? or above it in the same paragraph")
   func dropsNoErrorSilently() {
-    for file in Self.product {
+    for file in Self.product where file.contains("tr" + "y?") {
       for number in unexplainedDrops(in: file.lines) {
         Issue.record("\(file):\(number) drops an error: say in a comment why that is right, or handle it")
       }
@@ -48,7 +48,8 @@ struct LanguageTests {
 
   @Test("gives a sentence for every promise about concurrency that the compiler cannot check")
   func givesSentenceForUncheckedPromise() {
-    for file in Self.product + Self.tests {
+    let marks = ["@un" + "checked", "nonisolated(un" + "safe)"]
+    for file in Self.product + Self.tests where marks.contains(where: file.contains) {
       for number in unexplainedPromises(in: file.lines) {
         Issue.record("\(file):\(number) needs a line “// @unchecked: …” that says why this is safe")
       }
@@ -70,7 +71,7 @@ struct LanguageTests {
 
 /// Where words stand in a file, as `path:line: word`.
 private func occurrences(of words: [String], in file: SourceFile, wholeWord: Bool) -> [String] {
-  guard words.contains(where: { file.text.contains($0) }) else { return [] }
+  guard words.contains(where: file.contains) else { return [] }
   return file.lines.enumerated().flatMap { index, line in
     words.filter { word in
       guard let range = line.firstRange(of: word) else { return false }

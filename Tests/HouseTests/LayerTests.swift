@@ -12,6 +12,9 @@ struct LayerTests {
 
   static let manifest = PackageManifest.own
   static let compiled = manifest.targets.filter { $0.kind != .system }
+  /// What the files of each target import.
+  static let imported = Dictionary(
+    uniqueKeysWithValues: compiled.map { ($0.name, Set(SourceTree.swiftFiles(below: $0.path).flatMap(imports))) })
 
   @Test("are read from a Package.swift that names every folder of sources")
   func areReadFromManifest() {
@@ -56,7 +59,7 @@ struct LayerTests {
     let own = target.path.hasPrefix("Tests/") ? Self.testModules : []
     let allowed = Self.toolchainModules.union(own).union(target.dependencies.map(moduleName))
     for file in SourceTree.swiftFiles(below: target.path) {
-      for module in importedModules(of: file.text) {
+      for module in imports(file) {
         #expect(allowed.contains(module), "\(file) imports \(module), which Package.swift does not declare for it")
       }
     }
@@ -64,7 +67,7 @@ struct LayerTests {
 
   @Test("let a target declare what its files import, and nothing else", arguments: compiled)
   func letTargetDeclareWhatIsImported(target: PackageTarget) {
-    let imported = Set(SourceTree.swiftFiles(below: target.path).flatMap { importedModules(of: $0.text) })
+    let imported = Self.imported[target.name] ?? []
     for dependency in target.dependencies {
       // A program is declared so that it is built before those who start it.
       if Self.manifest.target(named: dependency)?.kind == .program { continue }
@@ -75,9 +78,7 @@ struct LayerTests {
 
   @Test("give each C module one importer", arguments: manifest.targets.filter { $0.kind == .system })
   func giveCModuleOneImporter(module: PackageTarget) {
-    let importers = Self.compiled.filter { target in
-      SourceTree.swiftFiles(below: target.path).contains { importedModules(of: $0.text).contains(module.name) }
-    }
+    let importers = Self.compiled.filter { Self.imported[$0.name]?.contains(module.name) == true }
     #expect(importers.count <= 1, "\(module.name) is imported by \(importers.map(\.name).joined(separator: ", "))")
   }
 
@@ -86,7 +87,7 @@ struct LayerTests {
     let programs = Set(Self.manifest.targets.filter { $0.kind == .program }.map(\.moduleName))
     for target in Self.compiled {
       for file in SourceTree.swiftFiles(below: target.path) {
-        let imported = programs.intersection(importedModules(of: file.text))
+        let imported = programs.intersection(imports(file))
         #expect(imported.isEmpty, "\(file) imports the program \(imported.joined(separator: ", "))")
       }
     }
@@ -182,6 +183,13 @@ private let multilineQuote = String(repeating: "\"", count: 3)
 private func moduleName(_ dependency: String) -> String {
   PackageManifest.own.target(named: dependency)?.moduleName ?? dependency
 }
+
+/// The modules that a file of the checkout imports, in order.
+private func imports(_ file: SourceFile) -> [String] { importsByPath[file.path] ?? [] }
+
+/// Every file is asked for its imports in several tests, and reading them is what takes the time.
+private let importsByPath = Dictionary(
+  uniqueKeysWithValues: SourceTree.files.filter { $0.kind == "swift" }.map { ($0.path, importedModules(of: $0.text)) })
 
 /// The modules a Swift text imports, in order. What stands in a multi-line string is not an import.
 func importedModules(of text: String) -> [String] {
