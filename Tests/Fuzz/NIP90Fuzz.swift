@@ -1,6 +1,6 @@
 // Fuzz entry for jobs (NIP-90), whose requests and answers come from anybody. `Scripts/fuzz.sh` builds and runs it.
 //
-// modules: Cryptography Nostr
+// modules: Addresses Cryptography Nostr
 // libraries: crypto sodium secp256k1 utf8proc
 // corpus: nip90
 //

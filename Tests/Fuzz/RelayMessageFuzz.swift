@@ -1,7 +1,7 @@
 // Fuzz entry for what a relay may send: its messages, the JSON in them, and the addresses of other relays.
 // `Scripts/fuzz.sh` builds and runs it.
 //
-// modules: Addresses Nostr
+// modules: Addresses Cryptography Nostr
 // corpus: relay-messages
 //
 // The input is the text of one message. Whatever is accepted names ranges that lie inside it; the range of an event is
