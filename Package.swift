@@ -153,8 +153,9 @@ let rooms: [[Target]] = [
     library("EventGate", events + ["Contracts", "EventArchive", "DequeModule"]),
     program(
       "event-store",
-      worker + ["Addresses"] + queues + [
-        "Storage", "NostrContracts", "EventIndex", "Reconciliation", "Observations", "EventArchive", "EventGate",
+      worker + queues + [
+        "Addresses", "Storage", "NostrContracts", "EventIndex", "Reconciliation", "Observations", "EventArchive",
+        "EventGate",
       ])
   ),
   room(
@@ -164,8 +165,9 @@ let rooms: [[Target]] = [
     library("PublishLedger", ["Cryptography", "Nostr", "Storage", "Contracts", "PublishQueue"]),
     program(
       "outbox-planner",
-      worker + ["Addresses"] + [
-        "Storage", "NostrContracts", "WorkerLedger", "OutboxRouting", "PublishQueue", "PublishLedger", "DequeModule",
+      worker + [
+        "Addresses", "Storage", "NostrContracts", "WorkerLedger", "OutboxRouting", "PublishQueue", "PublishLedger",
+        "DequeModule",
       ])
   ),
   room(
@@ -227,8 +229,9 @@ let rooms: [[Target]] = [
       ["Addresses", "Cryptography", "Nostr", "Frames", "Contracts", "MethodReference", "Recordings", "Wording"]),
     program(
       "roost",
-      values + ["Addresses"] + [
-        "LinuxSystem", "EventLoop", "NostrContracts", "MethodReference", "Recordings", "Wording", "Bus", "RoostClient",
+      values + [
+        "Addresses", "LinuxSystem", "EventLoop", "NostrContracts", "MethodReference", "Recordings", "Wording", "Bus",
+        "RoostClient",
         "Rendering",
         "ArgumentParser",
       ])
@@ -276,8 +279,9 @@ let rooms: [[Target]] = [
     tests(
       "ProcessTests",
       values + [
-        "LinuxSystem", "EventLoop", "Storage", "NostrContracts", "Recordings", "RoostClient", "Reconciliation",
-        "PushDelivery", "PushLedger", "TestSupport", "Addresses",
+        "Addresses", "LinuxSystem", "EventLoop", "Storage", "NostrContracts", "Recordings", "RoostClient",
+        "Reconciliation",
+        "PushDelivery", "PushLedger", "TestSupport",
       ], exclude: ["Transcripts"]),
     tests("Base/AddressesTests", ["Addresses", "TestSupport"]),
     tests("Base/ClocksTests", ["Clocks", "TestSupport"]),

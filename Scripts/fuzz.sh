@@ -3,12 +3,12 @@
 #
 #   Scripts/fuzz.sh [--seconds N] [ENTRY…]     N per entry, 600 without it; ENTRY as in FrameReaderFuzz, all without one
 #
-# An entry is one file. Its head says which targets it needs, lowest first ("// modules: Clocks Frames"): of a room, or
-# of a package that `swift build` has fetched; which folder of Tests/Fuzz/corpus holds its seeds ("// corpus: frames");
-# and, if need be, other files it is made of ("// with: Tests/…"), libraries ("// libraries: uv") and how long an input
-# may get ("// longest: 1024", 8192 without it). SwiftPM cannot build a libFuzzer program (it has no main), so the
-# compiler is called here: each target a static library, instrumented, and then the entry on top. They are built for
-# testing, so that an entry may look inside.
+# An entry is one file. Its head says which folder of Tests/Fuzz/corpus holds its seeds ("// corpus: frames"); and, if
+# need be, other files it is made of ("// with: Tests/…"), libraries ("// libraries: uv") and how long an input may get
+# ("// longest: 1024", 8192 without it). Which targets it needs is read from the imports: those of a room, and those of
+# packages that `swift build` has fetched. SwiftPM cannot build a libFuzzer program (it has no main), so the compiler is
+# called here: each target a static library, instrumented, and then the entry on top. They are built for testing, so
+# that an entry may look inside.
 #
 # What the fuzzer learns stays in .build-fuzz/corpus and is used again next time. Inputs that failed are kept in
 # .build-fuzz/findings. Exit: 0 nothing found, 1 a finding, 2 usage, 70 an entry did not build.
@@ -51,15 +51,32 @@ for version in 5.0 5.1 5.6 5.7 5.8 5.9 5.10 6.0 6.1 6.2 6.3 6.4 6.5; do
   package_flags+=(-enable-experimental-feature "AvailabilityMacro=SwiftStdlib $version: macOS 10.15")
 done
 
+# Where a target's sources are; nothing for what comes with the toolchain, and for C, which is found by its map.
+folder_of() {
+  local folder
+  folder=$(find Sources Workers -mindepth 2 -maxdepth 2 -name "$1" -type d -not -path "Sources/C/*" | head -1)
+  [[ -n $folder ]] || folder=$(find .build/checkouts -path "*/Sources/$1" -type d 2>/dev/null | head -1)
+  echo "$folder"
+}
+
+# needed PATH…: adds to `modules` the targets that Swift files import, and before each what it needs itself.
+needed() {
+  local name folder
+  local import='s/^ *(@[^ ]+ )?((public|package|internal|private) )?import ([A-Za-z0-9_]+)$/\4/p'
+  for name in $(find "$@" -name '*.swift' -exec sed -nE "$import" {} + | sort -u); do
+    [[ " ${modules[*]} " != *" $name "* ]] || continue
+    folder=$(folder_of "$name")
+    [[ -n $folder && $folder != "$1" ]] || continue
+    needed "$folder"
+    [[ " ${modules[*]} " == *" $name "* ]] || modules+=("$name")
+  done
+}
+
 # module NAME DIRECTORY: a static library and its interface in DIRECTORY.
 module() {
   local name=$1 directory=$2 options=("${flags[@]}" -package-name roost) folder
-  folder=$(find Sources Workers -mindepth 2 -maxdepth 2 -name "$name" -type d | head -1)
-  if [[ -z $folder ]]; then
-    folder=$(find .build/checkouts -path "*/Sources/$name" -type d 2>/dev/null | head -1)
-    [[ -n $folder ]] || { echo "fuzz: no target $name; packages are fetched by 'swift build'" >&2; return 1; }
-    options=("${package_flags[@]}" -package-name "$(cut -d/ -f3 <<<"$folder")")
-  fi
+  folder=$(folder_of "$name")
+  [[ $folder != .build/* ]] || options=("${package_flags[@]}" -package-name "$(cut -d/ -f3 <<<"$folder")")
   local files
   mapfile -t files < <(find "$folder" -name '*.swift' | sort)
   swiftc "${options[@]}" -module-name "$name" -emit-module -emit-module-path "$directory/$name.swiftmodule" \
@@ -68,14 +85,16 @@ module() {
 }
 
 build() {
-  local entry=$1 directory="$out/$1" name libraries=() files
+  local entry=$1 directory="$out/$1" name libraries=(-lswiftSynchronization) files
+  local -a modules=()
   mkdir -p "$directory"
-  for name in $(head_line modules "$entry"); do
+  read -ra files <<<"$(head_line with "$entry")"
+  needed "Tests/Fuzz/$entry.swift" "${files[@]}"
+  for name in "${modules[@]}"; do
     module "$name" "$directory" || return
     libraries=("-l$name" "${libraries[@]}")
   done
   for name in $(head_line libraries "$entry"); do libraries+=("-l$name"); done
-  read -ra files <<<"$(head_line with "$entry")"
   swiftc "${flags[@]}" -package-name roost -module-name "$entry" -I "$directory" -L "$directory" "${libraries[@]}" \
     -o "$directory/$entry" "Tests/Fuzz/$entry.swift" "${files[@]}" 2>"$directory/link.log" ||
     { cat "$directory/link.log" >&2; return 1; }

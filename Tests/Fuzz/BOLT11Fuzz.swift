@@ -1,6 +1,5 @@
 // Fuzz entry for invoices (BOLT-11), which strangers put beside their amounts. `Scripts/fuzz.sh` builds and runs it.
 //
-// modules: Addresses Cryptography Nostr
 // libraries: crypto sodium secp256k1 utf8proc
 // corpus: bolt11
 //

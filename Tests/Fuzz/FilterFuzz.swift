@@ -1,7 +1,6 @@
 // Fuzz entry for filters and the messages that carry them, which any client of a local relay may send.
 // `Scripts/fuzz.sh` builds and runs it.
 //
-// modules: Addresses Cryptography Nostr
 // libraries: crypto sodium secp256k1 utf8proc
 // corpus: filters
 //

@@ -1,6 +1,5 @@
 // Fuzz entry for the frame reader, the first code that touches what a peer sends. `Scripts/fuzz.sh` builds and runs it.
 //
-// modules: Clocks Frames
 // corpus: frames
 //
 // The input is a stream. It is read twice: whole, and in pieces whose sizes come from a generator seeded by the input

@@ -1,8 +1,7 @@
 // Fuzz entry for the first bytes of a client's connection: the head of an HTTP request, and what an upgrade makes of
 // it. `Scripts/fuzz.sh` builds and runs it.
 //
-// modules: Clocks Addresses EventLoop WebSocket
-// libraries: uv wslay z swiftSynchronization
+// libraries: uv wslay z
 // corpus: requests
 // longest: 20000
 //

@@ -1,8 +1,6 @@
 // Fuzz entry for the message hub: not its bytes, which the frame reader has checked, but its states. `Scripts/fuzz.sh`
 // builds and runs it.
 //
-// modules: Clocks Addresses Frames Contracts InternalCollectionsUtilities ContainersPreview DequeModule HeapModule
-// modules: MessageHub
 // with: Tests/Fuzz/HubModel.swift Tests/Fuzz/HubPlay+Asking.swift Tests/Fuzz/HubPlay+Answering.swift
 // with: Tests/Supervisor/MessageHubTests/HubAccounts.swift
 // libraries: FoundationEssentials

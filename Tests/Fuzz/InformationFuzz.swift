@@ -1,6 +1,5 @@
 // Fuzz entry for what relays say of themselves (NIP-11). `Scripts/fuzz.sh` builds and runs it.
 //
-// modules: Addresses Cryptography Nostr
 // libraries: crypto sodium secp256k1 utf8proc
 // corpus: information
 //

@@ -1,7 +1,6 @@
 // Fuzz entry for the search of what is wrong with JSON that is JSON: it runs over the arguments of every method before
 // any decoder does. `Scripts/fuzz.sh` builds and runs it.
 //
-// modules: Clocks Frames
 // corpus: filters
 // libraries: FoundationEssentials
 //

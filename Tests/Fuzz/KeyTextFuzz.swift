@@ -1,6 +1,5 @@
 // Fuzz entry for secret keys in PEM. `Scripts/fuzz.sh` builds and runs it.
 //
-// modules: Cryptography
 // libraries: crypto sodium secp256k1 utf8proc
 // corpus: key-texts
 //

@@ -1,7 +1,6 @@
 // Fuzz entry for what people paste: entities of NIP-19, lightning addresses, and texts that refer to entities.
 // `Scripts/fuzz.sh` builds and runs it.
 //
-// modules: Addresses Cryptography Nostr
 // libraries: crypto sodium secp256k1 utf8proc
 // corpus: entities
 //

@@ -1,6 +1,5 @@
 // Fuzz entry for encrypted keys and the passphrases that open them. `Scripts/fuzz.sh` builds and runs it.
 //
-// modules: Addresses Cryptography Nostr
 // libraries: crypto sodium secp256k1 utf8proc
 // corpus: nip49
 //

@@ -1,7 +1,6 @@
 // Fuzz entry for what is found inside gift wraps, which anybody can send to anybody. `Scripts/fuzz.sh` builds and runs
 // it.
 //
-// modules: Addresses Cryptography Nostr
 // libraries: crypto sodium secp256k1 utf8proc
 // corpus: nip59
 //

@@ -1,6 +1,5 @@
 // Fuzz entry for jobs (NIP-90), whose requests and answers come from anybody. `Scripts/fuzz.sh` builds and runs it.
 //
-// modules: Addresses Cryptography Nostr
 // libraries: crypto sodium secp256k1 utf8proc
 // corpus: nip90
 //

@@ -1,6 +1,5 @@
 // Fuzz entry for what stands in an HTTP request in place of a password. `Scripts/fuzz.sh` builds and runs it.
 //
-// modules: Addresses Cryptography Nostr
 // libraries: crypto sodium secp256k1 utf8proc
 // corpus: nip98
 //

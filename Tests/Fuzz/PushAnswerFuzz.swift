@@ -1,8 +1,6 @@
 // Fuzz entry for what push platforms answer: error bodies of APNs and FCM, Google's token endpoint, `Retry-After`.
 // `Scripts/fuzz.sh` builds and runs it.
 //
-// modules: Addresses Clocks Frames Contracts Cryptography InternalCollectionsUtilities ContainersPreview
-// modules: DequeModule HeapModule PushDelivery
 // libraries: crypto sodium secp256k1 utf8proc FoundationEssentials
 // corpus: push-answers
 //

@@ -1,8 +1,6 @@
 // Fuzz entry for what phones and senders ask of a push relay: targets, header fields, signatures, JSON bodies, tokens,
 // tickets. `Scripts/fuzz.sh` builds and runs it.
 //
-// modules: Addresses Clocks Frames Contracts Cryptography Nostr InternalCollectionsUtilities ContainersPreview
-// modules: NostrContracts DequeModule HeapModule PushDelivery PushRules PushRequests
 // libraries: crypto sodium secp256k1 utf8proc FoundationEssentials
 // corpus: push-requests
 //

@@ -1,6 +1,5 @@
 // Fuzz entry for messages of NIP-77, which strangers send. `Scripts/fuzz.sh` builds and runs it.
 //
-// modules: Clocks Addresses Cryptography Nostr Reconciliation
 // libraries: crypto sodium secp256k1 utf8proc
 // corpus: reconciliation
 //

@@ -1,6 +1,5 @@
 // Fuzz entry for the reader of recordings: files that may come from anywhere. `Scripts/fuzz.sh` builds and runs it.
 //
-// modules: Clocks Frames Recordings
 // corpus: recordings
 //
 // The input is a file. It is read whole and in two pieces, which must give the same records and the same fault; and

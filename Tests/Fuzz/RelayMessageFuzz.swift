@@ -1,7 +1,7 @@
 // Fuzz entry for what a relay may send: its messages, the JSON in them, and the addresses of other relays.
 // `Scripts/fuzz.sh` builds and runs it.
 //
-// modules: Addresses Cryptography Nostr
+// libraries: crypto sodium secp256k1 utf8proc
 // corpus: relay-messages
 //
 // The input is the text of one message. Whatever is accepted names ranges that lie inside it; the range of an event is
@@ -55,6 +55,12 @@ private func readMessage(_ bytes: UnsafeRawBufferPointer) {
     case .authentication(let challenge): checkMessage("AUTH", challenge, nil) { read, _ in read == message }
     case .endOfStoredEvents(let subscription, _):
       precondition(subscription.utf8.count <= 3 * RelayMessage.subscriptionByteCountMaximum, "an id is bounded")
+    case .reconciliation(let subscription, let message):
+      precondition(subscription.utf8.count <= 3 * RelayMessage.subscriptionByteCountMaximum, "an id is bounded")
+      precondition(message.count <= bytes.count / 2, "two digits are a byte")
+    case .reconciliationRefused(let subscription, let reason, _):
+      precondition(subscription.utf8.count <= 3 * RelayMessage.subscriptionByteCountMaximum, "an id is bounded")
+      precondition(reason.text.utf8.count <= RelayReason.byteCountMaximum, "a reason is bounded")
     case .unknown: break
     }
   } catch {

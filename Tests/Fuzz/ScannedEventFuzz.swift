@@ -1,7 +1,6 @@
 // Fuzz entry for the gate: the reader through which every event of every relay passes. `Scripts/fuzz.sh` builds and
 // runs it.
 //
-// modules: Addresses Cryptography Nostr
 // libraries: crypto sodium secp256k1 utf8proc
 // corpus: events
 //

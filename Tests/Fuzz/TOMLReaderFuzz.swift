@@ -1,7 +1,6 @@
 // Fuzz entry for the reader of TOML, through which whatever a person types reaches a running supervisor.
 // `Scripts/fuzz.sh` builds and runs it.
 //
-// modules: Clocks Addresses Frames Contracts RoostConfiguration
 // corpus: toml
 //
 // The input is a file. If it is refused, the place must be one in it and the message one line. If it is read, its

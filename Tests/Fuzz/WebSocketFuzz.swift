@@ -2,8 +2,7 @@
 // for the frames of a client, behind its request.
 // `Scripts/fuzz.sh` builds and runs it.
 //
-// modules: Clocks Addresses EventLoop WebSocket
-// libraries: uv wslay z swiftSynchronization
+// libraries: uv wslay z
 // corpus: websocket
 //
 // The input is a stream. It is read twice, whole and in pieces whose sizes follow from the input. Both must come to the

@@ -1,6 +1,5 @@
 // Fuzz entry for keys in z-base-32. `Scripts/fuzz.sh` builds and runs it.
 //
-// modules: Cryptography
 // libraries: crypto sodium secp256k1 utf8proc
 // corpus: zbase32
 // longest: 64

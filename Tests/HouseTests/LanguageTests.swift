@@ -48,8 +48,7 @@ struct LanguageTests {
 
   @Test("gives a sentence for every promise about concurrency that the compiler cannot check")
   func givesSentenceForUncheckedPromise() {
-    let marks = ["@un" + "checked", "nonisolated(un" + "safe)"]
-    for file in Self.product + Self.tests where marks.contains(where: file.contains) {
+    for file in Self.product + Self.tests where promises.contains(where: file.contains) {
       for number in unexplainedPromises(in: file.lines) {
         Issue.record("\(file):\(number) needs a line “// @unchecked: …” that says why this is safe")
       }
@@ -93,9 +92,11 @@ private func unexplainedDrops(in lines: [Substring]) -> [Int] {
   }.map { $0 + 1 }
 }
 
+/// What promises the compiler something that it cannot check.
+private let promises = ["@un" + "checked Sendable", "nonisolated(un" + "safe)"]
+
 /// The numbers of the lines that take a promise from the compiler without saying why it holds.
 private func unexplainedPromises(in lines: [Substring]) -> [Int] {
-  let promises = ["@un" + "checked Sendable", "nonisolated(un" + "safe)"]
   let sentence = "// @unchecked: "
   return lines.indices.filter { index in
     let line = lines[index]

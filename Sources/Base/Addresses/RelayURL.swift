@@ -113,8 +113,8 @@ public struct RelayURLFault: Error, Hashable, Sendable, CustomStringConvertible 
 
   private static func withoutCredentials(_ address: String) -> (String, isSecret: Bool) {
     guard let mark = address.lastIndex(of: "@") else { return (address, false) }
-    let slash = address.firstIndex(of: ":").flatMap { address[$0...].hasPrefix("://") ? $0 : nil }
-    let scheme = slash.map { address[..<$0] + "://" } ?? ""
+    let colon = address.firstIndex(of: ":").flatMap { address[$0...].hasPrefix("://") ? $0 : nil }
+    let scheme = colon.map { address[..<$0] + "://" } ?? ""
     return (scheme + "…" + address[mark...], true)
   }
 

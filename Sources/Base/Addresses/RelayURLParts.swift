@@ -82,15 +82,9 @@ struct RelayURLParts {
   /// A name or an IPv4 address, in lower case: labels of letters, digits, `-` and `_` with single dots between.
   private static func name(_ text: Substring) throws(RelayURLFault.Problem) -> String {
     let name = text.lowercased()
-    let labels = name.split(separator: ".", omittingEmptySubsequences: false)
-    let isName =
-      name.utf8.count <= 253
-      && labels.allSatisfy { label in
-        (1...63).contains(label.utf8.count)
-          && label.utf8.allSatisfy { $0 &- 0x61 < 26 || $0 &- 0x30 < 10 || $0 == 0x2D || $0 == 0x5F }
-      }
-    guard isName else { throw .badHost(String(text)) }
+    guard isHostName(name) else { throw .badHost(String(text)) }
     // What ends in a number is an address (WHATWG URL), and then it must be one: 127.1 and 0x7f.1 have many readings.
+    let labels = name.split(separator: ".")
     if let last = labels.last, isNumber(last) {
       var address = in_addr()
       guard labels.count == 4, inet_pton(AF_INET, name, &address) == 1 else { throw .badHost(String(text)) }
@@ -161,16 +155,22 @@ struct RelayURLParts {
     return String(decoding: result, as: UTF8.self)
   }
 
+  /// The value of a hexadecimal digit of either case; nil for any other byte.
   private static func hexadecimalValue(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    default: nil
-    }
+    Character(Unicode.Scalar(byte)).hexDigitValue.map { UInt8($0) }
   }
 
   private static func isUnreserved(_ byte: UInt8) -> Bool {
     (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || "-._~".utf8.contains(byte)
   }
+}
+
+/// Whether `name` can be a host's: at most 253 bytes, in labels of 1 to 63 lower case letters, digits, `-` and `_` with
+/// single dots between. An IPv4 address is one as well.
+public func isHostName(_ name: String) -> Bool {
+  name.utf8.count <= 253
+    && name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
+      (1...63).contains(label.utf8.count)
+        && label.utf8.allSatisfy { $0 &- 0x61 < 26 || $0 &- 0x30 < 10 || $0 == 0x2D || $0 == 0x5F }
+    }
 }

@@ -1,3 +1,4 @@
+internal import Addresses
 internal import Contracts
 internal import Frames
 
@@ -16,14 +17,7 @@ extension Notation where Value == String {
   static let hostName = Notation { value, context throws(Complaints) in
     let text = try Notation.text("a host's name").parse(value, context)
     let name = text.lowercased()
-    let labels = name.split(separator: ".", omittingEmptySubsequences: false)
-    let isName =
-      name.utf8.count <= 253
-      && labels.allSatisfy { label in
-        (1...63).contains(label.utf8.count)
-          && label.utf8.allSatisfy { isLetter($0) || isDigit($0) || "-_".utf8.contains($0) }
-      }
-    guard isName else {
+    guard isHostName(name) else {
       throw Complaints(
         "\"\(text)\" is not a host's name: write it without ws://, port and path, such as \"relay.home.arpa\"")
     }
