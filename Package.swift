@@ -88,8 +88,9 @@ let rooms: [[Target]] = [
     "Sources/Base",
     library("Clocks", ["HeapModule"]),
     library("Addresses"),
+    library("JSON"),
     library("Cryptography", ["COpenSSL", "CSodium", "CSecp256k1", "CUtf8proc"]),
-    library("Nostr", ["Addresses", "Cryptography"]),
+    library("Nostr", ["Addresses", "JSON", "Cryptography"]),
     library("LinuxSystem", ["CSeccomp", "CLinux"]),
     library("EventLoop", ["CLibUV", "Clocks", "Addresses"]),
     library("Storage", ["LinuxSystem", "Cryptography", "GRDB", "GRDBSQLite"]),
@@ -106,14 +107,14 @@ let rooms: [[Target]] = [
   // What passes between the programs, and both ends of it
   room(
     "Sources/Bus",
-    library("Frames"),
-    library("Contracts", ["Addresses", "Frames"]),
+    library("Frames", ["JSON"]),
+    library("Contracts", ["Addresses", "JSON", "Frames"]),
     library("NostrContracts", ["Cryptography", "Nostr", "Frames", "Contracts"]),
     library("MethodReference", ["Frames", "Contracts"]),
     library("Recordings", ["Clocks", "Frames", "Contracts"]),
     library("Wording", ["Nostr", "Frames", "Contracts"]),
     library("Bus", ["Clocks", "EventLoop", "Frames", "Contracts", "DequeModule"]),
-    library("RoostClient", values + ["Addresses", "LinuxSystem", "EventLoop", "Bus"]),
+    library("RoostClient", values + ["Addresses", "JSON", "LinuxSystem", "EventLoop", "Bus"]),
     library(
       "WorkerKit",
       ["Clocks", "Nostr", "LinuxSystem", "EventLoop", "Frames", "Contracts", "Bus", "ArgumentParser", "Logging"]),
@@ -140,16 +141,21 @@ let rooms: [[Target]] = [
     library("RelayQuarantine", ["Clocks"]),
     program(
       "relay-connector",
-      worker + ["Addresses", "WebSocket", "TLS", "HTTPClient", "RelaySession", "RelaySubscriptions", "RelayQuarantine"])
+      worker + [
+        "Addresses", "JSON", "WebSocket", "TLS", "HTTPClient", "RelaySession", "RelaySubscriptions", "RelayQuarantine",
+      ])
   ),
   room(
     "Workers/EventStore",
-    library("EventIndex", ["Cryptography", "Nostr"]),
+    library("EventIndex", ["JSON", "Cryptography", "Nostr"]),
     library("Reconciliation", events),
-    library("Observations", ["Cryptography", "Nostr", "Frames", "Contracts", "NostrContracts"]),
+    library("Observations", ["JSON", "Cryptography", "Nostr", "Frames", "Contracts", "NostrContracts"]),
     library(
       "EventArchive",
-      ["Cryptography", "Nostr", "LinuxSystem", "Storage", "EventIndex", "Reconciliation", "Observations", "HeapModule"]),
+      [
+        "JSON", "Cryptography", "Nostr", "LinuxSystem", "Storage", "EventIndex", "Reconciliation", "Observations",
+        "HeapModule",
+      ]),
     library("EventGate", events + ["Contracts", "EventArchive", "DequeModule"]),
     program(
       "event-store",
@@ -194,7 +200,7 @@ let rooms: [[Target]] = [
     "Workers/PushRelay",
     library("PushDelivery", ["Clocks", "Cryptography", "Frames", "Contracts", "DequeModule"]),
     library("PushRules", events + ["NostrContracts", "PushDelivery"]),
-    library("PushRequests", ["Addresses", "Cryptography", "Nostr", "Frames", "PushDelivery", "PushRules"]),
+    library("PushRequests", ["Addresses", "JSON", "Cryptography", "Nostr", "Frames", "PushDelivery", "PushRules"]),
     library("PushAdmission", ["Addresses", "Cryptography", "PushDelivery"]),
     library("PushLedger", ["Cryptography", "Storage", "PushDelivery"]),
     program(
@@ -226,14 +232,15 @@ let rooms: [[Target]] = [
     "Sources/CommandLine",
     library(
       "Rendering",
-      ["Addresses", "Cryptography", "Nostr", "Frames", "Contracts", "MethodReference", "Recordings", "Wording"]),
+      [
+        "Addresses", "JSON", "Cryptography", "Nostr", "Frames", "Contracts", "MethodReference", "Recordings",
+        "Wording",
+      ]),
     program(
       "roost",
       values + [
-        "Addresses", "LinuxSystem", "EventLoop", "NostrContracts", "MethodReference", "Recordings", "Wording", "Bus",
-        "RoostClient",
-        "Rendering",
-        "ArgumentParser",
+        "Addresses", "JSON", "LinuxSystem", "EventLoop", "NostrContracts", "MethodReference", "Recordings", "Wording",
+        "Bus", "RoostClient", "Rendering", "ArgumentParser",
       ])
   ),
 
@@ -285,8 +292,9 @@ let rooms: [[Target]] = [
       ], exclude: ["Transcripts"]),
     tests("Base/AddressesTests", ["Addresses", "TestSupport"]),
     tests("Base/ClocksTests", ["Clocks", "TestSupport"]),
+    tests("Base/JSONTests", ["Clocks", "JSON", "Frames", "TestSupport"]),
     tests("Base/CryptographyTests", ["Clocks", "Cryptography", "TestSupport"]),
-    tests("Base/NostrTests", events + ["Addresses", "Frames", "TestSupport"], exclude: ["RealEvents"]),
+    tests("Base/NostrTests", events + ["Addresses", "JSON", "Frames", "TestSupport"], exclude: ["RealEvents"]),
     tests("Base/LinuxSystemTests", ["LinuxSystem", "TestSupport"]),
     tests("Base/EventLoopTests", ["Clocks", "EventLoop", "TestSupport"]),
     tests("Base/StorageTests", ["Clocks", "Storage", "TestSupport"]),
@@ -353,7 +361,7 @@ let rooms: [[Target]] = [
     tests("Workers/PushRelay/PushRulesTests", events + ["Addresses", "PushDelivery", "PushRules"]),
     tests(
       "Workers/PushRelay/PushRequestsTests",
-      events + ["Frames", "PushDelivery", "PushRules", "PushRequests", "TestSupport"], exclude: ["Vectors"]),
+      events + ["JSON", "Frames", "PushDelivery", "PushRules", "PushRequests", "TestSupport"], exclude: ["Vectors"]),
     tests(
       "Workers/PushRelay/PushAdmissionTests",
       ["Clocks", "Addresses", "Cryptography", "PushDelivery", "PushAdmission", "TestSupport"]),

@@ -6,6 +6,7 @@
 // The input is a document. What is read of it is within its bounds, each complaint stands once, and what was
 // understood, written again and read again, is the same and gives no cause for complaint.
 import FoundationEssentials
+import JSON
 import Nostr
 
 /// libFuzzer calls this for each input; a failed precondition is a finding.

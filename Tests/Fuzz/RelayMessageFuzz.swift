@@ -9,6 +9,7 @@
 // input is read as an address as well, and as raw filters and a raw event as an application gives them: what is
 // accepted is canonical already, or becomes so once.
 import Addresses
+import JSON
 import Nostr
 
 /// libFuzzer calls this for each input; a failed precondition is a finding.

@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import JSON
 
 // What an event's id is the hash of:
 //

@@ -7,6 +7,8 @@
 // What is wrong is told with the subscription it concerns, where that could be read: a client that sent a REQ waits for
 // EOSE or CLOSED under its name, and a NOTICE instead would leave it waiting.
 
+public import JSON
+
 extension ClientMessage {
   /// Longest subscription id, in characters (Unicode scalars) (NIP-01).
   public static let subscriptionCharacterCountMaximum = 64

@@ -1,4 +1,5 @@
 internal import Cryptography
+public import JSON
 
 /// The filters of one REQ, as raw JSON that is known to be well-formed: `{…}` or `{…},{…}`.
 public struct RawFilters: Hashable, Sendable {

@@ -1,4 +1,5 @@
 public import Cryptography
+internal import JSON
 
 // An event that owns its text: for those who look at few events and at all of each (lists, profiles, what is signed).
 // Whoever looks at every event of every relay uses ``ScannedEvent``, which owns nothing.

@@ -1,4 +1,5 @@
 public import Cryptography
+public import JSON
 
 /// Why something is not a valid event (NIP-01).
 public enum EventFault: Error, Hashable, Sendable, CustomStringConvertible {

@@ -1,3 +1,5 @@
+public import JSON
+
 /// What can be told of a raw event at a glance: its id and kind as it claims them. Nothing is verified.
 ///
 /// For those who must name an event before, or without, trusting it: a connector that awaits the OK for an id, a gate

@@ -1,3 +1,5 @@
+public import JSON
+
 /// What is kept of a kind's events (NIP-01).
 public enum KindClass: Hashable, Sendable {
   /// All of them.

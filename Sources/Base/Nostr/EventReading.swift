@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import JSON
 
 /// The state of one pass over an event's text.
 struct EventReading {

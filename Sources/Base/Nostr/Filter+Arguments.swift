@@ -6,6 +6,8 @@
 // there (a field twice, `1e3`, an unknown field) is left to whoever reads the arguments as a whole, and can say what is
 // wrong with them.
 
+internal import JSON
+
 extension Filter {
   /// The member that filters are put into and taken out of, and that of a method that takes one.
   private static let (listName, oneName) = ("filters", "filter")

@@ -1,4 +1,5 @@
 internal import Cryptography
+public import JSON
 
 /// Why something is not a filter.
 public enum FilterFault: Error, Hashable, Sendable, CustomStringConvertible {

@@ -1,4 +1,5 @@
 public import Cryptography
+internal import JSON
 
 /// What filters look at, taken out of an event once: small enough to keep in memory, and all that matching needs.
 public struct IndexedEvent: Sendable {

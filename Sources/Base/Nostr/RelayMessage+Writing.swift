@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import JSON
 
 // What a relay says, as bytes ready for a text frame. Texts are escaped here; events are passed on as they are.
 

@@ -9,6 +9,8 @@
 // Tolerant in what relays are seen to vary: white space, escapes in labels, a missing last text, further elements.
 // Strict in the rest, because a message that is almost understood is worse than one refused.
 
+public import JSON
+
 /// What a relay says to its client (NIP-01, NIP-42, NIP-45, NIP-67, NIP-77). Ranges are offsets into the bytes it was
 /// read from.
 public enum RelayMessage: Hashable, Sendable {

@@ -1,4 +1,5 @@
 public import Cryptography
+public import JSON
 
 // An event, read in one pass and left where it stands.
 //

@@ -1,3 +1,5 @@
+public import JSON
+
 /// Walks through the tags of a scanned event without copying them.
 ///
 ///     var reader = TagReader(event, in: bytes)

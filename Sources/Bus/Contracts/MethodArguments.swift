@@ -1,4 +1,5 @@
 public import Frames
+internal import JSON
 
 // How every worker reads what it is asked.
 //
@@ -60,7 +61,12 @@ extension MethodArguments {
       throw Refusal(.badPayload, "the arguments of \(method) are JSON, and these are RAW", outcome: .notStarted)
     }
     let json = payload.isEmpty ? Array("{}".utf8) : payload
-    if let flaw = JSONFlaw.first(in: json) { throw Self.bad(flaw.description, method) }
+    switch JSONFlaw.first(in: json) {
+    case .notJSON(let fault)?:
+      throw Refusal(.badPayload, "the arguments of \(method) are not JSON: \(fault)", outcome: .notStarted)
+    case let flaw?: throw Self.bad(flaw.description, method)
+    case nil: break
+    }
     guard let given = try JSONPayload.decode(MemberNames.self, from: json).names else {
       throw Self.bad("the arguments of \(method) are one JSON object", method)
     }

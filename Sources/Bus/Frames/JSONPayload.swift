@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import JSON
 
 /// JSON as it stands in payloads: the one way in and out, so that every worker writes it alike.
 public enum JSONPayload {
@@ -38,12 +39,13 @@ public enum JSONPayload {
     case .typeMismatch(let type, let context): return "\(place(context.codingPath)) is not \(word(for: type))"
     case .valueNotFound(let type, let context): return "\(place(context.codingPath)) is null, not \(word(for: type))"
     case .dataCorrupted(let context):
-      // The decoder calls the whole text broken for it.
-      if let flaw = JSONFlaw.first(in: Array(data)), case .loneSurrogate = flaw { return flaw.description }
-      if !context.codingPath.isEmpty { return "\(place(context.codingPath)) cannot have this value" }
-      // A number that does not fit is told by the decoder as if the text were no JSON, and without its place.
-      let isJSON = (try? JSONDecoder().decode(JSONValue.self, from: data)) != nil
-      return isJSON ? "a number in it is not a whole number in its range" : "the payload is not JSON"
+      // Of half a surrogate pair, and of a number that does not fit, the decoder says that the text is no JSON.
+      switch JSONFlaw.first(in: Array(data)) {
+      case .notJSON(let fault)?: return "the payload is not JSON: \(fault)"
+      case let flaw?: return flaw.description
+      case nil where context.codingPath.isEmpty: return "a number in it is not a whole number in its range"
+      case nil: return "\(place(context.codingPath)) cannot have this value"
+      }
     @unknown default: return "the JSON cannot be read"
     }
   }

@@ -2,6 +2,7 @@ public import Addresses
 public import Contracts
 public import Cryptography
 public import Frames
+internal import JSON
 public import Nostr
 
 // What needs a secret key. No secret passes through here: the signer has them, and does what it is asked. An `account`

@@ -1,5 +1,6 @@
 internal import Cryptography
 internal import Frames
+internal import JSON
 internal import Wording
 
 /// A payload for people: JSON indented, short lists on one line.

@@ -1,5 +1,6 @@
 internal import Cryptography
 public import Frames
+internal import JSON
 
 // The lines of `roost pipe`: a request a line in, an answer a line out. `docs/protocol.md` tells people the same.
 //
@@ -53,7 +54,7 @@ public struct PipeRequest: Sendable, Equatable {
   /// Reads line `number` (from 1) of the input.
   public init(line: [UInt8], number: Int) throws(Problem) {
     let json: JSONText
-    do throws(JSONText.Problem) { json = try JSONText(line) } catch {
+    do throws(JSONFault) { json = try JSONText(line) } catch {
       throw Problem(message: "line \(number) is not JSON: \(error)")
     }
     let null = Array("null".utf8)

@@ -1,6 +1,7 @@
 public import Contracts
 internal import Cryptography
 internal import Frames
+internal import JSON
 internal import Nostr
 
 /// What a relay says of itself, or why that is not known.

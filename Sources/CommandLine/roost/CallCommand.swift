@@ -3,6 +3,7 @@ internal import Bus
 internal import EventLoop
 internal import Frames
 internal import Glibc
+internal import JSON
 internal import RoostClient
 internal import Rendering
 
@@ -39,7 +40,7 @@ struct Call: LoopCommand {
   func validate() throws {
     guard !UnknownOptions.areSought else { return }
     guard !raw, let arguments, arguments != "-", !arguments.hasPrefix("@") else { return }
-    do throws(JSONText.Problem) { _ = try JSONText(Array(arguments.utf8)) } catch {
+    do throws(JSONFault) { _ = try JSONText(Array(arguments.utf8)) } catch {
       throw ValidationError("The arguments are not JSON: \(error).")
     }
   }

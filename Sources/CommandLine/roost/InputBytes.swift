@@ -1,5 +1,6 @@
 internal import Frames
 internal import Glibc
+internal import JSON
 internal import Rendering
 
 /// The arguments of a call: as typed, from a file, or from standard input.
@@ -19,7 +20,7 @@ enum InputBytes {
     let bytes = try isStandardInput ? readAll(STDIN_FILENO, path) : readFile(path)
     guard !isRaw else { return bytes }
     if let rest { try InputForm.check(bytes, name: path, isFile: !isStandardInput, rest: rest) }
-    do throws(JSONText.Problem) { _ = try JSONText(bytes) } catch {
+    do throws(JSONFault) { _ = try JSONText(bytes) } catch {
       throw Refusal(.badRequest, "\(path) is not JSON: \(error)", outcome: .notStarted)
     }
     return bytes

@@ -5,6 +5,7 @@ internal import Cryptography
 internal import EventLoop
 internal import Frames
 internal import Glibc
+internal import JSON
 internal import LinuxSystem
 internal import Nostr
 internal import NostrContracts
@@ -118,7 +119,7 @@ final class PublishRun {
   /// The bytes of a signed event; of a draft, once it is signed.
   private func signed(_ json: [UInt8]) async throws(Refusal) -> [UInt8] {
     let text: JSONText
-    do throws(JSONText.Problem) { text = try JSONText(json) } catch {
+    do throws(JSONFault) { text = try JSONText(json) } catch {
       throw Refusal(.badRequest, "that is not JSON: \(error)", outcome: .notStarted)
     }
     // What the signer answers is taken as it comes, with the event in it.

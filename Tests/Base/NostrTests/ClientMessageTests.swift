@@ -1,3 +1,4 @@
+import JSON
 import Nostr
 import TestSupport
 import Testing

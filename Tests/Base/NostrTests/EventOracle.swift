@@ -1,5 +1,6 @@
 import Cryptography
 import FoundationEssentials
+import JSON
 import Nostr
 
 /// An event read by `JSONDecoder` and written, slowly and obviously, as NIP-01 says: what the scanner is held against.

@@ -1,6 +1,7 @@
 import Clocks
 import Cryptography
 import FoundationEssentials
+import JSON
 import Nostr
 import TestSupport
 import Testing

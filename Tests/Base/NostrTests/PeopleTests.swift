@@ -1,5 +1,6 @@
 import Addresses
 import Cryptography
+import JSON
 import Nostr
 import TestSupport
 import Testing

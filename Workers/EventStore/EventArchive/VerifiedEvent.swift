@@ -1,4 +1,5 @@
 public import Cryptography
+internal import JSON
 public import Nostr
 
 /// An event that was verified, and all that storing it needs: what is done once, on any thread, before the one writer

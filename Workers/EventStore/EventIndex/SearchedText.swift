@@ -1,3 +1,4 @@
+internal import JSON
 public import Nostr
 
 // What of an event is searched: what its author wrote for people to read. That is the content of kinds whose NIP says

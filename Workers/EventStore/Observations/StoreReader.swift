@@ -1,5 +1,6 @@
 public import Contracts
 public import Frames
+internal import JSON
 public import Nostr
 internal import NostrContracts
 

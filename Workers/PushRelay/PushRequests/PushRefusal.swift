@@ -1,3 +1,4 @@
+internal import JSON
 internal import Nostr
 
 /// Why a request is answered with something else than success: a stable word, its HTTP status, and a sentence that says

@@ -1,4 +1,5 @@
 public import Frames
+internal import JSON
 internal import Nostr
 
 // A body is read once, strictly, into a small tree: UTF-8, an object at the top, RFC 8259 to the letter, no member

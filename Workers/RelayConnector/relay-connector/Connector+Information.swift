@@ -4,6 +4,7 @@ import Contracts
 import EventLoop
 import Frames
 import HTTPClient
+internal import JSON
 import LinuxSystem
 import Nostr
 import RelaySession

@@ -1,5 +1,6 @@
 internal import Addresses
 internal import Cryptography
+public import JSON
 
 // `bob@example.com` (NIP-05): a name that a web server gives to a key. Here is only what needs no network: the name's
 // form, where to ask, and what an answer says. Whoever fetches follows no redirect, and bounds the answer.

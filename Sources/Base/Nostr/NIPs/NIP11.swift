@@ -1,5 +1,6 @@
 public import Addresses
 public import Cryptography
+public import JSON
 
 // What a relay says of itself (NIP-11): a page that each relay's owner and program have put together in their own way.
 // Any field may be missing, and many are there in a wrong form: `null`, a number in quotes, an npub for a key. So it is

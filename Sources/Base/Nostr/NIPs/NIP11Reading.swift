@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import JSON
 
 /// Reads a relay's information document field by field.
 struct InformationReader {

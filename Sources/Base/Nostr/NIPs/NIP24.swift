@@ -1,6 +1,8 @@
 // What a person says of themselves (kind 0, NIP-01 and NIP-24). The content is JSON that every client writes in its own
 // way, so it is read field by field: one that is no text, or too long to be meant, is as if it were not there.
 
+internal import JSON
+
 /// A profile. Every field is a stranger's text, not to be trusted, and not to be shown without making it harmless.
 public struct Profile: Hashable, Sendable {
   /// The name, which need not be unique.

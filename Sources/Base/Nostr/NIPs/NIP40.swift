@@ -1,4 +1,5 @@
 internal import Glibc
+internal import JSON
 
 // When an event is no longer to be shown or kept (NIP-40).
 

@@ -1,6 +1,8 @@
 // What a list loses when another version takes its place. Profiles (kind 0) and follow lists (kind 3) are lists as
 // those of NIP-51 are: a client that knows only a part of one writes that part, and the rest is gone from every relay.
 
+internal import JSON
+
 /// The entries of a profile, a follow list, or a list of NIP-51.
 public struct ListEntries: Hashable, Sendable {
   /// The list's kind.

@@ -1,4 +1,5 @@
 public import Cryptography
+internal import JSON
 
 // Gift wraps (NIP-59): an event that nobody signs, the *rumor*, inside one that its author signs and one person can
 // open, the *seal*, inside one that a key made for the purpose signs and that says nothing but for whom it is, the

@@ -1,5 +1,7 @@
 // Events that only their author may publish (NIP-70).
 
+internal import JSON
+
 extension Event {
   /// Whether the event is protected: a relay takes it from nobody but its authenticated author.
   public var isProtected: Bool { unsigned.isProtected }

@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import JSON
 
 /// Reads the content of a program's announcement field by field. What is no text where a text must be, or too long to
 /// be meant, is as if it were not there.

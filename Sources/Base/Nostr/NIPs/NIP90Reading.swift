@@ -1,5 +1,6 @@
 internal import Addresses
 internal import Cryptography
+internal import JSON
 
 /// Reads the tags of requests, results and feedback, and notes what is unusual about them.
 struct JobTagReading {

@@ -2,6 +2,8 @@
 // to (data-vending-machines). Where a page shows less than valid JSON, both what it shows and what programs write is
 // taken. A result that has not its form is not refused by this: the customer may know better.
 
+internal import JSON
+
 /// What form the results of some kinds of jobs have, as their descriptions promise it. A kind without a description
 /// takes anything.
 public enum JobSchema {

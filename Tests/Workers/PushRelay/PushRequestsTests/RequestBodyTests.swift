@@ -1,5 +1,6 @@
 import Clocks
 public import Frames
+import JSON
 import PushDelivery
 import PushRequests
 import TestSupport

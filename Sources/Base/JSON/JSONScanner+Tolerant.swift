@@ -4,25 +4,18 @@
 extension JSONScanner {
   /// Reads an object, giving each member's name to `body`, which must pass the value. A value that is no object is
   /// passed over.
-  mutating func forEachMember(
+  public mutating func forEachMember(
     _ body: (String, inout JSONScanner) throws(JSONFault) -> Void
   ) throws(JSONFault) {
     guard try peek() == UInt8(ascii: "{") else {
       try skipValue()
       return
     }
-    try expect(UInt8(ascii: "{"))
-    if try take(UInt8(ascii: "}")) { return }
-    repeat {
-      let name = try scanString()
-      try expect(UInt8(ascii: ":"))
-      try body(name.string(in: bytes), &self)
-    } while try take(UInt8(ascii: ","))
-    try expect(UInt8(ascii: "}"))
+    try readObject { name, scanner throws(JSONFault) in try body(name.string(in: scanner.bytes), &scanner) }
   }
 
   /// Reads a string, or passes over what is none.
-  mutating func stringOrSkip() throws(JSONFault) -> String? {
+  public mutating func stringOrSkip() throws(JSONFault) -> String? {
     guard try peek() == UInt8(ascii: "\"") else {
       try skipValue()
       return nil
@@ -31,23 +24,20 @@ extension JSONScanner {
   }
 
   /// Reads the strings of an array, the first `countMaximum` of them, or passes over what is no array.
-  mutating func stringsOrSkip(countMaximum: Int) throws(JSONFault) -> [String] {
+  public mutating func stringsOrSkip(countMaximum: Int) throws(JSONFault) -> [String] {
     guard try peek() == UInt8(ascii: "[") else {
       try skipValue()
       return []
     }
-    try expect(UInt8(ascii: "["))
     var strings: [String] = []
-    if try take(UInt8(ascii: "]")) { return strings }
-    repeat {
-      if let text = try stringOrSkip(), strings.count < countMaximum { strings.append(text) }
-    } while try take(UInt8(ascii: ","))
-    try expect(UInt8(ascii: "]"))
+    try readArray { scanner throws(JSONFault) in
+      if let text = try scanner.stringOrSkip(), strings.count < countMaximum { strings.append(text) }
+    }
     return strings
   }
 
   /// Reads a string of hexadecimal digits of either case, two for each byte.
-  mutating func scanHexadecimal() throws(JSONFault) -> [UInt8] {
+  public mutating func scanHexadecimal() throws(JSONFault) -> [UInt8] {
     let text = try scanString()
     let fault = JSONFault(.expected("bytes in hexadecimal"), at: text.content.lowerBound)
     guard !text.hasEscapes, text.content.count.isMultiple(of: 2) else { throw fault }

@@ -27,8 +27,10 @@ public struct JSONFault: Error, Hashable, Sendable, CustomStringConvertible {
     case badEscape
     /// A `\uD800`…`\uDFFF` that is not half of a pair.
     case loneSurrogate
-    /// Arrays and objects inside each other beyond ``JSONScanner/depthMaximum``.
-    case tooDeep
+    /// More arrays and objects inside each other than this.
+    case tooDeep(Int)
+    /// Bytes that are not UTF-8.
+    case notUTF8
     /// A number that is not one, or not in the range asked for.
     case badNumber
   }
@@ -53,7 +55,8 @@ public struct JSONFault: Error, Hashable, Sendable, CustomStringConvertible {
       case .controlCharacter: "a control character inside a string"
       case .badEscape: "an unknown escape"
       case .loneSurrogate: #"a \ud800 to \udfff, half of a surrogate pair and no character,"#
-      case .tooDeep: "more than \(JSONScanner.depthMaximum) levels of nesting"
+      case .tooDeep(let depthMaximum): "more than \(depthMaximum) levels of nesting"
+      case .notUTF8: "not UTF-8"
       case .badNumber: "not a number that can stand here"
       }
     return "\(what) at byte \(byteOffset)"
@@ -64,103 +67,116 @@ public struct JSONFault: Error, Hashable, Sendable, CustomStringConvertible {
 ///
 /// The buffer must stay valid while the scanner is used; every range it returns is in offsets from the buffer's start.
 /// After a fault the position is unspecified: give the text up.
+@frozen
 public struct JSONScanner {
   /// The text.
   public let bytes: UnsafeRawBufferPointer
   /// The offset of the next byte to be read.
-  public private(set) var position: Int
+  @inlinable public var position: Int { offset }
   /// Bytes of white space passed so far.
-  public private(set) var whiteSpaceByteCount = 0
-  /// Whether a string that was passed has a byte above 0x7F: whoever needs UTF-8 then has something to check.
-  public private(set) var hasSeenNonASCII = false
+  @inlinable public var whiteSpaceByteCount: Int { blankCount }
+  /// Whether a string that was passed has a byte above 0x7F, so that the text may not be UTF-8.
+  @inlinable public var hasSeenNonASCII: Bool { sawNonASCII }
+
+  @usableFromInline var offset: Int
+  @usableFromInline var blankCount = 0
+  @usableFromInline var sawNonASCII = false
+  /// How many of the arrays and objects that ``readArray(_:)`` and ``readObject(_:)`` entered are still open.
+  @usableFromInline var depth = 0
+  @usableFromInline let depthMaximum: Int
 
   /// Deepest nesting of arrays and objects that is followed. An event inside a relay message needs four.
   public static let depthMaximum = 64
 
   /// A scanner at `position` of `bytes`.
-  public init(_ bytes: UnsafeRawBufferPointer, at position: Int = 0) {
+  @inlinable
+  public init(
+    _ bytes: UnsafeRawBufferPointer, at position: Int = 0, depthMaximum: Int = JSONScanner.depthMaximum
+  ) {
     precondition(position >= 0 && position <= bytes.count, "a scanner starts inside its text")
     self.bytes = bytes
-    self.position = position
+    self.offset = position
+    self.depthMaximum = depthMaximum
   }
 
   // MARK: Structure
 
   /// The next byte that is not white space, without passing it.
-  @inline(__always)
+  @inlinable @inline(__always)
   public mutating func peek() throws(JSONFault) -> UInt8 {
-    while position < bytes.count {
-      let byte = bytes[position]
+    while offset < bytes.count {
+      let byte = bytes[offset]
       if byte > 0x20 { return byte }
       guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { break }
-      position += 1
-      whiteSpaceByteCount += 1
+      offset += 1
+      blankCount += 1
     }
-    if position < bytes.count { throw JSONFault(.expected("a value"), at: position) }
-    throw JSONFault(.endOfText, at: position)
+    if offset < bytes.count { throw JSONFault(.expected("a value"), at: offset) }
+    throw JSONFault(.endOfText, at: offset)
   }
 
   /// Passes `byte` if it comes next, after white space; says whether it did.
-  @inline(__always)
+  @inlinable @inline(__always)
   public mutating func take(_ byte: UInt8) throws(JSONFault) -> Bool {
     guard try peek() == byte else { return false }
-    position += 1
+    offset += 1
     return true
   }
 
   /// Passes `byte`, which must come next after white space.
-  @inline(__always)
+  @inlinable @inline(__always)
   public mutating func expect(_ byte: UInt8) throws(JSONFault) {
     guard try take(byte) else {
-      throw JSONFault(.expected("'\(Character(UnicodeScalar(byte)))'"), at: position)
+      throw JSONFault(.expected("'\(Character(UnicodeScalar(byte)))'"), at: offset)
     }
   }
 
   /// Makes sure that nothing but white space follows.
   public mutating func expectEnd() throws(JSONFault) {
-    while position < bytes.count {
-      let byte = bytes[position]
+    while offset < bytes.count {
+      let byte = bytes[offset]
       guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else {
-        throw JSONFault(.expected("the end"), at: position)
+        throw JSONFault(.expected("the end"), at: offset)
       }
-      position += 1
+      offset += 1
     }
   }
 
   // MARK: Scalars
 
   /// Reads a string; its contents are not copied and not unescaped.
+  @inlinable
   public mutating func scanString() throws(JSONFault) -> JSONString {
-    guard try take(UInt8(ascii: "\"")) else { throw JSONFault(.expected("a string"), at: position) }
-    let start = position
+    guard try take(UInt8(ascii: "\"")) else { throw JSONFault(.expected("a string"), at: offset) }
+    let start = offset
     var hasEscapes = false
     var isCanonical = true
     while true {
       skipPlainBytes()
-      guard position < bytes.count else { throw JSONFault(.endOfText, at: position) }
-      switch bytes[position] {
+      guard offset < bytes.count else { throw JSONFault(.endOfText, at: offset) }
+      switch bytes[offset] {
       case UInt8(ascii: "\""):
-        position += 1
-        return JSONString(content: start..<(position - 1), hasEscapes: hasEscapes, isCanonical: isCanonical)
+        offset += 1
+        return JSONString(content: start..<(offset - 1), hasEscapes: hasEscapes, isCanonical: isCanonical)
       case UInt8(ascii: "\\"):
         hasEscapes = true
         if try !skipEscape() { isCanonical = false }
-      case 0..<0x20: throw JSONFault(.controlCharacter, at: position)
+      case 0..<0x20: throw JSONFault(.controlCharacter, at: offset)
       default:
-        if bytes[position] > 0x7F { hasSeenNonASCII = true }
-        position += 1
+        if bytes[offset] > 0x7F { sawNonASCII = true }
+        offset += 1
       }
     }
   }
 
   /// Passes bytes that mean themselves inside a string, eight at a time: most of an event is such bytes. May stop
   /// early, at the end of the text.
-  @inline(__always)
-  private mutating func skipPlainBytes() {
+  @inlinable @inline(__always)
+  mutating func skipPlainBytes() {
     guard let base = bytes.baseAddress else { return }
     var seen: UInt64 = 0
-    while position + 8 <= bytes.count {
-      let word = UInt64(littleEndian: (base + position).loadUnaligned(as: UInt64.self))
+    while offset + 8 <= bytes.count {
+      let word = UInt64(littleEndian: (base + offset).loadUnaligned(as: UInt64.self))
       // In each of the three a byte's top bit is set if the byte is what is looked for. A borrow may set it in bytes
       // above the first one found as well, never below.
       let quote = word ^ Self.eachByte(0x22)
@@ -170,19 +186,19 @@ public struct JSONScanner {
           | (word &- Self.eachByte(0x20)) & ~word) & Self.eachByte(0x80)
       if found == 0 {
         seen |= word
-        position += 8
+        offset += 8
         continue
       }
       let plainBits = found.trailingZeroBitCount & ~7
-      position += plainBits / 8
+      offset += plainBits / 8
       seen |= word & ((1 << UInt64(plainBits)) &- 1)
       break
     }
-    if seen & Self.eachByte(0x80) != 0 { hasSeenNonASCII = true }
+    if seen & Self.eachByte(0x80) != 0 { sawNonASCII = true }
   }
 
-  @inline(__always)
-  private static func eachByte(_ byte: UInt64) -> UInt64 { byte &* 0x0101_0101_0101_0101 }
+  @inlinable @inline(__always)
+  static func eachByte(_ byte: UInt64) -> UInt64 { byte &* 0x0101_0101_0101_0101 }
 
   /// Reads `true` or `false`.
   public mutating func scanBoolean() throws(JSONFault) -> Bool {
@@ -193,21 +209,22 @@ public struct JSONScanner {
     case UInt8(ascii: "f"):
       try skipWord("false")
       return false
-    default: throw JSONFault(.expected("true or false"), at: position)
+    default: throw JSONFault(.expected("true or false"), at: offset)
     }
   }
 
   /// That many digits fit into an `Int`, whichever they are.
-  private static let safeDigitCount = 18
+  @usableFromInline static let safeDigitCount = 18
 
   /// Reads an integer of 0 to 2^63-1 written in digits only, as NIP-01 writes kinds and times.
+  @inlinable
   public mutating func scanUnsignedInteger() throws(JSONFault) -> Int {
-    guard isDigit(try peek()) else { throw JSONFault(.expected("a whole number"), at: position) }
-    let start = position
+    guard isDigit(try peek()) else { throw JSONFault(.expected("a whole number"), at: offset) }
+    let start = offset
     var value = 0
-    while position < bytes.count, isDigit(bytes[position]) {
-      let digit = Int(bytes[position] &- 0x30)
-      if position - start < Self.safeDigitCount {
+    while offset < bytes.count, isDigit(bytes[offset]) {
+      let digit = Int(bytes[offset] &- 0x30)
+      if offset - start < Self.safeDigitCount {
         value = value &* 10 &+ digit
       } else {
         let (product, overflowed) = value.multipliedReportingOverflow(by: 10)
@@ -215,10 +232,10 @@ public struct JSONScanner {
         if overflowed || carried { throw JSONFault(.badNumber, at: start) }
         value = sum
       }
-      position += 1
+      offset += 1
     }
-    if bytes[start] == 0x30, position - start > 1 { throw JSONFault(.badNumber, at: start) }
-    if position < bytes.count, isNumberTail(bytes[position]) { throw JSONFault(.badNumber, at: start) }
+    if bytes[start] == 0x30, offset - start > 1 { throw JSONFault(.badNumber, at: start) }
+    if offset < bytes.count, isNumberTail(bytes[offset]) { throw JSONFault(.badNumber, at: start) }
     return value
   }
 
@@ -226,162 +243,178 @@ public struct JSONScanner {
 
   /// Passes `count` bytes if they are those of `text`, the first in the lowest byte; says whether they were. May say no
   /// near the end of the text.
-  @inline(__always)
-  mutating func takeExactly(_ text: UInt64, _ count: Int) -> Bool {
-    guard position + 8 <= bytes.count, let base = bytes.baseAddress else { return false }
-    let word = UInt64(littleEndian: (base + position).loadUnaligned(as: UInt64.self))
+  @inlinable @inline(__always)
+  public mutating func takeExactly(_ text: UInt64, _ count: Int) -> Bool {
+    guard offset + 8 <= bytes.count, let base = bytes.baseAddress else { return false }
+    let word = UInt64(littleEndian: (base + offset).loadUnaligned(as: UInt64.self))
     guard (word ^ text) << UInt64(64 - 8 * count) == 0 else { return false }
-    position += count
+    offset += count
     return true
   }
 
   /// The same for a text of more than eight bytes.
-  @inline(__always)
-  mutating func takeExactly(_ text: UInt64, _ count: Int, _ rest: UInt64, _ restCount: Int) -> Bool {
-    let start = position
+  @inlinable @inline(__always)
+  public mutating func takeExactly(_ text: UInt64, _ count: Int, _ rest: UInt64, _ restCount: Int) -> Bool {
+    let start = offset
     if takeExactly(text, count) && takeExactly(rest, restCount) { return true }
-    position = start
+    offset = start
     return false
   }
 
   /// The address of `count` bytes that stand between two quotes here; nil when the quotes do not. They are not looked
   /// at.
-  @inline(__always)
-  func quoted(_ count: Int) -> UnsafeRawPointer? {
-    guard position + count + 2 <= bytes.count, bytes[position] == UInt8(ascii: "\""),
-      bytes[position + count + 1] == UInt8(ascii: "\"")
+  @inlinable @inline(__always)
+  public func quoted(_ count: Int) -> UnsafeRawPointer? {
+    guard offset + count + 2 <= bytes.count, bytes[offset] == UInt8(ascii: "\""),
+      bytes[offset + count + 1] == UInt8(ascii: "\"")
     else { return nil }
-    return bytes.baseAddress.map { $0 + position + 1 }
+    return bytes.baseAddress.map { $0 + offset + 1 }
   }
 
   /// Passes what ``quoted(_:)`` found.
-  @inline(__always)
-  mutating func skipQuoted(_ count: Int) { position += count + 2 }
+  @inlinable @inline(__always)
+  public mutating func skipQuoted(_ count: Int) { offset += count + 2 }
+
+  // MARK: Arrays and objects
+
+  /// Reads an object, which must come next, and gives each member's name to `body`, which must pass the value.
+  @inlinable
+  public mutating func readObject(
+    _ body: (JSONString, inout JSONScanner) throws(JSONFault) -> Void
+  ) throws(JSONFault) {
+    try enter(UInt8(ascii: "{"))
+    if try !take(UInt8(ascii: "}")) {
+      repeat {
+        let name = try scanString()
+        try expect(UInt8(ascii: ":"))
+        try body(name, &self)
+      } while try take(UInt8(ascii: ","))
+      try expect(UInt8(ascii: "}"))
+    }
+    depth -= 1
+  }
+
+  /// Reads an array, which must come next, with `body`, which must pass a value each time.
+  @inlinable
+  public mutating func readArray(_ body: (inout JSONScanner) throws(JSONFault) -> Void) throws(JSONFault) {
+    try enter(UInt8(ascii: "["))
+    if try !take(UInt8(ascii: "]")) {
+      repeat { try body(&self) } while try take(UInt8(ascii: ","))
+      try expect(UInt8(ascii: "]"))
+    }
+    depth -= 1
+  }
+
+  @inlinable
+  mutating func enter(_ opening: UInt8) throws(JSONFault) {
+    try expect(opening)
+    if depth == depthMaximum { throw JSONFault(.tooDeep(depthMaximum), at: offset - 1) }
+    depth += 1
+  }
 
   // MARK: Stepping over
 
   /// Passes one value of any kind and returns where it stands, without the white space before it.
   @discardableResult
   public mutating func skipValue() throws(JSONFault) -> Range<Int> {
-    _ = try peek()
-    let start = position
-    try skipValue(depth: 0)
-    return start..<position
-  }
-
-  private mutating func skipValue(depth: Int) throws(JSONFault) {
-    switch try peek() {
+    let first = try peek()
+    let start = offset
+    switch first {
     case UInt8(ascii: "\""): _ = try scanString()
-    case UInt8(ascii: "{"): try skipObject(depth: depth + 1)
-    case UInt8(ascii: "["): try skipArray(depth: depth + 1)
+    case UInt8(ascii: "{"): try readObject { _, scanner throws(JSONFault) in try scanner.skipValue() }
+    case UInt8(ascii: "["): try readArray { scanner throws(JSONFault) in try scanner.skipValue() }
     case UInt8(ascii: "t"): try skipWord("true")
     case UInt8(ascii: "f"): try skipWord("false")
     case UInt8(ascii: "n"): try skipWord("null")
     default: try skipNumber()
     }
-  }
-
-  private mutating func skipObject(depth: Int) throws(JSONFault) {
-    if depth > Self.depthMaximum { throw JSONFault(.tooDeep, at: position) }
-    position += 1
-    if try take(UInt8(ascii: "}")) { return }
-    repeat {
-      _ = try scanString()
-      try expect(UInt8(ascii: ":"))
-      try skipValue(depth: depth)
-    } while try take(UInt8(ascii: ","))
-    try expect(UInt8(ascii: "}"))
-  }
-
-  private mutating func skipArray(depth: Int) throws(JSONFault) {
-    if depth > Self.depthMaximum { throw JSONFault(.tooDeep, at: position) }
-    position += 1
-    if try take(UInt8(ascii: "]")) { return }
-    repeat { try skipValue(depth: depth) } while try take(UInt8(ascii: ","))
-    try expect(UInt8(ascii: "]"))
+    return start..<offset
   }
 
   private mutating func skipWord(_ word: StaticString) throws(JSONFault) {
-    let start = position
+    let start = offset
     for index in 0..<word.utf8CodeUnitCount {
-      guard position < bytes.count else { throw JSONFault(.endOfText, at: position) }
-      guard bytes[position] == word.utf8Start[index] else { throw JSONFault(.expected("a value"), at: start) }
-      position += 1
+      guard offset < bytes.count else { throw JSONFault(.endOfText, at: offset) }
+      guard bytes[offset] == word.utf8Start[index] else { throw JSONFault(.expected("a value"), at: start) }
+      offset += 1
     }
-    if position < bytes.count, isNumberTail(bytes[position]) { throw JSONFault(.expected("a value"), at: start) }
+    if offset < bytes.count, isNumberTail(bytes[offset]) { throw JSONFault(.expected("a value"), at: start) }
   }
 
   private mutating func skipNumber() throws(JSONFault) {
-    let start = position
-    if bytes[position] == UInt8(ascii: "-") { position += 1 }
+    let start = offset
+    if bytes[offset] == UInt8(ascii: "-") { offset += 1 }
     let whole = skipDigits()
     if whole == 0 { throw JSONFault(.expected("a value"), at: start) }
-    if whole > 1, bytes[position - whole] == 0x30 { throw JSONFault(.badNumber, at: start) }
-    if position < bytes.count, bytes[position] == UInt8(ascii: ".") {
-      position += 1
+    if whole > 1, bytes[offset - whole] == 0x30 { throw JSONFault(.badNumber, at: start) }
+    if offset < bytes.count, bytes[offset] == UInt8(ascii: ".") {
+      offset += 1
       if skipDigits() == 0 { throw JSONFault(.badNumber, at: start) }
     }
-    if position < bytes.count, bytes[position] | 0x20 == UInt8(ascii: "e") {
-      position += 1
-      if position < bytes.count, bytes[position] == UInt8(ascii: "+") || bytes[position] == UInt8(ascii: "-") {
-        position += 1
+    if offset < bytes.count, bytes[offset] | 0x20 == UInt8(ascii: "e") {
+      offset += 1
+      if offset < bytes.count, bytes[offset] == UInt8(ascii: "+") || bytes[offset] == UInt8(ascii: "-") {
+        offset += 1
       }
       if skipDigits() == 0 { throw JSONFault(.badNumber, at: start) }
     }
-    if position < bytes.count, isNumberTail(bytes[position]) { throw JSONFault(.badNumber, at: start) }
+    if offset < bytes.count, isNumberTail(bytes[offset]) { throw JSONFault(.badNumber, at: start) }
   }
 
   private mutating func skipDigits() -> Int {
-    let start = position
-    while position < bytes.count, isDigit(bytes[position]) { position += 1 }
-    return position - start
+    let start = offset
+    while offset < bytes.count, isDigit(bytes[offset]) { offset += 1 }
+    return offset - start
   }
 
   /// At a backslash: passes the escape, having looked that it is one. Whether surrogates pair up is asked when the
   /// string is unescaped.
   ///
   /// - Returns: whether NIP-01 writes it so.
-  @inline(__always)
-  private mutating func skipEscape() throws(JSONFault) -> Bool {
-    guard position + 1 < bytes.count else { throw JSONFault(.endOfText, at: bytes.count) }
-    let letter = bytes[position + 1]
+  @inlinable @inline(__always)
+  mutating func skipEscape() throws(JSONFault) -> Bool {
+    guard offset + 1 < bytes.count else { throw JSONFault(.endOfText, at: bytes.count) }
+    let letter = bytes[offset + 1]
     // Asked first, and not by a table of jumps, which no processor foresees: nearly all escapes are one of these.
     if letter == UInt8(ascii: "n") || letter == UInt8(ascii: "\"") || letter == UInt8(ascii: "\\") {
-      position += 2
+      offset += 2
       return true
     }
     switch letter {
     case UInt8(ascii: "b"), UInt8(ascii: "f"), UInt8(ascii: "r"), UInt8(ascii: "t"):
-      position += 2
+      offset += 2
       return true
     case UInt8(ascii: "/"):
-      position += 2
+      offset += 2
       return false
     case UInt8(ascii: "u"): return try skipUnicodeEscape()
-    default: throw JSONFault(.badEscape, at: position)
+    default: throw JSONFault(.badEscape, at: offset)
     }
   }
 
-  private mutating func skipUnicodeEscape() throws(JSONFault) -> Bool {
-    let start = position
-    position += 2
+  @usableFromInline
+  mutating func skipUnicodeEscape() throws(JSONFault) -> Bool {
+    let start = offset
+    offset += 2
     var unit: UInt16 = 0
     var isLowerCase = true
     for _ in 0..<4 {
-      guard position < bytes.count else { throw JSONFault(.endOfText, at: position) }
-      guard let digit = hexadecimalValue(bytes[position]) else { throw JSONFault(.badEscape, at: start) }
-      if bytes[position] &- 0x41 < 6 { isLowerCase = false }
+      guard offset < bytes.count else { throw JSONFault(.endOfText, at: offset) }
+      guard let digit = hexadecimalValue(bytes[offset]) else { throw JSONFault(.badEscape, at: start) }
+      if bytes[offset] &- 0x41 < 6 { isLowerCase = false }
       unit = unit << 4 | UInt16(digit)
-      position += 1
+      offset += 1
     }
     // Control characters that have no short escape.
     return isLowerCase && unit < 0x20 && ![0x08, 0x09, 0x0A, 0x0C, 0x0D].contains(unit)
   }
 
-  @inline(__always) private func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
+  @inlinable @inline(__always)
+  func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
 
   /// Bytes that would make one token of what must be two: `12x`, `truefalse`, `1.2.3`.
-  private func isNumberTail(_ byte: UInt8) -> Bool {
+  @inlinable
+  func isNumberTail(_ byte: UInt8) -> Bool {
     isDigit(byte) || (byte | 0x20) &- 0x61 < 26 || byte == 0x2E || byte == 0x2B || byte == 0x2D
   }
 }

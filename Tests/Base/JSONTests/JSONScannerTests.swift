@@ -1,6 +1,6 @@
 import Clocks
 import FoundationEssentials
-import Nostr
+import JSON
 import TestSupport
 import Testing
 
@@ -124,7 +124,7 @@ import Testing
         }
       }
       // swift-foundation takes a comma before a closing bracket, which JSON does not have.
-      if text.contains(subsequence: ",]".utf8) || text.contains(subsequence: ",}".utf8) { continue }
+      if String(decoding: text, as: UTF8.self).contains(#/,[\]}]/#) { continue }
       let scanned = isJSON(text)
       let decoded = (try? JSONDecoder().decode(AnyJSON.self, from: Data(text))) != nil
       if scanned { taken += 1 }

@@ -1,7 +1,8 @@
 import Frames
+import JSON
 import Testing
 
-@Suite("What is wrong with JSON that is JSON")
+@Suite("What is wrong with a JSON text")
 struct JSONFlawTests {
   private func flaw(_ text: String) -> JSONFlaw? { JSONFlaw.first(in: Array(text.utf8)) }
 
@@ -26,15 +27,31 @@ struct JSONFlawTests {
   }
 
   @Test(
-    "Sound texts have none, nor have texts that are no JSON at all",
+    "Sound texts have none",
     arguments: [
       "{}", "[]", "1", #"{"a":[1,2,{"a":"a"}],"b":{"a":"\"a\":"}}"#, #""\ud83d\ude00 \\ud800 \" \\""#,
-      #"{"é":1,"e\u0301":2}"#, "", "{", #"{"a"#, #"{"a":"\"#, "}}}]]", #"{,,:"#, "\"",
+      #"{"é":1,"e\u0301":2}"#,
     ])
   func sound(text: String) { #expect(flaw(text) == nil) }
 
+  @Test(
+    "What is no JSON is told with its place, and so is what only a lenient decoder takes",
+    arguments: [
+      ("", 0), ("{", 1), (#"{"a"#, 3), (#"{"a":"\"#, 7), ("}}}]]", 0), ("{,,:", 1), ("\"", 1), ("[1,]", 3),
+      (#"{"x":[1,],"a":1,"a":2}"#, 8), ("[\u{0}1\u{0}]", 1),
+    ])
+  func notJSON(text: String, byteOffset: Int) {
+    guard case .notJSON(let fault)? = flaw(text) else {
+      Issue.record("took \(text)")
+      return
+    }
+    #expect(fault.byteOffset == byteOffset)
+  }
+
   @Test("Nesting without end is no work without end")
-  func nested() { #expect(flaw(String(repeating: "[", count: 100_000)) == nil) }
+  func nested() {
+    #expect(flaw(String(repeating: "[", count: 100_000)) == .notJSON(JSONFault(.tooDeep(512), at: 512)))
+  }
 
   @Test("A text that is refused for half of a surrogate pair is told so")
   func told() {

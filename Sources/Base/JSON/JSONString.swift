@@ -1,4 +1,5 @@
 /// A JSON string where it stands in its text: between the quotes, escapes untouched.
+@frozen
 public struct JSONString: Hashable, Sendable {
   /// The bytes between the quotes, in offsets of the scanner's buffer.
   public let content: Range<Int>
@@ -9,6 +10,7 @@ public struct JSONString: Hashable, Sendable {
   public let isCanonical: Bool
 
   /// A string at this place.
+  @inlinable
   public init(content: Range<Int>, hasEscapes: Bool, isCanonical: Bool) {
     self.content = content
     self.hasEscapes = hasEscapes
@@ -33,7 +35,13 @@ public struct JSONString: Hashable, Sendable {
 
   /// The value as text. Broken UTF-8 and lone surrogates become U+FFFD.
   public func string(in bytes: UnsafeRawBufferPointer) -> String {
-    guard hasEscapes else { return String(decoding: bytes[content], as: UTF8.self) }
+    hasEscapes
+      ? String(decoding: value(in: bytes), as: UTF8.self) : String(decoding: bytes[content], as: UTF8.self)
+  }
+
+  /// The value's bytes. Lone surrogates become U+FFFD; broken UTF-8 stays.
+  func value(in bytes: UnsafeRawBufferPointer) -> [UInt8] {
+    guard hasEscapes else { return Array(bytes[content]) }
     var value: [UInt8] = []
     value.reserveCapacity(content.count)
     do {
@@ -41,7 +49,7 @@ public struct JSONString: Hashable, Sendable {
     } catch {
       preconditionFailure("the scanner lets no other escape through: \(error)")
     }
-    return String(decoding: value, as: UTF8.self)
+    return value
   }
 
   /// Appends the value's UTF-8 bytes.
@@ -72,7 +80,7 @@ public struct JSONString: Hashable, Sendable {
   }
 
   /// Makes sure that every `\uD800`…`\uDFFF` is half of a pair.
-  func checkSurrogates(in bytes: UnsafeRawBufferPointer) throws(JSONFault) {
+  public func checkSurrogates(in bytes: UnsafeRawBufferPointer) throws(JSONFault) {
     var position = content.lowerBound
     while position < content.upperBound {
       guard bytes[position] == UInt8(ascii: "\\") else {
