@@ -71,7 +71,7 @@ public struct PayloadSchema {
     case is any UnsignedInteger.Type: .object(["type": .string("integer"), "minimum": .integer(0)])
     case is any BinaryInteger.Type: .object(["type": .string("integer")])
     case is any BinaryFloatingPoint.Type: .object(["type": .string("number")])
-    case is JSONValue.Type: .object([:])
+    case is JSONValue.Type, is RawJSON.Type: .object([:])
     default: nil
     }
   }

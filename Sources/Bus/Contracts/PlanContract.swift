@@ -18,7 +18,7 @@ public struct PlanPublish: MethodArguments {
     + #""replace":false}"#
 
   /// The signed event.
-  public var event: JSONValue
+  public var event: RawJSON
   /// To these relays and no others, ``relayMaximum`` at most; planned unless said.
   public var relays: [String]?
   /// To these relays besides, as far as there is room: somebody else has named them, such as the customer of a job.
@@ -36,7 +36,7 @@ public struct PlanPublish: MethodArguments {
 
   /// An event to publish.
   public init(
-    event: JSONValue, relays: [String]? = nil, foreignRelays: [String]? = nil, expiresAfter: Int64? = nil,
+    event: RawJSON, relays: [String]? = nil, foreignRelays: [String]? = nil, expiresAfter: Int64? = nil,
     replace: Bool? = nil
   ) {
     self.replace = replace

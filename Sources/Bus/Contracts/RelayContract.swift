@@ -56,7 +56,7 @@ public struct RelayPublish: MethodArguments {
   /// The relay; may be left out when the connector has exactly one.
   public var relay: String?
   /// The signed event, as JSON.
-  public var event: JSONValue
+  public var event: RawJSON
   /// Who shows himself if the relay asks for it, 64 hexadecimal digits; nobody unless said.
   public var account: String?
   /// The event is sent only on a connection on which `account` has shown himself (NIP-70). Needs `account`.
@@ -66,7 +66,7 @@ public struct RelayPublish: MethodArguments {
 
   /// An event to publish.
   public init(
-    relay: String? = nil, event: JSONValue, account: String? = nil, isProtected: Bool? = nil, isForeign: Bool
+    relay: String? = nil, event: RawJSON, account: String? = nil, isProtected: Bool? = nil, isForeign: Bool
   ) {
     self.relay = relay
     self.event = event

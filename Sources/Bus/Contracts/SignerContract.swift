@@ -69,7 +69,10 @@ public struct SignerSign: MethodArguments {
 /// The answer of `signer.sign` and `signer.authenticate`.
 public struct SignerSigned: Codable, Sendable {
   /// The event with id and signature.
-  public var event: JSONValue
+  public var event: RawJSON
+
+  /// A signed event.
+  public init(event: RawJSON) { self.event = event }
 }
 
 /// `signer.authenticate`: the answer to a relay's challenge (NIP-42). The signer makes the event itself.
@@ -176,9 +179,15 @@ public struct SignerWrap: MethodArguments {
 /// The answer of `signer.wrap`.
 public struct SignerWrapped: Codable, Sendable {
   /// The gift wrap, to be sent to the recipient's relays.
-  public var wrap: JSONValue
+  public var wrap: RawJSON
   /// The rumor with its id, to be kept by the sender.
-  public var rumor: JSONValue
+  public var rumor: RawJSON
+
+  /// A rumor in its gift wrap.
+  public init(wrap: RawJSON, rumor: RawJSON) {
+    self.wrap = wrap
+    self.rumor = rumor
+  }
 }
 
 /// `signer.unwrap`: a gift wrap to be opened, with all checks of NIP-59.
@@ -189,10 +198,10 @@ public struct SignerUnwrap: MethodArguments {
   /// For whom it is; else the account that a `p` tag of it names.
   public var account: String?
   /// The gift wrap.
-  public var wrap: JSONValue
+  public var wrap: RawJSON
 
   /// A gift wrap to be opened.
-  public init(account: String? = nil, wrap: JSONValue) {
+  public init(account: String? = nil, wrap: RawJSON) {
     self.account = account
     self.wrap = wrap
   }
@@ -205,9 +214,17 @@ public struct SignerUnwrapped: Codable, Sendable {
   /// Who speaks, proven by the seal's signature.
   public var author: String
   /// What was said, with its id and without signature.
-  public var rumor: JSONValue
+  public var rumor: RawJSON
   /// What is unusual about it, in sentences' ends.
   public var warnings: [String]
+
+  /// What an opened gift wrap held.
+  public init(recipient: String, author: String, rumor: RawJSON, warnings: [String]) {
+    self.recipient = recipient
+    self.author = author
+    self.rumor = rumor
+    self.warnings = warnings
+  }
 }
 
 /// One account, without anything secret.

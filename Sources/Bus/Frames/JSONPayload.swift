@@ -7,7 +7,9 @@ public enum JSONPayload {
   public static func encode(_ value: some Encodable) -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    do { return Array(try encoder.encode(value)) } catch {
+    let marks = RawJSONMarks()
+    encoder.userInfo[RawJSONMarks.key] = marks
+    do { return marks.replaced(in: Array(try encoder.encode(value))) } catch {
       // Our payload types hold nothing JSON cannot say; non-finite numbers would be a bug of ours.
       preconditionFailure("a payload could not be written as JSON: \(error)")
     }
@@ -19,8 +21,11 @@ public enum JSONPayload {
   public static func decode<Value: Decodable>(
     _ type: Value.Type, from payload: some Sequence<UInt8>
   ) throws(Refusal) -> Value {
-    let data = Data(payload)
-    do { return try JSONDecoder().decode(type, from: data) } catch let refusal as Refusal {
+    let bytes = Array(payload)
+    let data = Data(bytes)
+    let decoder = JSONDecoder()
+    decoder.userInfo[RawJSON.payloadKey] = bytes
+    do { return try decoder.decode(type, from: data) } catch let refusal as Refusal {
       // A type that knows better what is wrong with a value.
       throw refusal
     } catch {

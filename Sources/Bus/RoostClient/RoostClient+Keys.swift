@@ -145,11 +145,10 @@ extension RoostClient {
   ///   - wrap: kind 1059 or 21059.
   ///   - account: for whom it is; nil = the account that its tag `p` names.
   public func unwrap(_ wrap: Event, as account: String? = nil) async throws(Refusal) -> UnwrappedRumor {
-    let json = try JSONPayload.decode(JSONValue.self, from: wrap.json)
     let unwrapped = try await request(
-      SignerMethod.unwrap, SignerUnwrap(account: account, wrap: json), options: Self.signing)
+      SignerMethod.unwrap, SignerUnwrap(account: account, wrap: RawJSON(wrap.json)), options: Self.signing)
     let rumor: UnsignedEvent
-    do throws(EventFault) { rumor = try UnsignedEvent(json: JSONPayload.encode(unwrapped.rumor)) } catch {
+    do throws(EventFault) { rumor = try UnsignedEvent(json: unwrapped.rumor.bytes) } catch {
       throw Self.signerAnswered("a rumor", "\(error)")
     }
     guard let recipient = PublicKey(unwrapped.recipient) else { throw Self.signerAnswered("a key", "it is none") }
@@ -161,8 +160,8 @@ extension RoostClient {
   /// Signing, encrypting and opening twice does no harm.
   private static let signing = RequestOptions.idempotent(ttlMilliseconds: signerMilliseconds)
 
-  private static func signedEvent(_ json: JSONValue) throws(Refusal) -> Event {
-    do throws(EventFault) { return try Event(json: JSONPayload.encode(json)) } catch {
+  private static func signedEvent(_ json: RawJSON) throws(Refusal) -> Event {
+    do throws(EventFault) { return try Event(json: json.bytes) } catch {
       throw signerAnswered("an event", "\(error)")
     }
   }

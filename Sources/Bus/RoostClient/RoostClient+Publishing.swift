@@ -50,7 +50,7 @@ extension RoostClient {
     try checkSize(json)
     _ = try Self.verified(json)
     let wanted = PlanPublish(
-      event: try JSONPayload.decode(JSONValue.self, from: json), relays: relays?.map(\.text),
+      event: RawJSON(json), relays: relays?.map(\.text),
       expiresAfter: expiresAfterSeconds, replace: replaces ? true : nil)
     return try await plan(PlanMethod.publish, wanted, timeoutMilliseconds: timeoutMilliseconds)
   }

@@ -101,9 +101,9 @@ extension ProcessTests {
         let event = try value(Author().event("by a key that is elsewhere"))
         // "Not yet" only until all have spoken.
         try awaitSoon("it is said where it goes") {
-          try rig.refusal("plan.publish", PlanPublish(event: event))?.code == .noRelays
+          try rig.refusal("plan.publish", PlanPublish(event: RawJSON(event)))?.code == .noRelays
         }
-        #expect(try rig.refusal("plan.publish", PlanPublish(event: event, relays: [relay.url])) == nil)
+        #expect(try rig.refusal("plan.publish", PlanPublish(event: RawJSON(event), relays: [relay.url])) == nil)
       }
     }
 
@@ -115,7 +115,7 @@ extension ProcessTests {
         _ = try SignerRig(roost: roost, client: rig.client).generate("alice")
         #expect(try rig.client.call("supervisor.hold", #"{"worker":"relays"}"#).isResponse)
         try rig.kill("outbox-planner")
-        let none = try rig.refusal("plan.publish", PlanPublish(event: try value(rig.sign(1, []))))
+        let none = try rig.refusal("plan.publish", PlanPublish(event: RawJSON(try value(rig.sign(1, [])))))
         #expect(none?.code == .noRelays, "truly none is configured: \(none?.message ?? "")")
         try roost.rewrite { layout in
           guard let index = layout.workers.firstIndex(where: { $0.name == "relays" }) else { return }
@@ -124,7 +124,7 @@ extension ProcessTests {
         #expect(try rig.client.call("supervisor.reload").isResponse)
         let event = try value(rig.sign(1, [["t", "later"]]))
         try awaitSoon("it is queued") {
-          try rig.refusal("plan.publish", PlanPublish(event: event)) == nil
+          try rig.refusal("plan.publish", PlanPublish(event: RawJSON(event))) == nil
         }
       }
     }

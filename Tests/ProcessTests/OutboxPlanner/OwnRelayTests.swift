@@ -66,7 +66,7 @@ extension ProcessTests {
           let url = "ws://\(host):\(port(relay))/inbox"
           for refusal in [
             try rig.refusal("relay.request", RelayRequest(relay: url)),
-            try rig.refusal("relay.publish", RelayPublish(relay: url, event: event, isForeign: false)),
+            try rig.refusal("relay.publish", RelayPublish(relay: url, event: RawJSON(event), isForeign: false)),
             try rig.refusal("relay.retry", RelayRetry(relay: url)),
             try rig.refusal("plan.relays.add", PlanRelay(relay: url)),
           ] {
@@ -99,7 +99,7 @@ extension ProcessTests {
         }
         let note = try rig.sign(1, [])
         let value = try JSONPayload.decode(JSONValue.self, from: note.json)
-        let refusal = try rig.refusal("plan.publish", PlanPublish(event: value, relays: [url]))
+        let refusal = try rig.refusal("plan.publish", PlanPublish(event: RawJSON(value), relays: [url]))
         #expect(refusal?.message.hasSuffix(Self.reason) == true, "\(refusal as Any)")
         #expect(relay.visits.isEmpty)
       }
@@ -121,7 +121,7 @@ extension ProcessTests {
         _ = try rig.client.call("signer.generate", #"{"name":"alice"}"#)
         let note = try rig.sign(1, [])
         let value = try JSONPayload.decode(JSONValue.self, from: note.json)
-        _ = try rig.ask("plan.publish", PlanPublish(event: value, relays: [url]), as: JSONValue.self)
+        _ = try rig.ask("plan.publish", PlanPublish(event: RawJSON(value), relays: [url]), as: JSONValue.self)
         try awaitSoon("it is given up at the first attempt") {
           let answer = try rig.client.call("plan.publications", #"{"ids":["\#(note.id)"]}"#)
           let publication = try JSONPayload.decode(Publication.self, from: try #require(answer.parts.first).payload)

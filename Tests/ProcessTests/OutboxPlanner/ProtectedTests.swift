@@ -18,7 +18,7 @@ extension ProcessTests {
 
     private static func publish(_ event: Event, to relay: String, _ rig: PlannerRig) throws -> Publication {
       let value = try JSONPayload.decode(JSONValue.self, from: event.json)
-      return try rig.ask("plan.publish", PlanPublish(event: value, relays: [relay]))
+      return try rig.ask("plan.publish", PlanPublish(event: RawJSON(value), relays: [relay]))
     }
 
     private static func await(

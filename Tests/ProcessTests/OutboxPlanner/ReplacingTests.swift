@@ -23,7 +23,7 @@ extension ProcessTests {
 
       func refusal(_ event: Event, replace: Bool? = nil) throws -> Refusal? {
         let value = try JSONPayload.decode(JSONValue.self, from: event.json)
-        let wanted = PlanPublish(event: value, replace: replace)
+        let wanted = PlanPublish(event: RawJSON(value), replace: replace)
         return try house.client.call("plan.publish", String(decoding: JSONPayload.encode(wanted), as: UTF8.self))
           .refusal
       }

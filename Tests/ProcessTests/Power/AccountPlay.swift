@@ -81,7 +81,7 @@ struct AccountPlay {
     for url in [relay.url, Self.nowhere] {
       let event = event()
       let value = try JSONPayload.decode(JSONValue.self, from: event.json)
-      let wanted = JSONPayload.encode(PlanPublish(event: value, relays: [url]))
+      let wanted = JSONPayload.encode(PlanPublish(event: RawJSON(value), relays: [url]))
       let answer = try client.call("plan.publish", String(decoding: wanted, as: UTF8.self))
       #expect(answer.isResponse, "\(answer.text)")
       told.note(.publication("\(event.id)"))

@@ -23,7 +23,7 @@ extension ProcessTests {
             tags: [["relay", "wss://relay.example"]], content: "\(number)"
           ).signed(by: author)
           let value = try JSONPayload.decode(JSONValue.self, from: event.json)
-          _ = try rig.ask("plan.publish", PlanPublish(event: value, relays: [relay]), as: Publication.self)
+          _ = try rig.ask("plan.publish", PlanPublish(event: RawJSON(value), relays: [relay]), as: Publication.self)
           return event
         }
         let made = try rig.client.call("signer.generate", #"{"name":"alice"}"#)

@@ -48,7 +48,7 @@ extension ProcessTests {
 
         let secret = try JSONPayload.decode(JSONValue.self, from: try rig.sign(1, [["-"]]).json)
         let wanted = RelayPublish(
-          relay: relay.url, event: secret, account: account.publicKey, isProtected: true, isForeign: false)
+          relay: relay.url, event: RawJSON(secret), account: account.publicKey, isProtected: true, isForeign: false)
         let protected = try rig.client.ask("relay.publish", String(decoding: JSONPayload.encode(wanted), as: UTF8.self))
         try rig.fill(relay.url, [makeEvents(0..<1)[0].json])
         let answer = try rig.client.answer(to: protected)
@@ -66,7 +66,7 @@ extension ProcessTests {
         let sent = [missigned(events[1], by: events[0]), events[2].json, missigned(events[3], by: events[0])]
         let asked = try sent.map { json in
           let event = try JSONPayload.decode(JSONValue.self, from: json)
-          let wanted = RelayPublish(relay: relay.url, event: event, isForeign: false)
+          let wanted = RelayPublish(relay: relay.url, event: RawJSON(event), isForeign: false)
           return try rig.client.ask("relay.publish", String(decoding: JSONPayload.encode(wanted), as: UTF8.self))
         }
         let request = try rig.client.ask("relay.request", #"{"relay":"\#(relay.url)","filters":[{"kinds":[1]}]}"#)

@@ -31,7 +31,7 @@ extension ProcessTests {
         let rest = events.suffix(60)
         for event in rest {
           let value = try JSONPayload.decode(JSONValue.self, from: event.json)
-          _ = try rig.ask("plan.publish", PlanPublish(event: value, relays: [relay.url]), as: Publication.self)
+          _ = try rig.ask("plan.publish", PlanPublish(event: RawJSON(value), relays: [relay.url]), as: Publication.self)
         }
         for event in rest { try publications.await(event, .confirmed, within: 60) }
         let states = try rig.ask("relay.list", NoArguments(), as: RelayStates.self).relays

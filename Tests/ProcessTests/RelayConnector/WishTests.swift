@@ -176,7 +176,7 @@ extension ProcessTests {
         let event = try #require(try JSONPayload.decode(JSONValue.self, from: signed.terminal.payload)["event"])
         let pubkey = try #require(event["pubkey"])
         guard case .string(let account) = pubkey else { return }
-        var wanted = RelayPublish(relay: relay.url, event: event, isForeign: false)
+        var wanted = RelayPublish(relay: relay.url, event: RawJSON(event), isForeign: false)
         func publish() throws -> RelayPublishResult {
           let text = String(decoding: JSONPayload.encode(wanted), as: UTF8.self)
           let answer = try rig.planner.call("relay.publish", text)

@@ -80,7 +80,8 @@ struct PlannerRig {
   func put(_ event: Event, on relay: KeepingRelay) throws {
     let value = try JSONPayload.decode(JSONValue.self, from: event.json)
     let result = try ask(
-      "relay.publish", RelayPublish(relay: relay.url, event: value, isForeign: false), as: RelayPublishResult.self)
+      "relay.publish", RelayPublish(relay: relay.url, event: RawJSON(value), isForeign: false),
+      as: RelayPublishResult.self)
     #expect(result.isAccepted)
   }
 

@@ -90,7 +90,7 @@ struct PublishClient {
 
   static func arguments(_ event: Event, _ relays: [AnsweringRelay], expiresAfter: Int64? = nil) throws -> String {
     let value = try JSONPayload.decode(JSONValue.self, from: event.json)
-    let wanted = PlanPublish(event: value, relays: relays.map(\.url), expiresAfter: expiresAfter)
+    let wanted = PlanPublish(event: RawJSON(value), relays: relays.map(\.url), expiresAfter: expiresAfter)
     return String(decoding: JSONPayload.encode(wanted), as: UTF8.self)
   }
 

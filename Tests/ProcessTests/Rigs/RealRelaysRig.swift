@@ -19,7 +19,7 @@ extension PlannerRig {
   func publish(_ json: [UInt8], at relay: String) throws -> RelayPublishResult {
     let event = try JSONPayload.decode(JSONValue.self, from: json)
     return try ask(
-      "relay.publish", RelayPublish(relay: relay, event: event, isForeign: false), as: RelayPublishResult.self)
+      "relay.publish", RelayPublish(relay: relay, event: RawJSON(event), isForeign: false), as: RelayPublishResult.self)
   }
 
   /// Puts events on a relay that takes them, good or not.

@@ -91,8 +91,8 @@ struct SignerRig {
   }
 
   /// An event out of an answer, verified.
-  static func verified(_ json: JSONValue) throws -> Event {
-    let event = try Event(json: JSONPayload.encode(json))
+  static func verified(_ json: RawJSON) throws -> Event {
+    let event = try Event(json: json.bytes)
     try event.verify()
     return event
   }

@@ -87,7 +87,8 @@ extension ProcessTests {
         func made(_ kind: Int64) throws -> (id: String, event: JSONValue) {
           let signed = try rig.ask(
             "signer.sign", SignerSign(account: "alice", event: SignerRig.template(kind)), as: SignerSigned.self)
-          return ("\(try SignerRig.verified(signed.event).id)", signed.event)
+          let event = try JSONPayload.decode(JSONValue.self, from: signed.event.bytes)
+          return ("\(try SignerRig.verified(signed.event).id)", event)
         }
         func delete(_ tags: [[String]], showing shown: [JSONValue]?) throws -> String? {
           let wanted = SignerSign(account: "alice", event: Self.deletion(tags), deleted: shown)

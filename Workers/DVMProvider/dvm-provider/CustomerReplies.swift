@@ -202,7 +202,7 @@ final class CustomerReplies {
     let wanted = SignerSign(account: key.description, event: .object(fields), deleted: shown.map { [$0] })
     let signed = try await bus.request(SignerMethod.sign, wanted, ttlMilliseconds: milliseconds).event
     do throws(EventFault) {
-      let event = try Event(json: JSONPayload.encode(signed))
+      let event = try Event(json: signed.bytes)
       guard event.id == template.id else { throw .wrongID(template.id) }
       guard event.json.count <= EventLimit.byteCountMaximum() else {
         throw .tooLarge(byteCount: event.json.count, maximum: EventLimit.byteCountMaximum())
@@ -217,9 +217,8 @@ final class CustomerReplies {
   /// for those that the request names, which are somebody else's word.
   func publish(_ event: [UInt8], for request: JobRequest?, within milliseconds: UInt32) async throws(Refusal) {
     guard provider.configuration.settings.network else { return try await keep(event, milliseconds) }
-    let value = try JSONPayload.decode(JSONValue.self, from: event)
     let foreign = request?.terms.relays.prefix(PlanPublish.relayMaximum / 2).map(\.url.text) ?? []
-    let wanted = PlanPublish(event: value, foreignRelays: foreign.isEmpty ? nil : foreign)
+    let wanted = PlanPublish(event: RawJSON(event), foreignRelays: foreign.isEmpty ? nil : foreign)
     do throws(Refusal) {
       _ = try await bus.request(PlanMethod.publish, wanted, ttlMilliseconds: milliseconds)
     } catch {

@@ -126,8 +126,8 @@ extension Tracker {
       try await signer.ask(SignerMethod.sign, wanted, ttlMilliseconds: Self.signerMilliseconds).event)
   }
 
-  private static func event(_ value: JSONValue) throws(Refusal) -> Event {
-    do throws(EventFault) { return try Event(json: JSONPayload.encode(value)) } catch {
+  private static func event(_ signed: RawJSON) throws(Refusal) -> Event {
+    do throws(EventFault) { return try Event(json: signed.bytes) } catch {
       throw Refusal(.failed, "what was signed cannot be read: \(error)")
     }
   }
@@ -151,8 +151,7 @@ extension Tracker {
 
   /// Has an event published; nil when there is no relay for it.
   private func plan(_ json: [UInt8], relays: [String]?) async throws(Refusal) -> Publication? {
-    let event = try JSONPayload.decode(JSONValue.self, from: json)
-    let wanted = PlanPublish(event: event, relays: relays?.isEmpty == false ? relays : nil)
+    let wanted = PlanPublish(event: RawJSON(json), relays: relays?.isEmpty == false ? relays : nil)
     do throws(Refusal) {
       return try await bus.request(PlanMethod.publish, wanted, ttlMilliseconds: Self.publishMilliseconds)
     } catch {

@@ -196,15 +196,9 @@ final class EventIntake {
     if let why = await absence() {
       return why.isMeant ? keep(piece, why.words) : settle(piece, .failed(why.words))
     }
-    var arguments = Array(#"{"event":"#.utf8)
-    arguments.reserveCapacity(piece.bytes.count + 32)
-    arguments += piece.bytes
     // Every unfollow takes an entry from a list, and a client cannot be asked whether it means that.
-    arguments += Array(#","replace":true}"#.utf8)
-    let payload = BusPayload(arguments)
-    let result = await repeated { () async throws(Refusal) in
-      try await self.bus.request(PlanMethod.publish, encoded: payload)
-    }
+    let wanted = PlanPublish(event: RawJSON(piece.bytes), replace: true)
+    let result = await repeated { () async throws(Refusal) in try await self.bus.request(PlanMethod.publish, wanted) }
     switch result {
     case .success: settle(piece, .taken(note: ""))
     case .failure(let refusal):

@@ -29,7 +29,7 @@ extension PublishService {
   static let claimMaximum = 4_096
 
   func publish(_ request: BusRequest, _ wanted: PlanPublish) async throws(Refusal) -> Publication? {
-    let json = JSONPayload.encode(wanted.event)
+    let json = wanted.event.bytes
     let event = try Self.event(json)
     guard wanted.relays == nil || !Role.readsStrangers(request.callerRole) else {
       throw Refusal(.denied, "what a worker of this role names are 'foreignRelays'", outcome: .notStarted)

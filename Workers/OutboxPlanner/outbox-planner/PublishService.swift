@@ -298,25 +298,16 @@ final class PublishService {
     // A disk that cannot be read is no relay's refusal.
     do throws(Refusal) { body = try await self.body(of: publication) } catch { return .absent(error.message) }
     guard let event = body else { return .refused("the event is no longer in the ledger") }
+    let wanted = RelayPublish(
+      relay: key.relay, event: RawJSON(event), account: manner.account?.description,
+      isProtected: manner.isProtected ? true : nil, isForeign: manner.isForeign)
     do throws(Refusal) {
       return SendOutcome(
         try await worker.bus.request(
-          RelayMethod.publish, of: connector, encoded: Self.arguments(key, manner, event),
-          ttlMilliseconds: Self.sendMilliseconds))
+          RelayMethod.publish, of: connector, wanted, ttlMilliseconds: Self.sendMilliseconds))
     } catch {
       return SendOutcome(error)
     }
-  }
-
-  /// A ``RelayPublish`` around the event's own bytes.
-  private static func arguments(_ key: SendingKey, _ manner: SendingManner, _ event: [UInt8]) -> BusPayload {
-    let wanted = RelayPublish(
-      relay: key.relay, event: .null, account: manner.account?.description,
-      isProtected: manner.isProtected ? true : nil, isForeign: manner.isForeign)
-    let null = Array("\"event\":null".utf8)
-    let json = JSONPayload.encode(wanted)
-    guard let place = json.firstRange(of: null) else { preconditionFailure("the event stands in its arguments") }
-    return BusPayload(json[..<place.lowerBound] + Array("\"event\":".utf8) + event + json[place.upperBound...])
   }
 
   // MARK: Telling

@@ -114,7 +114,7 @@ extension Connector {
   func publish(_ request: BusRequest, _ wanted: RelayPublish) throws(Refusal) -> RelayPublishResult? {
     let url = try resolve(wanted.relay)
     let account = try wanted.account.map { text throws(Refusal) in try Self.account(text) }
-    let event = JSONPayload.encode(wanted.event)
+    let event = wanted.event.bytes
     let id = try Self.id(of: event)
     let link = try link(url)
     let key = PublishKey(newKey())
@@ -211,7 +211,7 @@ extension Connector: RelayLinkOwner {
       do throws(Refusal) {
         let answer = try await bus.request(
           SignerMethod.authenticate, question, ttlMilliseconds: Self.signerMilliseconds)
-        let event = JSONPayload.encode(answer.event)
+        let event = answer.event.bytes
         let id = try Self.id(of: event)
         link.tell { session, now in
           session.authenticationSigned(account, challenge: challenge, event: event, id: id, at: now)

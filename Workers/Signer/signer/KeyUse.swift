@@ -21,7 +21,8 @@ struct KeyUse {
   func perform(_ job: SignerJob, _ method: SignerOperation) throws(Refusal) -> BusPayload {
     switch job {
     case .sign(let draft):
-      return Self.payload(["event": try taken(draft.event(of: key.publicKey, now: Self.now).signed(by: key))])
+      let event = try draft.event(of: key.publicKey, now: Self.now).signed(by: key)
+      return BusPayload(json: SignerSigned(event: RawJSON(try taken(event))))
     case .authenticate(let relay, let challenge): return authenticate(relay, challenge)
     case .cipher(let peer, let text):
       return BusPayload(json: SignerText(text: try cipher(method, peer, text)))
@@ -44,7 +45,7 @@ struct KeyUse {
     let event = UnsignedEvent(
       pubkey: key.publicKey, createdAt: Self.now, kind: SigningPolicy.authenticationKind,
       tags: [["relay", relay.text], ["challenge", challenge]])
-    return Self.payload(["event": event.signed(by: key).json])
+    return BusPayload(json: SignerSigned(event: RawJSON(event.signed(by: key).json)))
   }
 
   private func cipher(_ method: SignerOperation, _ peer: PublicKey, _ text: String) throws(Refusal) -> String {
@@ -77,7 +78,7 @@ struct KeyUse {
       let wrap = try GiftWrap(
         seal, for: recipient, now: now, relayHint: hint, expiration: wanted.expiration,
         isEphemeral: wanted.isEphemeral ?? false, using: &random)
-      return Self.payload(["rumor": rumor.json, "wrap": wrap.event.json])
+      return BusPayload(json: SignerWrapped(wrap: RawJSON(wrap.event.json), rumor: RawJSON(rumor.json)))
     } catch {
       throw SignerJob.bad("'rumor': \(error)")
     }
@@ -86,26 +87,13 @@ struct KeyUse {
   private func unwrap(_ event: Event) throws(Refusal) -> BusPayload {
     do throws(GiftWrapFault) {
       let rumor = try GiftWrap(event).open(by: key)
-      return Self.payload([
-        "author": JSONPayload.encode(rumor.author.description),
-        "recipient": JSONPayload.encode(key.publicKey.description), "rumor": rumor.event.json,
-        "warnings": JSONPayload.encode(rumor.warnings.map(\.description)),
-      ])
+      return BusPayload(
+        json: SignerUnwrapped(
+          recipient: key.publicKey.description, author: rumor.author.description, rumor: RawJSON(rumor.event.json),
+          warnings: rumor.warnings.map(\.description)))
     } catch {
       throw SignerJob.bad("'wrap': \(error)")
     }
-  }
-
-  /// An object whose values are JSON already: an event must arrive byte for byte as it was hashed.
-  private static func payload(_ members: KeyValuePairs<String, [UInt8]>) -> BusPayload {
-    var json: [UInt8] = [UInt8(ascii: "{")]
-    for (name, value) in members {
-      if json.count > 1 { json.append(UInt8(ascii: ",")) }
-      json.append(contentsOf: "\"\(name)\":".utf8)
-      json.append(contentsOf: value)
-    }
-    json.append(UInt8(ascii: "}"))
-    return BusPayload(json)
   }
 
   /// Seconds since 1970.

@@ -156,7 +156,7 @@ extension SignerJob {
     let wanted = try request.arguments(as: SignerUnwrap.self)
     use.account = wanted.account
     let event: Event
-    do throws(EventFault) { event = try Event(json: JSONPayload.encode(wanted.wrap)) } catch {
+    do throws(EventFault) { event = try Event(json: wanted.wrap.bytes) } catch {
       throw bad("'wrap': \(error)")
     }
     use.kind = event.kind

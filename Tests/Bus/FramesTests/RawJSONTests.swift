@@ -1,0 +1,55 @@
+import Frames
+import Testing
+
+@Suite("JSON that passes through as it was written")
+struct RawJSONTests {
+  private struct Letter: Codable, Equatable {
+    var a: RawJSON?
+    var list: [RawJSON] = []
+    var text = ""
+    var z: RawJSON
+  }
+
+  private func raw(_ text: String) -> RawJSON { RawJSON(Array(text.utf8)) }
+  private func encoded(_ value: some Encodable) -> String { String(decoding: JSONPayload.encode(value), as: UTF8.self) }
+
+  /// Digits, members in no order, escapes and slashes that an encoder would write otherwise.
+  private static let odd = #"{"z":1.10,"a":[12345678901234567890,"\u00e9\/"],"é":1e2}"#
+
+  @Test("What is written is what was given, wherever it stands")
+  func both() throws {
+    let letter = Letter(a: raw("null"), list: [raw(Self.odd), raw("[]")], text: "\"", z: raw(Self.odd))
+    let text = encoded(letter)
+    #expect(text == #"{"a":null,"list":[\#(Self.odd),[]],"text":"\"","z":\#(Self.odd)}"#)
+    let back = try JSONPayload.decode(Letter.self, from: text.utf8)
+    #expect(back == Letter(a: nil, list: letter.list, text: "\"", z: letter.z))
+    #expect(encoded([letter.z, letter.z]) == "[\(Self.odd),\(Self.odd)]")
+    #expect(try JSONPayload.decode(RawJSON.self, from: Self.odd.utf8) == raw(Self.odd))
+  }
+
+  @Test("White space between parts is left out, that in texts is not")
+  func whiteSpace() throws {
+    let letter = try JSONPayload.decode(
+      Letter.self, from: "{ \"list\": [], \"text\":\"\", \"z\" : {\n\"b\" : \" x \"} }".utf8)
+    #expect(letter.z == raw(#"{"b":" x "}"#))
+  }
+
+  @Test("A text that looks like the mark of another is left alone, and a value inside is no place of it")
+  func confusion() throws {
+    let letter = Letter(text: encoded(raw("\"z\"")), z: raw(#"{"z":{"z":"\"0\""},"list":[1]}"#))
+    #expect(try JSONPayload.decode(Letter.self, from: JSONPayload.encode(letter)) == letter)
+    let escaped = #"{"list":[],"text":"","\u007a":7}"#
+    #expect(try JSONPayload.decode(Letter.self, from: escaped.utf8).z == raw("7"))
+  }
+
+  @Test("What is missing or no JSON is refused as for any other member")
+  func refused() {
+    for (text, message) in [
+      (#"{"list":[],"text":""}"#, "'z' is missing"), (#"{"list":[],"text":"","z":}"#, "the payload is not JSON"),
+    ] {
+      #expect { try JSONPayload.decode(Letter.self, from: text.utf8) } throws: {
+        ($0 as? Refusal)?.message.hasPrefix(message) == true
+      }
+    }
+  }
+}
