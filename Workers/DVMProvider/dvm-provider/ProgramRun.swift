@@ -46,7 +46,7 @@ struct ProgramPlan: Sendable {
   var outputByteCount: Int
   var diskByteCount: Int
   var processMaximum: Int
-  /// The kernel's group for it, which the run makes and removes; nil if there is none.
+  /// The kernel's group for it, which the run makes and removes; nil without one.
   var group: ControlGroup?
   /// Whether it may run without a sandbox, if the kernel has none or the sandbox is off: only for jobs of this
   /// machine's own accounts.
@@ -147,7 +147,7 @@ final class ProgramRun {
 
   // MARK: The kernel's group
 
-  /// The name of its own kernel group; nil if there is none.
+  /// The name of its own kernel group; nil without one.
   var groupName: String? { plan.group?.name }
 
   /// Makes the kernel's group, and limits it before any process is in it. If that fails, the run continues as on a

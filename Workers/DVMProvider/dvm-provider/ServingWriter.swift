@@ -19,7 +19,7 @@ import WorkerKit
 /// Writes the provider's ledger.
 @EventLoopActor
 final class ServingWriter {
-  /// Returns a request as it is now, with its version; nil if there is none.
+  /// Returns a request as it is now, with its version; nil if it no longer exists.
   var current: ((EventID) -> (request: ServedRequest, version: UInt64)?)?
   /// A transaction with these rows was committed.
   var onWritten: (([(request: ServedRequest, version: UInt64)]) -> Void)?
