@@ -14,10 +14,11 @@ public import Nostr
 // and from all but the last two states of a row: cancelled.
 //
 // Nothing is done before it is written down. A step that must outlive the process changes the request and asks the
-// shell to record it; the machine asks for what follows only when the record is on disk. So work starts once its start
-// is on disk, and a result is published once the signed event is on disk. A provider that finds a signed event in the
-// ledger publishes that one and makes no other, so no request has two results. A provider that finds a start without an
-// end starts again if the service may be repeated; otherwise it tells the customer that the work was interrupted.
+// shell to record it; the machine asks for what follows only when the record is on disk. So work begins once the state
+// `running` is on disk, and a result is published once the signed event is on disk. A provider that finds a signed
+// event in the ledger publishes that one and makes no other, so no request has two results. A provider that finds work
+// without an end begins it again if the service may be repeated; otherwise it tells the customer that the work was
+// interrupted.
 //
 // One customer's requests must not delay those of others. The next request is one of the customer with the fewest
 // running requests: a customer with none gets the next free place, and a customer with half of the places gets no other

@@ -45,8 +45,8 @@ public struct ServingRules: Sendable, Hashable {
   /// How long a bill waits for its payment, in seconds.
   public var paymentSeconds: Int64
   /// Most waiting requests of all strangers together. Strangers are the customers without an account here, where
-  /// customers are `anyone`. The same number limits their unpaid bills, and their ended bills of which they do not know
-  /// yet; both are counted separately.
+  /// customers are `anyone`. The same number limits their unpaid bills, and their ended bills whose error is not
+  /// published yet; both are counted separately.
   public var strangersMaximum: Int { max(1, waitingMaximum / 2) }
   /// Most waiting requests of one stranger; also most unpaid bills of one stranger.
   public var strangerMaximum: Int { max(1, waitingMaximum / 4) }

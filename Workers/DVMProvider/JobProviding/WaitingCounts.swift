@@ -13,7 +13,7 @@ internal import Nostr
 // costs the stranger nothing. In the room it would displace requests that wait only for a moment. So bills are counted
 // separately, and when there are too many, the bill that was sent first ends. Only a bill that was sent can end:
 // otherwise a flood of requests would end each bill before the signer came to it, and no customer would ever get one.
-// An ended bill counts until its customer knows. So the signer and the relays set the pace, and every request that
+// An ended bill counts until its error is published. So the signer and the relays set the pace, and every request that
 // waits is within one of the bounds.
 
 /// Counts waiting requests, by customer and by what they wait for.
@@ -28,7 +28,7 @@ struct WaitingCounts: Sendable {
     case newBill
     /// A stranger's bill that was sent.
     case toldBill
-    /// A stranger's bill that has ended, of which the stranger does not know yet.
+    /// A stranger's bill that has ended and whose error is not published yet.
     case endedBill
 
     fileprivate var isUnpaidBill: Bool { self == .newBill || self == .toldBill }

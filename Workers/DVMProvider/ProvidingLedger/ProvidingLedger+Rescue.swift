@@ -4,8 +4,8 @@ public import Storage
 
 // Repairs what could be read of a damaged ledger (`LedgerFile`). A row is believed only if that cannot lead to a second
 // answer: an open request that cannot be read completely is left out. Other requests may be missing without a trace,
-// also where only commits are missing. So requests dated before the rescue are not taken up: their customers get no
-// answer, and none of them gets two.
+// also if only the last commits are missing. So requests dated before the rescue are not taken up: their customers get
+// no answer, and none of them gets two.
 
 extension ProvidingLedger {
   /// Opens the ledger. If it is damaged, or `markDamaged()` was called for it, sets it aside and makes a new one of

@@ -27,7 +27,7 @@ final class CustomerReplies {
   private var lines: [EventID: (number: Int, task: Task<Void, Never>)] = [:]
   private var lineNumber = 0
 
-  /// The wait before what must be said is tried again.
+  /// The wait before a retry of what must be said.
   private static let retryMilliseconds: UInt64 = 250
   /// How long the signer, the planner or the store may take for what must be said.
   private static let answerMilliseconds: UInt32 = 10_000

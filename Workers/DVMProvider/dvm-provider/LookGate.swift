@@ -1,7 +1,7 @@
 import EventLoop
 
-/// Lets few checks of programs run at a time, in the order in which they came: the same thread pool removes folders and
-/// resolves names.
+/// Lets few checks of programs run at a time, in the order in which they came, because the same thread pool also
+/// removes folders and resolves names.
 @EventLoopActor
 final class LookGate {
   private var free = LookGate.placeCount

@@ -7,7 +7,7 @@ import LinuxSystem
 // the configuration. The worker's sandbox names files as they were at its start. A new file in place of an old one,
 // which is how programs are updated and how many editors save, is then denied to the worker and to everything it
 // starts, unless the sandbox also names its folder (`SandboxProfile.renewable`). The same is true of a folder in place
-// of another. A sandbox cannot be widened from inside; only another process gets another one.
+// of another. A sandbox cannot be widened from inside; it takes another process.
 
 /// Whether a job can be run.
 enum ProgramFitness: Sendable, Hashable {

@@ -4,7 +4,8 @@ import LinuxSystem
 
 // Limits that the kernel does not enforce for a process group: how many processes and threads it has, how much memory
 // they use together, sockets included, and how much they have written. (RLIMIT_NPROC counts all processes of the user,
-// and none of root.) The meter checks them ten times a second; in between, the kernel's limits for each process hold.
+// and does not limit root.) The meter checks them ten times a second; in between, the kernel's limits for each process
+// hold.
 //
 // Written bytes are counted in files that have a name in the run's folder, and in files that have lost their name and
 // are still open. A mapped file that is neither would escape the count, and so would a folder or process that cannot be

@@ -265,7 +265,7 @@ final class ProgramRun {
   }
 
   /// Checks, on the thread pool: to walk through a folder of ten thousand files takes longer than the loop may block.
-  /// The next check comes a while after the end of this one, so each run has one at a time; `LookGate` lets few run of
+  /// The next check comes a while after the end of this one, so each run has one at a time; `LookGate` limits those of
   /// all runs.
   private func look() {
     guard let watch else { return }

@@ -161,8 +161,8 @@ final class Provider: RequestStream.Taker {
     return [filter]
   }
 
-  /// Requests that came under the wrong clock were misjudged or not seen, so the provider reads the stream again. It
-  /// knows by their ids those that it took up.
+  /// Requests that came under the wrong clock were misjudged or not seen, so the provider reads the stream again.
+  /// Requests that it took up are known by their ids.
   private func clockSet() {
     desk?.clockSet(at: WallClock.seconds)
     stream?.lookAgain()

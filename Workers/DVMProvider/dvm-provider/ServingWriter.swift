@@ -11,7 +11,7 @@ import Storage
 import WorkerKit
 
 // All changes go into the next transaction (`GroupCommit`), together with the last seq that was looked at. A seq alone
-// is written only after a while: what a later start reads again, it knows already.
+// is written only after a while: a later start already knows what it reads again.
 //
 // While the disk is full, no work starts and no message is sent, because everything that follows from a change waits
 // for its transaction.

@@ -12,8 +12,7 @@ internal import Storage
 //   provider  what was seen of each provider
 //   cursor    the seq of the event store up to which all answers were looked at
 //
-// An answer is in one fact as it came and in one as it was decrypted, at most; the index ensures that. A receipt is in
-// one.
+// An answer has at most two facts, one as it came and one decrypted; the index ensures that. A receipt has one.
 //
 // Version 2 has the same tables and more kinds of facts. A program that knows only version 1 would take these for
 // damage; the version number tells it that the file is too new. Version 3 has the table of proofs, filled with the

@@ -117,8 +117,9 @@ struct JobRows {
       "INSERT INTO cursor (one, seq) VALUES (1, ?) ON CONFLICT (one) DO UPDATE SET seq = excluded.seq", seq)
   }
 
-  /// Removes a job with everything that is known of it except its approvals. These still count for their day, and still
-  /// prevent an approval of the same payment for another job. ``removeOldPayments(before:)`` removes them.
+  /// Removes a job with everything that is known of it except its approvals and proofs. The approvals still count for
+  /// their day, and still prevent an approval of the same payment for another job. ``removeOldPayments(before:)``
+  /// removes them.
   func remove(_ id: JobID) throws {
     for sql in ["DELETE FROM fact WHERE job = ?", "DELETE FROM request WHERE job = ?", "DELETE FROM job WHERE id = ?"] {
       try session.run(sql, id.column)

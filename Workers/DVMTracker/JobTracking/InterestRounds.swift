@@ -1,13 +1,12 @@
 // Which interests are observed at relays. An observation takes time to begin, is retried when it fails, and can outlast
-// its interest; by then the same interest may be wanted again. So an observation looks not at its interest but at its
-// round. Each time an interest is wanted again is a new round, and an observation of an earlier round stops when it
-// looks next.
+// its interest; by then the same interest may be wanted again. So an observation checks its round, not its interest:
+// each time an interest is wanted again is a new round, and an observation of an earlier round stops at its next check.
 
 /// The interests that are observed at relays, round by round.
 public struct InterestRounds: Sendable {
   /// A stretch of time in which an interest is wanted.
   public struct Round: Sendable, Hashable {
-    /// What is waited for.
+    /// The interest.
     public let interest: JobTable.Interest
     /// Counts up; no two rounds have the same number.
     public let number: UInt64

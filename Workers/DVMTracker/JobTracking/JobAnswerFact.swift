@@ -46,7 +46,7 @@ public struct JobAnswerFact: Sendable, Hashable {
   public var provider: PublicKey
   /// 7000, or the result's kind.
   public var kind: UInt16
-  /// When it says it was made, seconds since 1970.
+  /// Its date, seconds since 1970.
   public var createdAt: Int64
   /// The status of a feedback; nil for a result, and for a feedback with an unknown status.
   public var status: JobStatus?
@@ -143,8 +143,8 @@ public struct JobBill: Sendable, Hashable {
     return wanted.flatMap { (1...JobAmount.millisatoshisMaximum).contains($0) ? $0 : nil }
   }
 
-  /// Reads what a provider asks for. The number and the invoice come from the same stranger, and only one of them is
-  /// paid. If they differ, or the number is not one, neither is paid.
+  /// Reads what a provider asks for. The amount and the invoice come from the same stranger, and only one of them is
+  /// paid. If they differ, or the amount is not a number, neither is paid.
   public init(_ asked: JobAmount, isNumber: Bool = true, network: Invoice.Network = .bitcoin) {
     amount = asked.millisatoshis ?? asked.invoice?.amountMillisatoshis
     defer {

@@ -77,7 +77,7 @@ public struct JobRequestFact: Sendable, Hashable {
   public var attempt: Int
   /// The event's id.
   public var id: EventID
-  /// When it says it was made, seconds since 1970.
+  /// Its date, seconds since 1970.
   public var createdAt: Int64
   /// The event, JSON. If the request is encrypted, nothing of it is in clear.
   public var json: [UInt8]

@@ -258,7 +258,7 @@ extension JobFolding {
 }
 
 extension JobPicture.Pair {
-  /// Whether a new request may bring what the last one did not: the provider is silent, and asks for no payment about
-  /// which anything was decided.
+  /// Whether a new request may bring what the last one did not: the provider is silent, and no payment to it is open or
+  /// decided.
   fileprivate var mayBeAskedAgain: Bool { state == .silent && payment == nil }
 }

@@ -10,7 +10,8 @@ public import Nostr
 //   both, and what was decided ─▶ the job's state, what it waits for, and what is to be done next
 //
 // Of several results of one provider the newest counts, by its date. Of several providers' results the one with the
-// earliest date is taken, but not a date before its request; once a provider was paid, its result is taken.
+// earliest date is taken; a date before the request counts as the date of the request. Once a provider was paid, its
+// result is taken.
 
 /// A job as computed from its facts.
 public struct JobPicture: Sendable, Hashable {
@@ -85,7 +86,7 @@ public struct JobPicture: Sendable, Hashable {
     public var payment: JobProviderState.PaymentState?
     /// What was approved last.
     public var intent: PaymentIntent?
-    /// When that was, milliseconds since 1970.
+    /// When it was approved, milliseconds since 1970.
     public var intentAt: Int64?
     /// When the payment was proven, milliseconds since 1970.
     public var paidAt: Int64?

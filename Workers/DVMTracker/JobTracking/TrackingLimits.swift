@@ -21,7 +21,7 @@ public struct TrackingLimits: Sendable, Hashable {
   /// Bytes that all answers of a job may take. Further ones are counted and not kept, except the first result and the
   /// first bill of each provider.
   public var answerByteCountMaximum = 16 << 20
-  /// Bytes of a result's content that are kept; a longer one is cut. Its event's id finds the whole of it.
+  /// Bytes of a result's content that are kept; a longer one is cut. The whole result can be found by its event's id.
   public var resultByteCountMaximum = 512 << 10
   /// Bytes of a partial result that are kept; the rest is cut.
   public var partialByteCountMaximum = 16 << 10

@@ -20,7 +20,7 @@ public struct ZapRequestFact: Sendable, Hashable {
   public var target: EventID
   /// The request's id.
   public var id: EventID
-  /// When it says it was made, seconds since 1970.
+  /// Its date, seconds since 1970.
   public var createdAt: Int64
   /// The amount in millisatoshi.
   public var amount: Int64
@@ -83,7 +83,7 @@ public struct ZapReceiptFact: Sendable, Hashable {
   public var event: EventID
   /// Its author, which should be the payee's wallet.
   public var wallet: PublicKey
-  /// When it says it was made, seconds since 1970.
+  /// Its date, seconds since 1970.
   public var createdAt: Int64
   /// The request of ours that it contains.
   public var request: EventID?
