@@ -8,8 +8,8 @@ public import Storage
 // from that.
 //
 // The ledger decides nothing. The machine says what to write, in batches, and each batch is one transaction, whole or
-// not at all: facts, the states of their jobs, and the seq up to which the event store was read. So after a death no
-// answer counts as looked at whose fact is missing.
+// not at all: facts, the states of their jobs, and the seq up to which the event store was read. So after a death, each
+// answer that counts as looked at has its fact.
 //
 // Answers of providers are in it in clear, once they were decrypted. Only the file's owner can read it (0600, in a
 // directory of 0700), and nothing of it goes anywhere else.

@@ -92,7 +92,7 @@ public struct JobPicture: Sendable, Hashable {
     public var paidAt: Int64?
     /// How many payments were proven.
     public var paidCount = 0
-    /// Their sum in millisatoshi.
+    /// The sum of the proven payments, in millisatoshi.
     public var paidAmount: Int64 = 0
     /// Why an approved zap cannot be made.
     public var zapProblem: String?
@@ -152,7 +152,7 @@ public struct JobPicture: Sendable, Hashable {
 
   /// A deadline.
   public struct Deadline: Sendable, Hashable {
-    /// What ends.
+    /// The phase that ends.
     public var phase: JobPhase
     /// The attempt that it is for.
     public var attempt: Int?
@@ -224,9 +224,9 @@ public struct JobPicture: Sendable, Hashable {
   public static let lateWord = "after-the-end"
   /// The word for answers and receipts that were too many to be kept.
   public static let notKeptWord = "not-kept"
-  /// The word for receipts that may not be written by the payee's wallet, because no wallet was named.
+  /// The word for receipts whose author is unknown, because no wallet of the payee was named.
   public static let unknownWalletWord = "receipt-of-unknown-wallet"
-  /// The word for receipts that are not written by the wallet that was named.
+  /// The word for receipts by another author than the wallet that was named.
   public static let otherWalletWord = "receipt-of-another-wallet"
   /// The word for results that differ from the one that is taken.
   public static let contradictionWord = "differs-from-the-result"

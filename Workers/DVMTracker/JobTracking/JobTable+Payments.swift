@@ -17,7 +17,7 @@ extension JobTable {
     Self.sum(spendings.filter { $0.at > now - Self.dayMilliseconds })
   }
 
-  /// Their sum in millisatoshi; it stops at the largest number.
+  /// The sum in millisatoshi; it stops at the largest number.
   private static func sum(_ spendings: [Spending]) -> Int64 {
     spendings.reduce(0) { sum, next in
       let (total, overflows) = sum.addingReportingOverflow(next.amount)
