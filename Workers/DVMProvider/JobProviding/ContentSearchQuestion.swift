@@ -2,23 +2,23 @@ internal import Cryptography
 internal import Frames
 public import Nostr
 
-// Kind 5302 of the data vending machines: which notes have these words. The words are inputs of type text, or a
-// parameter `search`. `since` and `until` are days in the past; what is too large for that is taken for seconds since
-// 1970, which many programs write. `users` is a list of tags `p` as JSON, or of keys; a parameter may have several
+// Kind 5302 of the data vending machines (NIP-90): notes that contain these words. The words are inputs of type text,
+// or a parameter `search`. `since` and `until` are days in the past; a number too large for that is read as seconds
+// since 1970, which many programs write. `users` is a JSON list of `p` tags or of keys; a parameter may have several
 // values.
 
 /// What a request of kind 5302 asks for.
 public struct ContentSearchQuestion: Sendable, Hashable {
-  /// What finds it.
+  /// The filter that finds the notes.
   public let filter: Filter
-  /// Most events that are wanted.
+  /// Most events in the answer.
   public let countMaximum: Int
 
-  /// Events that are given when nothing is said.
+  /// Events in the answer if the request gives no number.
   public static let standardCount = 20
-  /// Most events that are given, whatever is said.
+  /// Most events in the answer, whatever number the request gives.
   public static let countBound = 500
-  /// Kinds that are looked at when nothing is said: notes and articles.
+  /// Kinds that are searched if the request gives none: notes and articles.
   public static let standardKinds: [UInt16] = [EventKind.textNote, EventKind.article]
   /// Numbers up to this one are days in the past.
   static let dayMaximum: Int64 = 36_500
@@ -46,7 +46,7 @@ public struct ContentSearchQuestion: Sendable, Hashable {
     self.filter = filter
   }
 
-  /// The answer: tags `e`, and of events with an address tags `a`, as JSON.
+  /// The answer as JSON: for each event an `e` tag, or an `a` tag if the event is addressable.
   public static func answer(_ events: [Event]) -> String {
     let tags = events.map { event -> JSONValue in
       guard let address = EventAddress(of: event), KindClass(event.kind) == .addressable else {
@@ -91,13 +91,13 @@ public struct ContentSearchQuestion: Sendable, Hashable {
         texts.append(value)
         continue
       }
-      // `try?`: what is no JSON is told as what is JSON and no list.
+      // `try?`: broken JSON and JSON that is not a list get the same error.
       guard let list = try? JSONPayload.decode([JSONValue].self, from: value.utf8) else {
         throw QuestionFault("the parameter \"users\" is neither a key nor a list of tags \"p\" as JSON")
       }
       for item in list { texts += key(item).map { [$0] } ?? [] }
     }
-    // Nobody is not everybody.
+    // Empty values mean any author. A list without any key in it means no author: it must not become any author.
     guard !texts.isEmpty else { return values.allSatisfy { $0.isEmpty || $0 == "[]" } ? nil : [] }
     var keys: [PublicKey] = []
     for text in texts {

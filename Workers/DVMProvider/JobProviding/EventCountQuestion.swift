@@ -2,43 +2,43 @@ internal import Cryptography
 internal import Frames
 public import Nostr
 
-// Kind 5400 of the data vending machines: how many events match. The filters are the request's content, a list as JSON;
-// programs write them into an input of type text as well, or into a parameter `filter`. The parameter `relay`, which
-// says where to count, is passed over: what is counted here is what the store of this machine has.
+// Kind 5400 of the data vending machines (NIP-90): how many events match. The filters are the request's content, a JSON
+// list; programs also write them into an input of type text, or a parameter `filter`. The parameter `relay`, which says
+// where to count, is ignored: the count is of events in the store of this machine.
 
-/// A request that a built-in service cannot understand, as a sentence's end for its customer.
+/// Why a built-in service cannot understand a request; the end of a sentence for the customer.
 public struct QuestionFault: Error, Hashable, Sendable, CustomStringConvertible {
   /// What is wrong.
   public let description: String
 
-  /// Something wrong.
+  /// A fault with this description.
   public init(_ description: String) { self.description = description }
 }
 
 /// What a request of kind 5400 asks for.
 public struct EventCountQuestion: Sendable, Hashable {
-  /// By what the count is divided.
+  /// By what the events are grouped.
   public enum Group: Sendable, Hashable {
     /// The content.
     case content
     /// The author.
     case pubkey
-    /// What it replies to: the `e` marked "reply".
+    /// The event that it replies to: the `e` tag marked "reply".
     case reply
-    /// What its thread began with: the `e` marked "root".
+    /// The root of its thread: the `e` tag marked "root".
     case root
-    /// The first value of the first tag of this name.
+    /// The first value of the first tag with this name.
     case tag(String)
   }
 
   /// The filters.
   public let filters: [Filter]
-  /// By what the count is divided, the outermost first; empty: it is one number.
+  /// By what the events are grouped, the outermost group first; empty: the answer is one number.
   public let groups: [Group]
 
-  /// Most filters of one request.
+  /// Most filters in one request.
   public static let filterMaximum = 20
-  /// Most groups, one in the other.
+  /// Most nested groups.
   public static let groupMaximum = 4
 
   /// Reads a request, decrypted if it was encrypted.
@@ -94,15 +94,15 @@ public struct EventCountQuestion: Sendable, Hashable {
   /// The answer to a question without groups.
   public static func answer(count: Int) -> String { "\(count)" }
 
-  /// The answer to a question with groups: events by the first, in each of them by the next, as JSON. What has not what
-  /// a group asks for counts under "".
+  /// The answer to a question with groups, as JSON: events by the first group, within it by the next. An event that has
+  /// no value for a group counts under "".
   public func answer(grouping events: [Event]) -> String {
     String(decoding: JSONPayload.encode(Self.counted(events[...].map { $0 }, groups[...])), as: UTF8.self)
   }
 
   private static func counted(_ events: [Event], _ groups: ArraySlice<Group>) -> JSONValue {
     guard let group = groups.first else { return .integer(Int64(events.count)) }
-    // Keys byte by byte: what looks alike is not the same.
+    // Grouped by bytes: strings that look alike are different keys.
     var divided: [[UInt8]: [Event]] = [:]
     for event in events { divided[Array(group.value(of: event).utf8), default: []].append(event) }
     var members: [String: JSONValue] = [:]

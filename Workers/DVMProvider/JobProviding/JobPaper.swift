@@ -9,19 +9,19 @@ public import Nostr
 //      "inputs":[{"data":"…","type":"text","relay":null,"marker":null,"event":null}],
 //      "params":{"lang":["es"]},"output":"text/plain","bid":5000,"topics":[],"content":"","event":{…}}
 //
-// Inputs and parameters are in clear, also of an encrypted request; `event` is as it was published. An input of type
-// `event` has the event, one of type `job` the result of that job, where the store has it.
+// Inputs and parameters are in clear, even if the request was encrypted; `event` is the request as it was published. An
+// input of type `event` carries that event, and one of type `job` the result of that job, if the store has it.
 
 /// The request for a program, as JSON.
 public enum JobPaper {
-  /// The number of this form.
+  /// The version of this format.
   public static let version: Int64 = 1
 
   /// Writes a request.
   ///
   /// - Parameters:
   ///   - request: decrypted, if it was encrypted.
-  ///   - resolved: events that inputs name, by the input's place.
+  ///   - resolved: the events that inputs name, by the index of the input.
   public static func json(_ request: JobRequest, resolved: [Int: JSONValue]) -> [UInt8] {
     let terms = request.terms
     func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
@@ -35,7 +35,7 @@ public enum JobPaper {
     for parameter in terms.parameters {
       parameters[parameter.name, default: []] += parameter.values.map { .string($0) }
     }
-    // `try?`: a verified event is JSON; a program that gets `null` here still has every part of it above.
+    // `try?`: a verified event is JSON. A program that gets `null` here still has every part of the event above.
     let event = (try? JSONPayload.decode(JSONValue.self, from: request.event.json)) ?? .null
     return JSONPayload.encode(
       JSONValue.object([

@@ -1,12 +1,12 @@
 /// The environment of a job's program.
 ///
-/// The exec shim gets it as its own and is told what of it goes on by name: a command line can be read by every user of
-/// the machine, an environment by its owner and root.
+/// The exec shim gets these variables as its own environment, and the names of those to pass on as arguments: every
+/// user of the machine can read a command line, but only its owner and root can read an environment.
 public struct ProgramVariables: Sendable, Equatable {
   /// `NAME=VALUE`, each name once.
   public private(set) var entries: [String] = []
 
-  /// Of several values of a name the last one counts.
+  /// If a name has several values, the last one counts.
   ///
   /// - Parameter entries: `NAME=VALUE`.
   public init(_ entries: [String]) {
@@ -16,7 +16,7 @@ public struct ProgramVariables: Sendable, Equatable {
     }
   }
 
-  /// What the exec shim is told of them.
+  /// The arguments that name them to the exec shim.
   public var shimArguments: [String] { entries.flatMap { ["--env", Self.name(of: $0)] } }
 
   private static func name(of entry: String) -> String { String(entry.prefix { $0 != "=" }) }

@@ -2,10 +2,10 @@ internal import Contracts
 internal import Cryptography
 public import Nostr
 
-// What a customer is told, in the end or of the price.
+// What the customer receives: the answer, or the price.
 
 extension ProviderMachine {
-  /// A word is signed.
+  /// A message for the customer is signed.
   ///
   /// - Parameters:
   ///   - id: the request.
@@ -30,7 +30,7 @@ extension ProviderMachine {
     }
   }
 
-  /// A word cannot be signed, ever: the signer does not allow it, or it does not fit into an event.
+  /// A message can never be signed: the signer does not allow it, or it does not fit into an event.
   public mutating func couldNotCompose(_ id: EventID, _ reason: String, at now: Int64) -> [ServingAction] {
     guard let request = entries[id]?.request, request.outgoing == nil else { return [] }
     switch request.state {
@@ -43,7 +43,7 @@ extension ProviderMachine {
     }
   }
 
-  /// The outgoing event of a request was taken by whoever publishes it, or refused by him for good.
+  /// The store or the planner has accepted the outgoing event of a request, or has refused it for good.
   public mutating func published(_ id: EventID, at now: Int64) -> [ServingAction] {
     guard let request = entries[id]?.request, request.outgoing != nil else { return [] }
     return change(id) {
@@ -53,7 +53,8 @@ extension ProviderMachine {
     }
   }
 
-  /// Time has passed: whoever has not paid, or whose time is over, is not waited for.
+  /// Time has passed. Ends bills that were not paid in time or have expired, starts waiting requests, and looks up
+  /// requests that found no room.
   public mutating func timePassed(at now: Int64) -> [ServingAction] {
     var actions: [ServingAction] = []
     for (id, entry) in entries where entry.request.state == .paymentRequired {
@@ -66,14 +67,14 @@ extension ProviderMachine {
     return actions + startWaiting(at: now) + lookAgain(at: now)
   }
 
-  /// A stranger's bill for which there is no room ends an older one.
+  /// Ends an older bill if there is no room for a bill of this stranger.
   mutating func makeWay(for customer: PublicKey, at now: Int64) -> [ServingAction] {
     guard isStranger(customer), let id = room.billGivingWay(to: customer, rules) else { return [] }
     return withdrawBill(of: id, "it was not paid, and newer requests need its place", at: now)
   }
 
-  /// Ends a request that was not paid. Whoever has the bill is told that it holds no more; of a bill that is still on
-  /// its way nothing is said at all.
+  /// Ends a request that was not paid. A customer that has the bill gets an error, so that it does not pay. If the bill
+  /// was not sent yet, the customer gets nothing.
   mutating func withdrawBill(of id: EventID, _ reason: String, at now: Int64) -> [ServingAction] {
     guard let request = entries[id]?.request else { return [] }
     unpaidCount -= 1

@@ -2,22 +2,23 @@ internal import Contracts
 internal import Cryptography
 internal import Nostr
 
-// Room has come: what was turned away is looked up, as much of it as there is room for, the first one first. Only ids
-// are kept, so whoever runs the desk asks the store for the requests, and lets them come once more. What the store does
-// not have any more was deleted meanwhile. A place that somebody else takes in between is no harm: such a request keeps
-// its place here, and is looked up again when the next one is free.
+// When there is room again, the machine looks up the requests that found none, in the order in which they came, and
+// only as many as there is room for. It keeps only their ids. So its shell asks the store for the events and passes
+// each to `received` again. A request that the store no longer has was deleted meanwhile. If a new request takes the
+// room in between, the remembered one keeps its place here and is looked up again later.
 
 extension ProviderMachine {
-  /// Requests that are looked up at a time.
+  /// Most requests in one lookup.
   static let lookUpMaximum = 32
 
-  /// Whether there are requests for which there was no room, and which may be taken up still.
+  /// Whether there are requests that found no room and may still be taken up.
   public var hasTurnedAway: Bool { !turnedAway.isEmpty }
 
-  /// The requests of a ``ServingAction/lookUp(_:)`` have come, as far as they are there.
+  /// The shell has passed on the requests of a ``ServingAction/lookUp(_:)`` that it found.
   ///
   /// - Parameters:
-  ///   - isWhole: whether those that have not come are not there; else they are looked up another time.
+  ///   - isWhole: whether the store has answered completely. Requests that did not come are then forgotten; otherwise
+  ///     they are looked up again later.
   ///   - now: seconds since 1970.
   public mutating func lookedUp(isWhole: Bool, at now: Int64) -> [ServingAction] {
     let missing = lookingUp
@@ -27,7 +28,7 @@ extension ProviderMachine {
     return lookAgain(at: now)
   }
 
-  /// Looks up what there is room for now.
+  /// Looks up the requests for which there is room now.
   mutating func lookAgain(at now: Int64) -> [ServingAction] {
     guard !isHolding, lookingUp.isEmpty, !turnedAway.isEmpty else { return [] }
     turnedAway.forget(before: now - rules.ageMaximum)
@@ -42,7 +43,7 @@ extension ProviderMachine {
     return [.lookUp(ids)]
   }
 
-  /// A request is not taken up, for this reason. It is counted once.
+  /// Passes a request over for this reason, and counts it once. A request that found no room is remembered.
   mutating func passOver(_ event: Event, _ reason: PassedOver) {
     lookingUp.remove(event.id)
     guard reason == .full || reason == .customerFull else {

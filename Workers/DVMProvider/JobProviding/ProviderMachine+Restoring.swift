@@ -2,11 +2,12 @@ internal import Contracts
 internal import Cryptography
 internal import Nostr
 
-// After a start: what the last process has left.
+// After a start: what the last process has left unfinished.
 
 extension ProviderMachine {
-  /// Takes over a request that the last process has left unsettled. To be called in the order of their numbers, before
-  /// anything else; then ``timePassed(at:)``, which begins those that wait: what was worked on has its place first.
+  /// Takes over a request that the last process has left unsettled. The caller does this first, in the order of the
+  /// requests' numbers, and then calls ``timePassed(at:)``, which starts waiting requests: so those that were running
+  /// get their places first.
   public mutating func restored(_ request: ServedRequest, expiration: Int64?, at now: Int64) -> [ServingAction] {
     let id = request.id
     known.insert(id)
@@ -21,7 +22,8 @@ extension ProviderMachine {
       guard let service = rules.services[request.kind], service.isRepeatable else {
         return fail(id, "interrupted: the provider was stopped while it worked on this", at: now)
       }
-      // More had begun than may at a time: the work of some was done, and only their results were not signed.
+      // The ledger can have more requests in the state `running` than may run at a time: a request keeps that state
+      // after its work until its result is signed.
       guard running.count < rules.concurrentMaximum, runningCount(kind: request.kind) < service.concurrentMaximum else {
         lineUp(id)
         return change(id) { $0.state = .waiting }
@@ -35,7 +37,7 @@ extension ProviderMachine {
     }
   }
 
-  /// A bill holds as long as its kind is served for money.
+  /// A bill is valid as long as its kind is served for money.
   mutating func restoredBill(_ request: ServedRequest, at now: Int64) -> [ServingAction] {
     let id = request.id
     unpaidCount += 1

@@ -3,16 +3,16 @@ public import Cryptography
 internal import DequeModule
 public import Nostr
 
-// What comes: requests, and deletions that call one off.
+// What comes in: requests, and deletions that cancel them.
 
 extension ProviderMachine {
-  /// A request has come, verified.
+  /// A request has come; its signature is verified.
   ///
   /// - Parameters:
   ///   - event: the request.
-  ///   - recipients: providers that it names (`p`); none: it is for anybody.
+  ///   - recipients: the providers that it names (`p`); empty: any provider may take it.
   ///   - now: seconds since 1970.
-  /// - Returns: nothing when it is passed over, which is counted.
+  /// - Returns: nothing if the request is passed over, which is counted.
   public mutating func received(_ event: Event, recipients: [PublicKey], at now: Int64) -> [ServingAction] {
     if let reason = objection(to: event, recipients, now) {
       passOver(event, reason)
@@ -34,12 +34,12 @@ extension ProviderMachine {
         + change(event.id, then: .compose(event.id, word)) { $0.state = .paymentRequired }
     }
     lineUp(event.id)
-    // One transaction says both when it can begin at once.
+    // If the request can start at once, one transaction records that it was taken up and that it runs.
     let begun = startWaiting(at: now)
     return begun.contains(.record(event.id)) ? begun : change(event.id) { _ in } + begun
   }
 
-  /// Requests were called off, verified: a deletion by `author` that names them.
+  /// A deletion by `author`, whose signature is verified, names these requests.
   public mutating func cancelled(_ ids: [EventID], by author: PublicKey, at now: Int64) -> [ServingAction] {
     var actions: [ServingAction] = []
     for id in ids {
@@ -66,7 +66,8 @@ extension ProviderMachine {
   }
 
   func objection(to event: Event, _ recipients: [PublicKey], _ now: Int64) -> PassedOver? {
-    // Whatever is served: an answer is no request, or a provider that serves itself would answer its answers.
+    // An answer is never a request, whatever kinds are served: a provider that took it for one would answer its own
+    // answers.
     guard EventKind.jobRequests.contains(event.kind), let service = rules.services[event.kind] else {
       return .notServed
     }

@@ -3,7 +3,7 @@ internal import Cryptography
 internal import DequeModule
 public import Nostr
 
-// Whose turn it is, and how its work has ended.
+// Which request runs next, and how its work ends.
 
 extension ProviderMachine {
   /// The work on a request has ended.
@@ -16,8 +16,8 @@ extension ProviderMachine {
     }
   }
 
-  /// The work on a request could not begin in this process, and nothing of it has. It waits again, first in the line,
-  /// and so does all else that would begin, until the next process.
+  /// The work on a request could not start in this process, and no part of it has run. The request goes back to the
+  /// front of the queue, and nothing else starts until the next process.
   public mutating func putBack(_ id: EventID) -> [ServingAction] {
     isHolding = true
     guard entries[id]?.request.state == .running, running.contains(id) else { return [] }
@@ -34,7 +34,7 @@ extension ProviderMachine {
     waiting.append(id)
   }
 
-  /// Begins what may begin; a kind that has all its places taken is passed by.
+  /// Starts the requests that may start; a kind whose places are all taken is skipped.
   mutating func startWaiting(at now: Int64) -> [ServingAction] {
     var actions: [ServingAction] = []
     while !isHolding, running.count < rules.concurrentMaximum, let place = nextPlace(at: now) {
@@ -53,8 +53,9 @@ extension ProviderMachine {
     return actions
   }
 
-  /// Where in the line the next one stands: of the customers with the least under way, the first of the lowest round.
-  /// One that only comes to its end takes no place, and is next wherever it stands.
+  /// The index in the queue of the next request: of the customers with the fewest running requests, the first one of
+  /// the lowest round. A request that only has to be ended, because it has expired or its kind is no longer served,
+  /// needs no place and is next wherever it is.
   func nextPlace(at now: Int64) -> Int? {
     var next: (place: Int, rank: (held: Int, round: UInt64))?
     for (place, id) in waiting.enumerated() {

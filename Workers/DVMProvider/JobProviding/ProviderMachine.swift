@@ -4,7 +4,7 @@ internal import DequeModule
 public import Nostr
 
 // The provider's side of jobs (NIP-90), as a machine without I/O: which requests are taken up, when each is worked on,
-// and what its customer is told in the end.
+// and what its customer gets in the end.
 //
 //   received ─▶ waiting ─────────▶ running ─▶ answering ─▶ answered
 //        │         ▲                  │            (result)
@@ -13,47 +13,49 @@ public import Nostr
 //
 // and from all but the last two states of a row: cancelled.
 //
-// Nothing is done before it is written down. A step that must outlive the process changes the request and asks for it
-// to be recorded; what follows from it is asked for when it is. So the work is begun once its beginning is on the disk,
-// and a result is published once the signed event is: a provider that finds an event in the ledger publishes this one,
-// whatever else it could make, and so no request has two results. A provider that finds a beginning without an end
-// begins again if the service may be repeated; else it says that it was interrupted.
+// Nothing is done before it is written down. A step that must outlive the process changes the request and asks the
+// shell to record it; the machine asks for what follows only when the record is on disk. So work begins once the state
+// `running` is on disk, and a result is published once the signed event is on disk. A provider that finds a signed
+// event in the ledger publishes that one and makes no other, so no request has two results. A provider that finds work
+// without an end begins it again if the service may be repeated; otherwise it tells the customer that the work was
+// interrupted.
 //
-// One customer's requests must not keep others' waiting. Whose turn it is goes by what each customer has under way, the
-// least first: of the places that become free whoever has none gets the next one, and nobody who has half of them gets
-// another while others wait. Between equals it goes round by round: a customer's requests stand in rounds that follow
-// each other, the first of them in the one after the round that is served now, and of one round whoever came first is
-// first. So nobody waits for all that another has asked, nor, however many come again, for ever. No place is kept free
-// for those who have not asked: places that nobody else wants are anybody's, and a run has its time. The room in which
-// requests wait is another matter, since nobody need leave it: strangers have a share of it (``WaitingCounts``).
+// One customer's requests must not delay those of others. The next request is one of the customer with the fewest
+// running requests: a customer with none gets the next free place, and a customer with half of the places gets no other
+// while others wait. Among equal customers the queue works in rounds. Each request of a customer is one round after the
+// customer's previous one; the first is in the round after the one that is served now. Within a round the earlier
+// request is first. So no customer waits for everything that another has asked, and none waits for ever, however many
+// new ones come. No place is reserved for customers that have not asked: one customer may use all places that no other
+// needs, and each run has a time limit. The room in which requests wait is different, since a request need never leave
+// it: strangers have a share of that room (``WaitingCounts``).
 //
-// Rejected: to keep the result itself before it is signed. It would save the work of a provider that dies while the
-// signer is away, and leave what was encrypted for one customer in clear on the disk.
+// Rejected: to keep the result itself before it is signed. That would save the work of a provider that dies while the
+// signer is away, but a result to be encrypted for one customer would lie on the disk in clear.
 
-/// Decides what becomes of requests for jobs.
+/// Decides what becomes of requests.
 public struct ProviderMachine: Sendable {
   /// Which requests are taken up.
   public var rules: ServingRules
-  /// Who answers.
+  /// The key that answers.
   public let provider: PublicKey
   /// The accounts of this machine.
   public var accounts: Set<PublicKey>
-  /// Requests dated before this second are passed over: the ledger does not know whether they were answered.
+  /// Requests dated before this second are passed over, because the ledger does not know whether they were answered.
   public private(set) var notBefore: Int64
   /// How often requests were not taken up, by reason.
   public internal(set) var passedOver: [PassedOver: UInt64] = [:]
 
   struct Entry: Sendable {
     var request: ServedRequest
-    /// Counts the changes, so that a write that ends late is not taken for a later one.
+    /// Counts the changes, so that a write that completes late is not taken for a newer version.
     var version: UInt64 = 0
-    /// What follows once the present version is written.
+    /// What follows once the current version is written.
     var next: ServingAction?
-    /// When its own time is over (NIP-40).
+    /// When the request expires (NIP-40), seconds since 1970.
     var expiration: Int64?
-    /// The round in which it is to be served.
+    /// The round in which it is served.
     var round: UInt64 = 0
-    /// Whether its customer was none that is known when it was taken up.
+    /// Whether its customer was a stranger when it was taken up.
     var isStranger = false
 
     func isOver(at now: Int64) -> Bool { expiration.map { $0 <= now } ?? false }
@@ -61,42 +63,42 @@ public struct ProviderMachine: Sendable {
 
   var entries: [EventID: Entry] = [:]
   var waiting = Deque<EventID>()
-  /// Whether nothing is begun any more: this process cannot, and the next one can.
+  /// Whether no work starts: this process cannot start it, the next one can.
   public internal(set) var isHolding = false
   var running: Set<EventID> = []
   var runningByKind: [UInt16: Int] = [:]
   var runningByCustomer: [PublicKey: Int] = [:]
-  /// Requests with a bill that was not paid yet.
+  /// Requests whose bill is not paid yet.
   public internal(set) var unpaidCount = 0
-  /// The last round of which a request was begun.
+  /// The latest round of which a request was started.
   var round: UInt64 = 0
-  /// The round of the last request of each customer that has any here.
+  /// The round of the last request of each customer that has requests here.
   var lastRounds: [PublicKey: UInt64] = [:]
   var room = WaitingCounts()
-  /// Requests of each customer that have not ended.
+  /// Requests of each customer that are not settled.
   var openByCustomer: [PublicKey: Int] = [:]
-  /// All requests that the ledger has, also those that are over.
+  /// The ids of all requests in the ledger, settled ones included.
   var known: Set<EventID>
   var lastNumber: Int64
-  /// Requests for which there was no room when they came.
+  /// Requests that found no room when they came.
   var turnedAway = RefusedRequests()
-  /// Those of them that are looked up, and have not come again yet.
+  /// Those of them that are being looked up and have not come again yet.
   var lookingUp: Set<EventID> = []
-  /// Requests that were called off before they came.
+  /// Requests that were cancelled before they came, with the author of the deletion.
   var cancellations: [EventID: PublicKey] = [:]
 
-  /// Cancellations of unknown requests that are remembered; then all are forgotten.
+  /// Most remembered cancellations of unknown requests; at one more, all are forgotten.
   static let cancellationMaximum = 4_096
-  /// Reasons that are kept and told have at most so many bytes.
+  /// Most bytes of a reason, in the ledger and for the customer.
   public static let reasonByteCountMaximum = 2_048
 
-  /// A desk over what the ledger holds.
+  /// A machine that continues with what the ledger holds.
   ///
   /// - Parameters:
   ///   - rules: which requests are taken up.
-  ///   - provider: who answers.
+  ///   - provider: the key that answers.
   ///   - accounts: the accounts of this machine.
-  ///   - known: the ids of all requests of the ledger.
+  ///   - known: the ids of all requests in the ledger.
   ///   - lastNumber: the last number given.
   ///   - notBefore: requests dated before this second are passed over.
   ///   - now: seconds since 1970.
@@ -112,37 +114,37 @@ public struct ProviderMachine: Sendable {
     self.notBefore = min(notBefore, now)
   }
 
-  /// The wall clock was set. A second that lies ahead was read from a wrong one: until it came nothing would be taken
-  /// up. All that was answered by that clock was so before now.
+  /// The wall clock was set. A `notBefore` in the future comes from a wrong clock; until that second nothing would be
+  /// taken up. What was answered under the wrong clock was answered before now.
   public mutating func clockSet(at now: Int64) { notBefore = min(notBefore, now) }
 
-  // MARK: Looking
+  // MARK: Reading
 
-  /// A request that is not settled, or was not written since.
+  /// A request that is not settled, or whose last change is not on disk yet.
   public subscript(id: EventID) -> ServedRequest? { entries[id]?.request }
 
-  /// Whether any request is worked on, or its result is still to be signed.
+  /// Whether any request is being worked on, or has a result that is not signed yet.
   public var isAtWork: Bool { entries.values.contains { $0.request.state == .running } }
 
-  /// Counts the changes of a request; what ``recorded(_:version:at:)`` takes.
+  /// The number of changes of a request, for ``recorded(_:version:at:)``.
   public func version(of id: EventID) -> UInt64? { entries[id]?.version }
 
   /// Requests that wait for their turn.
   public var waitingCount: Int { waiting.count }
 
-  /// Requests of a kind that are worked on.
+  /// Requests of a kind that are being worked on.
   public func runningCount(kind: UInt16) -> Int { runningByKind[kind] ?? 0 }
 
-  /// Requests that are worked on.
+  /// Requests that are being worked on.
   public var runningIDs: Set<EventID> { running }
 
-  // MARK: What is written
+  // MARK: Recording
 
-  /// A version of a request is written down.
+  /// A version of a request is on disk.
   ///
   /// - Parameters:
   ///   - id: the request.
-  ///   - version: as it was when its row was made.
+  ///   - version: the request's version when its row was made.
   ///   - now: seconds since 1970.
   public mutating func recorded(_ id: EventID, version: UInt64, at now: Int64) -> [ServingAction] {
     guard var entry = entries[id], entry.version == version else { return [] }
@@ -150,11 +152,11 @@ public struct ProviderMachine: Sendable {
     entry.next = nil
     entries[id] = entry
     if entry.request.isSettled { leave(id) }
-    // Whatever leaves the room, or another part of it, is written down.
+    // A request that leaves the room, or moves within it, is recorded; so this is the moment to look for room.
     return (next.map { [$0] } ?? []) + lookAgain(at: now)
   }
 
-  /// Requests that the ledger has forgotten.
+  /// The ledger has forgotten these requests.
   public mutating func forgotten(_ ids: [EventID]) { known.subtract(ids) }
 
   // MARK: Changing
@@ -167,7 +169,8 @@ public struct ProviderMachine: Sendable {
     seat(entry)
   }
 
-  /// Whatever is not worked on waits for something: its turn, a payment, the signer, a publisher, the disk.
+  /// A request that is not being worked on takes room: it waits for its turn, a payment, the signer, a publisher or the
+  /// disk.
   mutating func seat(_ entry: Entry) {
     room.seat(entry.request, isStranger: entry.isStranger, isRunning: running.contains(entry.request.id))
   }
@@ -193,7 +196,7 @@ public struct ProviderMachine: Sendable {
   }
 
   mutating func fail(_ id: EventID, _ reason: String, at now: Int64) -> [ServingAction] {
-    // Where things lie on this machine is nobody's business; the log has it.
+    // Customers do not learn paths of this machine; the log has them.
     let reason = reason.withoutLocalPaths.cut(toByteCount: Self.reasonByteCountMaximum)
     return change(id, then: .compose(id, .error(reason))) {
       $0.reason = reason

@@ -1,18 +1,18 @@
-// Reasons, as they are kept and told.
+// Reasons, as they are recorded and sent.
 //
-// What a customer is told of a failure may be the last words of a program, or of the system: "no such file or
-// directory: '/home/alice/jobs/model.bin'". The reason is his, the path is not: it says whose machine this is and what
-// lies on it. So each path from the root, or from a home, is left out; addresses (`https://…`) and what only has a
-// slash in it (`text/plain`, `1/2`) stay.
+// The reason of a failure may contain the last words of a program, or a message of the system: "no such file or
+// directory: '/home/alice/jobs/model.bin'". The customer should get the reason and not the path, which tells whose
+// machine this is and what is on it. So each path from the root or from a home directory is left out. Addresses
+// (`https://…`) and words that merely contain a slash (`text/plain`, `1/2`) stay.
 
 extension String {
-  /// The text with `…` in the place of each path of this machine.
+  /// The text with `…` in place of each path of this machine.
   public var withoutLocalPaths: String {
     var shown = ""
     var rest = self[...]
     while let start = rest.startOfLocalPath {
       shown += rest[..<start]
-      // In quotes a path may have spaces; else it ends where words do.
+      // A path in quotes may contain spaces; any other path ends where a word ends.
       let quote = start > rest.startIndex ? rest[rest.index(before: start)] : " "
       let path = rest[start...]
       let isQuoted = "'\"`".contains(quote)
@@ -25,7 +25,7 @@ extension String {
     return shown + rest
   }
 
-  /// The text, or as many of its letters as fit into so many bytes, with a sign that there was more.
+  /// The text, cut between two code points to at most this many bytes, with `…` at its end if it was cut.
   public func cut(toByteCount maximum: Int) -> String {
     guard utf8.count > maximum else { return self }
     var end = utf8.index(startIndex, offsetBy: max(0, maximum - 3))
@@ -35,7 +35,7 @@ extension String {
 }
 
 extension Substring {
-  /// Where the first path begins: at a `/`, `~/` or `file:/` that is no part of a word or an address before it.
+  /// Where the first path begins: at a `/`, `~/` or `file:/` that does not continue a word or an address.
   fileprivate var startOfLocalPath: Index? {
     var before: Character?
     var place = startIndex
@@ -43,7 +43,7 @@ extension Substring {
       let isStart = before.map { !$0.isPartOfWord } ?? true
       let here = self[place...]
       if here.hasPrefix("file:/"), isStart { return place }
-      // An address: to its end, with all the slashes in it.
+      // An address is skipped to its end, with all its slashes.
       if here.hasPrefix("://") {
         place = here.firstIndex(where: \.endsAddress) ?? endIndex
         before = nil
@@ -56,7 +56,7 @@ extension Substring {
     return nil
   }
 
-  /// Whether a name follows the slash, or what is written of home.
+  /// Whether a name follows the slash or `~/`.
   private var hasName: Bool {
     guard let name = drop(while: { $0 == "~" || $0 == "/" }).first else { return false }
     return !name.endsPath

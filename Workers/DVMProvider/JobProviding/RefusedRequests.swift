@@ -2,23 +2,23 @@ internal import Cryptography
 internal import Nostr
 internal import OrderedCollections
 
-// Requests that found no room when they came. Nobody sends them again, and the store, where they stand, tells each
-// event once; so they are remembered by their ids, and the store is asked for them when there is room.
+// Requests that found no room when they came. Their customers do not send them again, and the store delivers each event
+// once. So the provider remembers their ids, and asks the store for them when there is room.
 //
-// The memory is bounded like the room itself, and shared in the same way, since keys cost nothing here either: of those
-// remembered half may be strangers', and a quarter one stranger's. Beyond that a request is passed over for good.
+// The memory is bounded like the room itself and shared in the same way, because keys cost nothing here either:
+// strangers may have half of it, and one stranger a quarter. A request beyond that is passed over for good.
 
-/// Remembers requests for which there was no room, in the order in which they came.
+/// Remembers requests that found no room, in the order in which they came.
 struct RefusedRequests: Sendable {
-  /// What is to be known of one before it is looked up.
+  /// What the provider needs to know of a request before it looks it up.
   struct Request: Sendable {
     var id: EventID
     var customer: PublicKey
-    /// Whether it is of a kind that costs something.
+    /// Whether its kind has a price.
     var isForMoney: Bool
-    /// Seconds since 1970, as it is dated.
+    /// The date of the request, seconds since 1970.
     var createdAt: Int64
-    /// Whether its customer was none that is known.
+    /// Whether its customer was a stranger.
     var isStranger: Bool
   }
 
@@ -28,12 +28,12 @@ struct RefusedRequests: Sendable {
 
   var isEmpty: Bool { requests.isEmpty }
   var count: Int { requests.count }
-  /// The first one first.
+  /// In the order in which they came.
   var all: some Sequence<Request> { requests.values }
 
   subscript(id: EventID) -> Request? { requests[id] }
 
-  /// Remembers a request behind the others, if its customer's share of the memory is not full. One that is remembered
+  /// Adds a request at the end, unless the memory or its customer's share of it is full. A request that is remembered
   /// already keeps its place.
   mutating func add(_ request: Request, _ rules: ServingRules) {
     guard requests[request.id] == nil, requests.count < rules.turnedAwayMaximum else { return }
@@ -60,7 +60,7 @@ struct RefusedRequests: Sendable {
     return true
   }
 
-  /// Forgets what is dated before a second.
+  /// Forgets requests dated before this second.
   mutating func forget(before time: Int64) {
     for (id, request) in requests where request.createdAt < time { remove(id) }
   }

@@ -2,7 +2,7 @@ public import Contracts
 public import Cryptography
 public import Nostr
 
-/// A request that was taken up: what is written down of it.
+/// A request that was taken up, as it is recorded.
 public struct ServedRequest: Sendable, Hashable {
   /// Its place in the order in which requests were taken up, from 1.
   public var number: Int64
@@ -10,23 +10,23 @@ public struct ServedRequest: Sendable, Hashable {
   public var id: EventID
   /// The kind of the request.
   public var kind: UInt16
-  /// Whose it is.
+  /// The author of the request.
   public var customer: PublicKey
   /// When it was taken up, seconds since 1970.
   public var takenAt: Int64
   /// When it ended, seconds since 1970.
   public var endedAt: Int64?
-  /// How far it is.
+  /// Its state.
   public var state: ServedJob.State
-  /// Why it has failed.
+  /// Why it failed.
   public var reason: String?
   /// The result event's id.
   public var result: EventID?
-  /// The request event, JSON, as it was published; empty once nothing is left to be done with it.
+  /// The request event as it was published, JSON; empty once nothing is left to do.
   public var request: [UInt8]
-  /// A signed event that is to be published: a result, or the feedback that says why there is none, or what it costs.
+  /// A signed event that is to be published: the result, or feedback with an error or the price.
   public var outgoing: [UInt8]?
-  /// Whether the customer was told what ``state`` says: the outgoing event was taken by whoever publishes it.
+  /// Whether the store or the planner has accepted the event that tells the customer of ``state``.
   public var isTold: Bool
 
   /// A request that was just taken up.
@@ -44,7 +44,7 @@ public struct ServedRequest: Sendable, Hashable {
     isTold = false
   }
 
-  /// Whether nothing will ever be done with it again.
+  /// Whether nothing is left to do, now or later.
   public var isSettled: Bool {
     switch state {
     case .answered, .cancelled: true
@@ -53,7 +53,7 @@ public struct ServedRequest: Sendable, Hashable {
     }
   }
 
-  /// As people are shown it.
+  /// The request as the bus shows it.
   public var job: ServedJob {
     var job = ServedJob(
       request: id.description, kind: kind, customer: customer.description, state: state, takenAt: takenAt)
@@ -64,38 +64,39 @@ public struct ServedRequest: Sendable, Hashable {
   }
 }
 
-/// What a customer is to be told, and what must outlive the process.
+/// A message for a customer that must outlive the process.
 public enum ServingWord: Sendable, Hashable {
-  /// It has to be paid first, in millisatoshi.
+  /// The customer must pay first, in millisatoshi.
   case paymentRequired(Int64)
-  /// What was asked for, in clear.
+  /// The result, in clear.
   case result(String)
-  /// There will be none, and why.
+  /// There will be no result, and why.
   case error(String)
 }
 
-/// How the work on a request has ended.
+/// How the work on a request ended.
 public enum ServingOutcome: Sendable, Hashable {
   /// With a result, in clear.
   case done(String)
-  /// Without one, and why.
+  /// Without a result, and why.
   case failed(String)
 }
 
-/// What ``ProviderMachine`` wants done.
+/// What ``ProviderMachine`` asks its shell to do.
 public enum ServingAction: Sendable, Hashable {
-  /// Write the request down as it is now, then say ``ProviderMachine/recorded(_:version:at:)``.
+  /// Record the request as it is now, then call ``ProviderMachine/recorded(_:version:at:)``.
   case record(EventID)
-  /// Begin the work, then say ``ProviderMachine/finished(_:_:at:)``.
+  /// Start the work, then call ``ProviderMachine/finished(_:_:at:)``.
   case run(EventID)
-  /// End the work at once; what it comes to is not wanted.
+  /// Stop the work at once; its outcome is not wanted.
   case stop(EventID)
-  /// Encrypt and sign a word for the customer, then say ``ProviderMachine/composed(_:_:id:at:)``, or
-  /// ``ProviderMachine/couldNotCompose(_:_:at:)`` when it is refused for good.
+  /// Encrypt and sign a message for the customer, then call ``ProviderMachine/composed(_:_:id:at:)``, or
+  /// ``ProviderMachine/couldNotCompose(_:_:at:)`` if it is refused for good.
   case compose(EventID, ServingWord)
-  /// There is room for these requests now, which were passed over before: take them from where they are kept, let each
-  /// come again by ``ProviderMachine/received(_:recipients:at:)``, then say ``ProviderMachine/lookedUp(isWhole:at:)``.
+  /// There is room now for these requests, which found none before. Fetch them from the store, pass each to
+  /// ``ProviderMachine/received(_:recipients:at:)``, then call ``ProviderMachine/lookedUp(isWhole:at:)``.
   case lookUp([EventID])
-  /// Publish a signed event until whoever publishes has it, then say ``ProviderMachine/published(_:at:)``.
+  /// Publish a signed event; retry until the store or the planner has accepted it, then call
+  /// ``ProviderMachine/published(_:at:)``.
   case publish(EventID, [UInt8])
 }

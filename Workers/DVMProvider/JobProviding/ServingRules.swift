@@ -1,12 +1,12 @@
 public import Cryptography
 
-/// Which requests for jobs are taken up, and how many at a time.
+/// Which requests are taken up, and how many at a time.
 public struct ServingRules: Sendable, Hashable {
   /// Whose requests are taken.
   public enum Customers: Sendable, Hashable {
-    /// Everybody's.
+    /// Any customer's.
     case anyone
-    /// Those of the accounts of this machine.
+    /// Those of accounts of this machine.
     case accounts
     /// Those of these keys.
     case listed(Set<PublicKey>)
@@ -16,9 +16,9 @@ public struct ServingRules: Sendable, Hashable {
   public struct Service: Sendable, Hashable {
     /// What it costs, in millisatoshi; 0: nothing.
     public var priceMillisatoshis: Int64
-    /// Requests of this kind that are worked on at a time.
+    /// Most requests of this kind that are worked on at a time.
     public var concurrentMaximum: Int
-    /// Whether a request that was begun and not ended is begun again.
+    /// Whether work that was started and not ended is started again.
     public var isRepeatable: Bool
 
     /// A service.
@@ -29,33 +29,34 @@ public struct ServingRules: Sendable, Hashable {
     }
   }
 
-  /// What is served, by the kind of its requests.
+  /// What is served, by the kind of the requests.
   public var services: [UInt16: Service]
   /// Whose requests are taken.
   public var customers: Customers
-  /// Whether requests are taken that name nobody whom they are for.
+  /// Whether requests are taken that name no provider.
   public var takesOpenRequests: Bool
-  /// The oldest request that is taken, in seconds.
+  /// How old a request may be, in seconds.
   public var ageMaximum: Int64
-  /// Requests that are worked on at a time, of all kinds.
+  /// Most requests of all kinds that are worked on at a time.
   public var concurrentMaximum: Int
-  /// Requests that wait: for their turn, or until their answer is signed and taken, and bills of customers who are
-  /// known; more are passed over. Strangers have a part of it: ``strangersMaximum``.
+  /// Most requests that wait: for their turn, until their answer is signed and accepted, and, if the customer is known,
+  /// for a payment. Further requests are passed over. Strangers have a share of it: ``strangersMaximum``.
   public var waitingMaximum: Int
-  /// How long a payment is waited for, in seconds.
+  /// How long a bill waits for its payment, in seconds.
   public var paymentSeconds: Int64
-  /// How many of those that wait may be of strangers, all together: where customers are anyone, of those who have no
-  /// account here. As many unpaid bills of theirs are kept besides, and as many that end until that is told.
+  /// Most waiting requests of all strangers together. Strangers are the customers without an account here, where
+  /// customers are `anyone`. The same number limits their unpaid bills, and their ended bills whose error is not
+  /// published yet; both are counted separately.
   public var strangersMaximum: Int { max(1, waitingMaximum / 2) }
-  /// How many of those that wait may be of one stranger, and how many unpaid bills.
+  /// Most waiting requests of one stranger; also most unpaid bills of one stranger.
   public var strangerMaximum: Int { max(1, waitingMaximum / 4) }
 
-  /// How many of those for which there was no room are remembered, to be taken up when there is.
+  /// Most requests without room that are remembered until there is room.
   public var turnedAwayMaximum: Int { min(waitingMaximum, Self.turnedAwayCountMaximum) }
 
-  /// Requests without room that are remembered, at most: each takes some two hundred bytes, and a look of its own.
+  /// Upper limit of the requests without room that are remembered: each takes about 200 bytes, and a lookup of its own.
   static let turnedAwayCountMaximum = 1_000
-  /// How far in the future a request may be dated, in seconds: clocks differ.
+  /// How far in the future a request may be dated, in seconds, because clocks differ.
   public static let aheadMaximum: Int64 = 15 * 60
   /// Rules.
   public init(
@@ -71,10 +72,10 @@ public struct ServingRules: Sendable, Hashable {
     self.paymentSeconds = paymentSeconds
   }
 
-  /// A number for what decides which requests are taken up. Where it is another one than it was, requests that were
-  /// passed over may be taken now.
+  /// A number computed from everything that decides which requests are taken up. If it has changed, requests that were
+  /// passed over before may be taken up now.
   ///
-  /// - Parameter provider: who answers.
+  /// - Parameter provider: the key that answers.
   public func mark(for provider: PublicKey) -> Int64 {
     let whose =
       switch customers {
@@ -83,14 +84,15 @@ public struct ServingRules: Sendable, Hashable {
       case .listed(let keys): keys.map(\.description).sorted().joined(separator: ",")
       }
     let text = "\(services.keys.sorted()) \(whose) \(takesOpenRequests) \(ageMaximum) \(provider)"
-    // Kept from 0: a mark of the ledger is a number, and no two rules of one person meet by chance.
+    // Without the sign bit: a mark in the ledger is not negative. Two sets of rules of one operator do not collide by
+    // chance.
     return SHA256.hash(Array(text.utf8)).bytes.prefix(8).reduce(0) { $0 << 8 | Int64($1) } & .max
   }
 
   /// Whether this customer's requests are taken.
   ///
   /// - Parameters:
-  ///   - customer: who asks.
+  ///   - customer: the author of the request.
   ///   - accounts: the accounts of this machine.
   public func serves(_ customer: PublicKey, accounts: Set<PublicKey>) -> Bool {
     switch customers {
@@ -101,7 +103,7 @@ public struct ServingRules: Sendable, Hashable {
   }
 }
 
-/// Why a request was not taken up, at first at least. The raw values are for counters and logs.
+/// Why a request was not taken up when it came. The raw values are for counters and logs.
 public enum PassedOver: String, Sendable, Hashable, CaseIterable {
   /// Its kind is not served.
   case notServed = "not-served"
@@ -109,20 +111,20 @@ public enum PassedOver: String, Sendable, Hashable, CaseIterable {
   case known
   /// It is for other providers.
   case addressedToOthers = "addressed-to-others"
-  /// It is for nobody in particular, and such ones are not taken.
+  /// It names no provider, and such requests are not taken.
   case open
   /// Its customer is not served.
   case customerNotServed = "customer-not-served"
-  /// It was made too long ago, or before the ledger began.
+  /// It is too old, or older than what the ledger knows.
   case old
   /// It is dated too far in the future.
   case future
-  /// Its time is over (NIP-40).
+  /// It has expired (NIP-40).
   case expired
-  /// It was called off before it came.
+  /// It was cancelled before it came.
   case cancelled
-  /// Too many wait already. It may be taken up when there is room.
+  /// Too many requests wait already. It may be taken up when there is room.
   case full
-  /// Too many of this customer's wait already. Likewise.
+  /// Too many requests of this customer wait already. It may be taken up when there is room.
   case customerFull = "customer-full"
 }

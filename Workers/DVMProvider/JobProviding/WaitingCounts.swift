@@ -3,31 +3,32 @@ internal import Cryptography
 internal import DequeModule
 internal import Nostr
 
-// Where requests wait, and for how many there is room.
+// The room in which requests wait.
 //
-// Keys cost nothing, so whatever bound there is for one stranger, as many of them as he likes reach the bound for all.
-// Hence strangers have a share of the room, all together, and what is left is for customers who are known: the accounts
-// of this machine. These may have the strangers' share too while it is empty, but no stranger can take theirs.
+// Keys cost nothing: whatever the bound for one stranger is, enough strangers reach the bound for all. So all strangers
+// together have a share of the room, and the rest is for known customers: the accounts of this machine. These may also
+// use the strangers' share while it is empty, but no stranger can use theirs.
 //
-// A stranger's bill is no work that waits: it lies there until it is paid or its time is over, an hour perhaps, and
-// costs him nothing. In the room it would keep out those who wait for a moment. So bills are counted by themselves, and
-// where there are too many the one that was told first gives way. Only one that was told does: were it any, a flood of
-// requests would end each bill before the signer came to it, and nobody would ever see one. What has given way counts
-// until its customer knows. So the signer and the relays set the pace, and none waits that is not in one of the bounds.
+// A stranger's bill is not work that waits. It stays until it is paid or its time is over, perhaps for an hour, and
+// costs the stranger nothing. In the room it would displace requests that wait only for a moment. So bills are counted
+// separately, and when there are too many, the bill that was sent first ends. Only a bill that was sent can end:
+// otherwise a flood of requests would end each bill before the signer came to it, and no customer would ever get one.
+// An ended bill counts until its error is published. So the signer and the relays set the pace, and every request that
+// waits is within one of the bounds.
 
-/// Counts what waits, by whose it is and what it waits for.
+/// Counts waiting requests, by customer and by what they wait for.
 struct WaitingCounts: Sendable {
-  /// What a request that is not worked on counts as.
+  /// What a request counts as that is not being worked on.
   enum Seat: Sendable, Hashable {
-    /// Of a customer who is known.
+    /// A known customer's request.
     case ours
-    /// Of a stranger: it waits for its turn, or to be answered.
+    /// A stranger's request that waits for its turn, or for its answer to be signed and accepted.
     case stranger
     /// A stranger's bill that is to be signed and published.
     case newBill
-    /// A stranger's bill that he was told.
+    /// A stranger's bill that was sent.
     case toldBill
-    /// A stranger's bill that holds no more, which he is to be told.
+    /// A stranger's bill that has ended and whose error is not published yet.
     case endedBill
 
     fileprivate var isUnpaidBill: Bool { self == .newBill || self == .toldBill }
@@ -37,15 +38,15 @@ struct WaitingCounts: Sendable {
   private var counts: [Seat: Int] = [:]
   private var waitingByStranger: [PublicKey: Int] = [:]
   private var billsByStranger: [PublicKey: Int] = [:]
-  /// The bills that strangers were told, the first one first.
+  /// The bills that were sent to strangers, in the order in which they were sent.
   private var told = Deque<(id: EventID, customer: PublicKey)>()
 
-  /// Seats a request, or another one than it had, or none.
+  /// Gives a request a seat, moves it to another one, or takes its seat away.
   ///
   /// - Parameters:
   ///   - request: as it is now.
-  ///   - isStranger: whether its customer is none that is known.
-  ///   - isRunning: whether it has a place where work is done, which is not in the room.
+  ///   - isStranger: whether its customer is a stranger.
+  ///   - isRunning: whether it is being worked on; then it is not in the room.
   mutating func seat(_ request: ServedRequest, isStranger: Bool, isRunning: Bool) {
     let old = seats[request.id]
     let new: Seat? = isRunning ? nil : isStranger ? Self.strangersSeat(request, after: old) : .ours
@@ -68,7 +69,7 @@ struct WaitingCounts: Sendable {
     return request.state == .waiting ? .stranger : .endedBill
   }
 
-  /// A request does not wait any more.
+  /// A request no longer waits.
   mutating func leave(_ id: EventID, of customer: PublicKey) {
     guard let seat = seats.removeValue(forKey: id) else { return }
     counts.countDown(seat)
@@ -77,14 +78,15 @@ struct WaitingCounts: Sendable {
     if seat == .toldBill, let place = told.firstIndex(where: { $0.id == id }) { told.remove(at: place) }
   }
 
-  /// Why there is no room for a request of a customer who is known; nil when there is.
+  /// Why there is no room for a request of a known customer; nil if there is room.
   func objection(_ rules: ServingRules) -> PassedOver? {
-    // Work of strangers that has ended comes back to be signed, beyond their share; that is not at the cost of others.
+    // A stranger's request comes back after its work, to be signed, and may then exceed the strangers' share. Known
+    // customers do not lose room by that.
     let strangers = min(count(.stranger), rules.waitingMaximum / 2)
     return count(.ours) + strangers < rules.waitingMaximum ? nil : .full
   }
 
-  /// Why there is no room for the request of a stranger, which costs nothing; nil when there is.
+  /// Why there is no room for a stranger's request that costs nothing; nil if there is room.
   func objection(toStranger customer: PublicKey, _ rules: ServingRules) -> PassedOver? {
     guard count(.ours) + count(.stranger) < rules.waitingMaximum, count(.stranger) < rules.strangersMaximum else {
       return .full
@@ -92,7 +94,7 @@ struct WaitingCounts: Sendable {
     return waitingByStranger[customer, default: 0] < rules.strangerMaximum ? nil : .customerFull
   }
 
-  /// Why there is no room for the bill of a stranger; nil when there is, also if another one has to give way.
+  /// Why there is no room for a stranger's bill; nil if there is room, or if another bill can end for it.
   func objection(toBillOf customer: PublicKey, _ rules: ServingRules) -> PassedOver? {
     let isOverOwnShare = billsByStranger[customer, default: 0] >= rules.strangerMaximum
     guard isOverOwnShare || unpaidBillCount >= rules.strangersMaximum else { return nil }
@@ -100,7 +102,8 @@ struct WaitingCounts: Sendable {
     return isOverOwnShare ? .customerFull : .full
   }
 
-  /// The bill that has to give way for one of this stranger: of those told the first, his own when he has his share.
+  /// The bill that ends for a new one of this stranger: the one that was sent first, or this stranger's own first one
+  /// if its share is full; nil if none has to.
   func billGivingWay(to customer: PublicKey, _ rules: ServingRules) -> EventID? {
     if billsByStranger[customer, default: 0] >= rules.strangerMaximum {
       return told.first { $0.customer == customer }?.id
@@ -108,11 +111,11 @@ struct WaitingCounts: Sendable {
     return unpaidBillCount >= rules.strangersMaximum ? told.first?.id : nil
   }
 
-  /// Seats a request that was turned away and will come again, if there is a free place for it.
+  /// Gives a seat to a request that found no room and will come again, if there is room now.
   ///
-  /// No bill gives way for it: it would be one turned away for another one that is.
+  /// No bill ends for it: that would turn one request away for another.
   ///
-  /// - Returns: whether there was one.
+  /// - Returns: whether there was room.
   mutating func seat(again request: RefusedRequests.Request, isStranger: Bool, _ rules: ServingRules) -> Bool {
     let customer = request.customer
     let seat: Seat
@@ -138,7 +141,7 @@ struct WaitingCounts: Sendable {
 }
 
 extension Dictionary where Value == Int {
-  /// One less; nothing is kept of none.
+  /// Counts down by one, and removes the key at zero.
   mutating func countDown(_ key: Key) {
     guard let count = self[key] else { return }
     self[key] = count > 1 ? count - 1 : nil

@@ -2,23 +2,24 @@ internal import JobProviding
 internal import Nostr
 public import Storage
 
-// What a damaged ledger comes back with (`LedgerFile`) is mended here. What a row says is believed only as far as it
-// leads to no second answer: one that is open and cannot be read whole is left out. Since others may be missing
-// altogether, also where commits are, requests dated before the rescue are not taken up any more: their customers hear
-// nothing, and none of them is answered twice.
+// Repairs what could be read of a damaged ledger (`LedgerFile`). A row is believed only if that cannot lead to a second
+// answer: an open request that cannot be read completely is left out. Other requests may be missing without a trace,
+// also if only the last commits are missing. So requests dated before the rescue are not taken up: their customers get
+// no answer, and none of them gets two.
 
 extension ProvidingLedger {
-  /// Opens the ledger; if it is damaged, or was found so by `markDamaged()`, puts it aside and makes another of what
-  /// can be read.
+  /// Opens the ledger. If it is damaged, or `markDamaged()` was called for it, sets it aside and makes a new one of
+  /// what can be read.
   ///
   /// - Parameters:
   ///   - path: the database file.
-  ///   - now: seconds since 1970, for the name of the damaged file and for what is not taken up any more.
+  ///   - now: seconds since 1970: part of the damaged file's name, and the date before which requests are not taken up.
   public static func openOrRescue(
     path: String, now: Int64
   ) throws(StorageFault) -> (ProvidingLedger, ServingContents, LedgerRescue?) {
     try openOrRescue(path: path, now: now, open: Self.init(path:)) { ledger throws(StorageFault) in
-      // One that was there, and lacks what was written last. Of one that is gone the store's answers tell.
+      // The ledger exists and lacks its last commits. If it is gone completely, the answers in the store tell what was
+      // answered.
       if ledger.file.missingCommitCount > 0, try !ledger.contentsNow().known.isEmpty {
         try ledger.file.writeNow { try ServingSession($0).set(ServingSchema.notBefore, now) }
       }
@@ -38,7 +39,7 @@ extension ServingSession {
     for table in ["body", "outgoing"] {
       try session.execute("DELETE FROM \(table) WHERE request NOT IN (SELECT number FROM request)")
     }
-    // The store is looked through once more, by the rules as they are.
+    // Without marks the provider reads the store once more, by the current rules.
     try session.execute("DELETE FROM mark")
     try set(ServingSchema.notBefore, now)
   }
@@ -48,7 +49,7 @@ extension ServingSession {
     do {
       guard let row = try next(statement) else { return false }
       statement.reset()
-      // An open one without its event can be neither worked on nor answered.
+      // An open request without its event can be neither worked on nor answered.
       return try row.isSettled || !whole(row).request.isEmpty
     } catch let fault as StorageFault where fault.kind == .corrupt {
       statement.reset()

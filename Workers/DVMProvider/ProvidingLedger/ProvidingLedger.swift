@@ -4,41 +4,42 @@ public import JobProviding
 public import Nostr
 public import Storage
 
-// The provider's ledger: one SQLite file, synchronous=FULL. By it a request is answered once, whatever dies.
+// The provider's ledger: one SQLite file, synchronous=FULL. Because of it a request is answered once, whatever process
+// dies.
 //
-// It decides nothing: the desk says what is to be written, and each batch is one transaction, whole or not at all. The
-// last seq of the store's stream that was looked at stands in the same transaction as what was taken up of it, so that
-// a start continues where the desk stood.
+// The ledger decides nothing: the machine says what to write, and each batch is one transaction, whole or not at all.
+// The last seq of the store's stream that was looked at is in the same transaction as the requests taken up from it, so
+// a start continues where the machine stopped.
 
-/// What is written down in one transaction.
+/// What one transaction writes.
 public struct ServingBatch: Sendable {
   /// Requests that are new or have changed.
   public var changed: [ServedRequest] = []
   /// Events of the store up to this seq were looked at.
   public var seq: Int64?
-  /// By which rules they were looked at (`ServingRules.mark(for:)`).
+  /// The mark of the rules that applied (`ServingRules.mark(for:)`).
   public var rulesMark: Int64?
 
-  /// Nothing.
+  /// An empty batch.
   public init() {}
 
   /// Whether there is nothing to write.
   public var isEmpty: Bool { changed.isEmpty && seq == nil && rulesMark == nil }
 }
 
-/// What a ledger has when it is opened.
+/// What a ledger contains when it is opened.
 public struct ServingContents: Sendable {
-  /// All that is not settled, in the order in which it was taken up, with its events.
+  /// The requests that are not settled, in the order in which they were taken up, with their events.
   public var open: [ServedRequest] = []
   /// The ids of all requests.
   public var known: Set<EventID> = []
   /// The last number given.
   public var lastNumber: Int64 = 0
-  /// Events of the store up to this seq were looked at; nil: none were.
+  /// Events of the store up to this seq were looked at; nil if none were.
   public var seq: Int64?
-  /// By which rules they were looked at; nil where no earlier process has said.
+  /// The mark of the rules that applied; nil if no earlier process has written one.
   public var rulesMark: Int64?
-  /// Requests dated before this second may have been answered without being known; 0: all are known.
+  /// Requests dated before this second may have been answered without the ledger's knowledge; 0: it knows all of them.
   public var notBefore: Int64 = 0
 }
 
@@ -47,20 +48,20 @@ public final class ProvidingLedger: Ledger {
   /// The open file.
   public let file: StorageFile
 
-  /// Requests forgotten in one transaction.
+  /// Most requests forgotten in one transaction.
   public static let sweepCount = 200
-  /// Most requests of one answer.
+  /// Most requests in one answer.
   public static let pageMaximum = 1_000
 
   /// `dvm-provider`.
   public static let worker = "dvm-provider"
 
-  /// Opens the file, and makes it if it is not there.
+  /// Opens the file, or makes it.
   ///
-  /// - Throws: `newer` for a file from the future, `corrupt`, `inaccessible`, `busy`, `full`.
+  /// - Throws: `newer` for a file of a later version, `corrupt`, `inaccessible`, `busy`, `full`.
   public init(path: String) throws(StorageFault) { file = try Self.ledgerFile(path).storage() }
 
-  /// The file at a path, and how it is opened.
+  /// The file at a path, with its settings.
   public static func ledgerFile(_ path: String) -> LedgerFile {
     LedgerFile(
       path: path, StorageSettings(durability: .full, readerCount: 1, cacheByteCount: 2 << 20),
@@ -69,15 +70,15 @@ public final class ProvidingLedger: Ledger {
 
   // MARK: Writing
 
-  /// Writes a batch, within a transaction.
+  /// Writes a batch within a transaction.
   public func write(_ batch: ServingBatch, in session: StorageSession) throws {
     try ServingSession(session).write(batch)
   }
 
-  /// Forgets some of the requests that are settled and were taken up before a time, the oldest first. Whoever asks for
-  /// it must not take up requests that old any more, or one may be answered twice.
+  /// Forgets some settled requests that were taken up before a time, the oldest first. The caller must no longer take
+  /// up requests that old, or it may answer one twice.
   ///
-  /// - Returns: their ids; as many as ``sweepCount`` when there may be more.
+  /// - Returns: their ids; if there are ``sweepCount`` of them, there may be more.
   public func sweep(before time: Int64) async throws(StorageFault) -> [EventID] {
     try await file.write { session in
       let ledger = ServingSession(session)
@@ -94,7 +95,7 @@ public final class ProvidingLedger: Ledger {
 
   // MARK: Reading
 
-  /// What there is, waiting on this thread: for a start.
+  /// Reads the contents, and blocks the thread: for a start.
   public func contentsNow() throws(StorageFault) -> ServingContents {
     try file.readNow { session in
       let ledger = ServingSession(session)

@@ -3,12 +3,12 @@ internal import Storage
 
 // The tables.
 //
-//   request   what was taken up, by the order in which it was; `isOpen` while anything is left to be done
+//   request   the requests, in the order in which they were taken up; `isOpen` while anything is left to do
 //   body      the request event, while it is open
 //   outgoing  a signed event that is to be published
 //   mark      numbers by name: `seq`, the last seq of the store that was looked at; `rules`, by which; `notBefore`
 //
-// States are numbers, so that a later name does not need a later form.
+// States are numbers, so that a new name of a state needs no new schema.
 
 enum ServingSchema {
   static let migrations = [
@@ -26,11 +26,11 @@ enum ServingSchema {
       """)
   ]
 
-  /// The mark of the last seq that was looked at.
+  /// The name of the mark for the last seq that was looked at.
   static let seq = "seq"
-  /// The mark of the rules by which they were looked at.
+  /// The name of the mark for the rules that applied.
   static let rulesMark = "rules"
-  /// The mark of the second before which requests are not known.
+  /// The name of the mark for the second before which the ledger may not know a request.
   static let notBefore = "notBefore"
 }
 

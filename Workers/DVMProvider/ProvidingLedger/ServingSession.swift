@@ -4,7 +4,7 @@ internal import JobProviding
 internal import Nostr
 internal import Storage
 
-/// The ledger's rows, for the time of one transaction.
+/// The ledger's rows, within one transaction.
 struct ServingSession {
   let session: StorageSession
 
@@ -35,7 +35,7 @@ struct ServingSession {
     guard let event, !event.isEmpty else {
       return try session.run("DELETE FROM \(table) WHERE request = ?", number)
     }
-    // The body never changes, and of the outgoing events one follows the other.
+    // The body never changes; a new outgoing event replaces the one before.
     let conflict = table == "body" ? "IGNORE" : "REPLACE"
     try session.run("INSERT OR \(conflict) INTO \(table) (request, event) VALUES (?, ?)", number, event)
   }
@@ -64,7 +64,7 @@ struct ServingSession {
     return rows
   }
 
-  /// The next of them; nil after the last.
+  /// The next row; nil after the last one.
   func next(_ statement: StorageStatement) throws -> ServedRequest? {
     try statement.step() ? try row(statement) : nil
   }

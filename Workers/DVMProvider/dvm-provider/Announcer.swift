@@ -9,19 +9,19 @@ import Nostr
 import NostrContracts
 import WorkerKit
 
-// What the provider says of itself in public (NIP-89, kind 31990): said when the settings want it and it is not said
-// yet in these words, and taken back by a deletion when they do not. What was said is read from the store, which keeps
-// what is published here.
+// The provider's announcement (NIP-89, kind 31990). If the settings want one, it is published unless the store has it
+// in the same words. If they do not, the one in the store is deleted. The store keeps what is published here, so it
+// tells what was announced.
 
-/// Announces the provider, or takes that back.
+/// Announces the provider, or deletes its announcement.
 @EventLoopActor
 final class Announcer {
   private unowned let provider: Provider
   private let key: PublicKey
 
-  /// Which of the author's programs it is.
+  /// The `d` tag: it tells the programs of one author apart.
   private static let identifier = "roost-dvm-provider"
-  /// Longest wait until it is tried again.
+  /// Longest wait before the next attempt.
   private static let retryMillisecondsMaximum: UInt64 = 5_000
   private static let answerMilliseconds: UInt32 = 10_000
 
@@ -30,7 +30,7 @@ final class Announcer {
     self.key = key
   }
 
-  /// Does it, as soon as it can be done.
+  /// Announces, or deletes, as soon as that is possible.
   func begin() {
     provider.worker.persist("the announcement", ceilingMilliseconds: Self.retryMillisecondsMaximum, provider.log) {
       [self] () async throws(Refusal) in
@@ -81,7 +81,7 @@ final class Announcer {
     do throws(JobDraftFault) {
       return try HandlerInformation.template(
         Self.identifier, kinds: configuration.services.map(\.kind).sorted(), details: details, by: key,
-        // One of the same second would not take the other's place.
+        // An event dated the same second might not replace the earlier one.
         createdAt: max(WallClock.seconds, said.map { $0.createdAt + 1 } ?? 0))
     } catch { throw Refusal(.badRequest, "the announcement cannot be written: \(error)") }
   }

@@ -10,30 +10,30 @@ import Logging
 import Nostr
 import NostrContracts
 
-// What customers are told: encrypted as they have asked, signed, and given to whoever publishes. Words about one
-// request leave in the order in which they were said.
+// What customers get: encrypted if their request was, signed, and published through the store or the planner. Messages
+// about one request leave in the order in which they were made.
 //
-// A signer, store or planner that is away is waited for: what must be said (`compose`, `publish`) is tried until it is
-// said or refused for good. What may be said (that it is worked on, a part of the result) is tried once.
+// If the signer, the store or the planner is away, what must be said (`compose`, `publish`) is retried until it is done
+// or refused for good. What may be left out (that the work has begun, a part of the result) is tried once.
 
-/// Speaks to customers.
+/// Sends messages to customers.
 @EventLoopActor
 final class CustomerReplies {
   private unowned let provider: Provider
   private let key: PublicKey
   private let bus: BusConnection
   private let log: Logger
-  /// The last word under way about a request, and how many there have been.
+  /// The last message under way about each request, with its number.
   private var lines: [EventID: (number: Int, task: Task<Void, Never>)] = [:]
   private var lineNumber = 0
 
-  /// The wait before what must be said is tried again.
+  /// The wait before a retry of what must be said.
   private static let retryMilliseconds: UInt64 = 250
   /// How long the signer, the planner or the store may take for what must be said.
   private static let answerMilliseconds: UInt32 = 10_000
-  /// And for what may be left out: the result waits behind it.
+  /// The same for what may be left out, because the result waits behind it.
   private static let briefMilliseconds: UInt32 = 2_000
-  /// Refusals that no other attempt would change.
+  /// Refusals that another attempt would not change.
   private static let finalCodes: Set<RefusalCode> = [
     .forbidden, .badRequest, .badPayload, .denied, .invalidEvent, .deletedEvent, .expiredEvent, .superseded,
   ]
@@ -47,7 +47,7 @@ final class CustomerReplies {
 
   // MARK: What must be said
 
-  /// Signs a word, and tells the machine.
+  /// Signs a message, and reports that to the machine.
   func compose(_ id: EventID, _ word: ServingWord) {
     line(id) { [self] in
       await insisting("sign an answer", id) { () async throws(Refusal) in
@@ -61,7 +61,7 @@ final class CustomerReplies {
     }
   }
 
-  /// Publishes a signed event, and tells the machine.
+  /// Publishes a signed event, and reports that to the machine.
   func publish(_ id: EventID, _ event: [UInt8]) {
     line(id) { [self] in
       await insisting("publish an answer", id) { () async throws(Refusal) in
@@ -75,9 +75,9 @@ final class CustomerReplies {
     }
   }
 
-  // MARK: What may be said
+  // MARK: What may be left out
 
-  /// Tells that a request is worked on, or a part of its result. Nothing, if that cannot be done soon.
+  /// Says that a request is being worked on, or sends a part of its result. Leaves it out if that cannot be done soon.
   func say(_ id: EventID, _ status: JobStatus, remark: String? = nil, content: String = "") {
     line(id) { [self] in
       do throws(Refusal) {
@@ -96,7 +96,7 @@ final class CustomerReplies {
     }
   }
 
-  // MARK: In turn
+  // MARK: Order
 
   private func line(_ id: EventID, _ body: @escaping @EventLoopActor () async -> Void) {
     let before = lines[id]?.task
@@ -110,7 +110,7 @@ final class CustomerReplies {
     lines[id] = (number, task)
   }
 
-  /// Tries until it is done, refused for good, or not wanted any more.
+  /// Retries until it is done, refused for good, or no longer wanted.
   private func insisting(
     _ what: String, _ id: EventID, _ body: @escaping @EventLoopActor () async throws(Refusal) -> Void,
     refused: (Refusal) -> Void
@@ -130,7 +130,7 @@ final class CustomerReplies {
 
   // MARK: Composing
 
-  /// The request as it was published; nil when nothing is left to be said about it.
+  /// The request as it was published; nil if nothing is left to say about it.
   private func request(_ id: EventID) throws(Refusal) -> JobRequest? {
     guard let served = provider.desk?[id] else { return nil }
     guard let event = try? Event(json: served.request), let request = try? JobRequest(event) else {
@@ -165,7 +165,7 @@ final class CustomerReplies {
     }
   }
 
-  /// Encrypts what the customer alone is to read, in the way in which he has encrypted the request.
+  /// Encrypts what only the customer may read, in the way in which the customer encrypted the request.
   private func encrypted(
     _ text: String, for request: JobRequest, within milliseconds: UInt32 = CustomerReplies.answerMilliseconds
   ) async throws(Refusal) -> String {
@@ -174,10 +174,10 @@ final class CustomerReplies {
     return try await cipher(form.encryption, wanted, milliseconds)
   }
 
-  /// Decrypts what is for this provider alone.
+  /// Decrypts what only this provider may read.
   func decrypted(_ request: JobRequest) async throws(Refusal) -> JobRequest {
     guard case .encrypted(_, let form) = request.content else { return request }
-    // The whole event: the signer opens requests for us, and nothing else.
+    // The whole event, because the signer opens requests for us and nothing else.
     let event = try JSONPayload.decode(JSONValue.self, from: request.event.json)
     let wanted = SignerCipher(account: key.description, peer: request.customer.description, contentOf: event)
     return request.decrypted(try await cipher(form.decryption, wanted, Self.answerMilliseconds))
@@ -189,7 +189,7 @@ final class CustomerReplies {
     try await bus.request(method, wanted, ttlMilliseconds: milliseconds).text
   }
 
-  /// Has an event signed; with a deletion the event that it deletes is shown.
+  /// Has an event signed. For a deletion, the signer also sees the event to be deleted.
   func signed(
     _ template: UnsignedEvent, within milliseconds: UInt32 = CustomerReplies.answerMilliseconds,
     deleting deleted: Event? = nil
@@ -213,8 +213,9 @@ final class CustomerReplies {
 
   // MARK: Publishing
 
-  /// Gives an event to whoever publishes: the store, or with the network the planner, for the relays that it plans and
-  /// for those that the request names, which are somebody else's word.
+  /// Publishes an event: through the store, or, with the network, through the planner. The planner sends it to the
+  /// relays that it chooses, and to those that the request names; the latter are foreign, because a stranger may have
+  /// named them.
   func publish(_ event: [UInt8], for request: JobRequest?, within milliseconds: UInt32) async throws(Refusal) {
     guard provider.configuration.settings.network else { return try await keep(event, milliseconds) }
     let foreign = request?.terms.relays.prefix(PlanPublish.relayMaximum / 2).map(\.url.text) ?? []
@@ -222,7 +223,7 @@ final class CustomerReplies {
     do throws(Refusal) {
       _ = try await bus.request(PlanMethod.publish, wanted, ttlMilliseconds: milliseconds)
     } catch {
-      // A customer of this machine finds it here.
+      // A customer of this machine finds the event in the store.
       guard error.code == .noRelays || error.code == .unknownMethod else { throw error }
       try await keep(event, milliseconds)
     }

@@ -4,10 +4,10 @@ import Frames
 import LinuxSystem
 import WorkerKit
 
-/// `dvm-provider`: does jobs of others (NIP-90), by programs of the user's and two of its own.
+/// `dvm-provider`: does jobs for others (NIP-90), with programs of the user's and two built-in services.
 ///
-/// It is two programs in one file: the worker, and the last step before a job's program, ``ProgramLauncher``, which
-/// needs the same code for its sandbox.
+/// The file is two programs: the worker, and ``ProgramLauncher``, the last step before a job's program, which needs the
+/// same code for its sandbox.
 @main
 enum DVMProviderProgram {
   static func main() {
@@ -19,8 +19,8 @@ enum DVMProviderProgram {
     }
   }
 
-  /// What it may do: read and write below its own directory, and start programs, which may do no more than it may: so
-  /// all that any of them is allowed stands here.
+  /// What the worker may do: read and write below its own directory, and start programs. A program may do no more than
+  /// the worker, so the profile allows everything that any of them may do.
   private static func profile(_ environment: [String: String]) -> SandboxProfile {
     let directory = WorkerDirectory.make(environment, role: .dvmProvider)
     let premises = ProgramEnvironment.own
@@ -28,12 +28,12 @@ enum DVMProviderProgram {
       readablePaths: SandboxProfile.runtimePaths + premises.readablePaths + ["/proc"]
         + (premises.mayUseNetwork ? SandboxProfile.resolverPaths : []),
       writablePaths: (directory.map { [$0] } ?? []) + (premises.group.map { [$0.path] } ?? []) + ["/dev/null"],
-      // Each run's own sandbox has its program alone.
+      // The sandbox of each run allows its own program only.
       executablePaths: ProgramEnvironment.systemPaths + premises.ownPaths
         + premises.programPaths.flatMap(SandboxProfile.renewable),
       network: premises.mayUseNetwork ? .inet : .none, maySpawn: true)
   }
 
-  /// Kept for the life of the process.
+  /// Keeps the provider for the life of the process.
   @EventLoopActor private static var provider: Provider?
 }

@@ -2,33 +2,34 @@ import Clocks
 import Frames
 import Nostr
 
-// What a program says on descriptor 3 while it works, a line of JSON each:
+// What a program reports on descriptor 3 while it works, one JSON object a line:
 //
 //     {"status":"processing","message":"half of it is done"}
 //     {"status":"partial","message":"the first page","content":"…"}
 //
-// Each becomes an event that is signed, stored and sent to relays; so there are few of them, whatever a program writes.
+// Each becomes an event that is signed, stored and sent to relays. So only few are passed on, however many a program
+// writes.
 
-/// One thing that a program says while it works.
+/// One report of a program that works.
 struct ProgramFeedback: Decodable, Sendable, Hashable {
   /// What may be said.
   enum Status: String, Decodable, Sendable {
     case processing, partial
   }
   var status: Status
-  /// For people. It is never encrypted, so of an encrypted request it is left out.
+  /// For people. It is never encrypted, so it is left out if the request is encrypted.
   var message: String?
   /// A part of the result.
   var content: String?
 }
 
-/// Cuts descriptor 3 into lines, and lets few of them pass.
+/// Cuts descriptor 3 into lines, and passes few of them on.
 struct FeedbackReader: Sendable {
   /// Why a line is not passed on.
   enum DropReason: CaseIterable, Sendable, Hashable {
     case tooLong, tooFast, tooMany, unreadable
 
-    /// In a log, after how many lines it is.
+    /// For the log, after the number of such lines.
     var text: String {
       switch self {
       case .tooLong: "longer than \(FeedbackReader.lineByteCountMaximum) bytes"
@@ -51,13 +52,13 @@ struct FeedbackReader: Sendable {
   static let lineByteCountMaximum = 64 << 10
   /// Most lines of one job that are passed on.
   static let countMaximum = 100
-  /// Lines that are passed on at once, and in a second in the long run.
+  /// Lines that are passed on at once, and lines a second in the long run.
   private static let burst = 5.0
   private static let perSecond = 1.0
 
-  /// More bytes have come.
+  /// Bytes have come.
   ///
-  /// - Returns: what is to be passed on.
+  /// - Returns: the reports to be passed on.
   mutating func received(_ bytes: ArraySlice<UInt8>, at now: Instant) -> [ProgramFeedback] {
     var passed: [ProgramFeedback] = []
     for piece in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
@@ -72,14 +73,14 @@ struct FeedbackReader: Sendable {
     return passed
   }
 
-  /// A line has come to its end.
+  /// A line is complete.
   private mutating func line(at now: Instant) -> ProgramFeedback? {
     defer { (rest, isSkipping) = ([], false) }
     if rest.isEmpty, !isSkipping { return nil }
-    // Whether it may pass is asked before it is read: a flood of nonsense costs no more than one of sense.
+    // The rate is checked before the line is parsed: a flood of nonsense costs no more than a flood of valid lines.
     if let reason = isSkipping ? .tooLong : objection(at: now) { return drop(reason) }
     do throws(Refusal) { return try JSONPayload.decode(ProgramFeedback.self, from: rest) } catch {
-      // A program's own matter: the log has how many there were.
+      // What is wrong with it is the program's affair; the log gets the number of such lines.
       return drop(.unreadable)
     }
   }

@@ -1,7 +1,7 @@
 import EventLoop
 
-/// Lets few looks at programs happen at a time, in the order in which they were wanted: the thread pool is also where
-/// folders are removed and names are looked up.
+/// Lets few checks of programs run at a time, in the order in which they came, because the same thread pool also
+/// removes folders and resolves names.
 @EventLoopActor
 final class LookGate {
   private var free = LookGate.placeCount
@@ -10,7 +10,7 @@ final class LookGate {
   /// Half of the pool's threads.
   private static let placeCount = 2
 
-  /// Waits for a place, which is to be given back by ``leave()``. As many wait as there are runs.
+  /// Waits for a place, which the caller gives back with ``leave()``. At most one caller waits for each run.
   func enter() async {
     guard free == 0 else {
       free -= 1
@@ -21,7 +21,7 @@ final class LookGate {
 
   /// Gives a place back.
   func leave() {
-    // It goes over to whoever is next.
+    // The next caller in the queue takes it over.
     if waiting.isEmpty { free += 1 } else { waiting.removeFirst().resume() }
   }
 }

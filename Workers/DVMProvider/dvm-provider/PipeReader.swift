@@ -2,11 +2,11 @@ import EventLoop
 import Glibc
 import LinuxSystem
 
-/// Reads what a program writes into a pipe, by small portions, so that one that writes without end keeps the loop from
-/// nobody.
+/// Reads what a program writes into a pipe, in small portions, so that a program that writes without end does not
+/// occupy the loop.
 @EventLoopActor
 final class PipeReader {
-  /// Whether the pipe is at its end, or was closed.
+  /// Whether the pipe has ended, or was closed.
   var isClosed: Bool { descriptor < 0 }
 
   private var descriptor: Int32
@@ -18,7 +18,7 @@ final class PipeReader {
   /// Most bytes read in one turn of the loop.
   private static let byteCountMaximum = 64 << 10
 
-  /// Reads `descriptor` from now on, and owns and closes it in any case, also when this throws.
+  /// Reads `descriptor` from now on. Owns and closes it, even if this throws.
   init(
     descriptor: Int32, onBytes: @escaping @EventLoopActor (ArraySlice<UInt8>) -> Void,
     onEnd: @escaping @EventLoopActor () -> Void

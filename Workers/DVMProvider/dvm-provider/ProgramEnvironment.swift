@@ -1,31 +1,32 @@
 import Glibc
 import LinuxSystem
 
-/// What there is around this program, looked up before its sandbox closes the view.
+/// The surroundings of this program, looked up before its sandbox closes the view.
 struct ProgramEnvironment: Sendable {
   /// This program's own file.
   let program: String
-  /// The exec shim, which stands beside it.
+  /// The exec shim, in the same folder.
   let shim: String
-  /// Files and folders that this program was loaded from: what it takes to start it once more.
+  /// Files and folders that this program was loaded from, which are needed to start it again.
   let ownPaths: [String]
-  /// The programs of all jobs, as roostd tells before there are settings (`ROOST_JOB_PROGRAMS`, with `:` between).
+  /// The programs of all jobs, which roostd passes on before there are settings (`ROOST_JOB_PROGRAMS`, separated by
+  /// `:`).
   let programPaths: [String]
-  /// What jobs may read besides (`ROOST_JOB_READ`).
+  /// What else jobs may read (`ROOST_JOB_READ`).
   let readablePaths: [String]
-  /// What stands at those paths.
+  /// The files at those paths.
   let files: ProgramFiles
-  /// Whether any job has the network (`ROOST_JOB_NETWORK`).
+  /// Whether any job may use the network (`ROOST_JOB_NETWORK`).
   let mayUseNetwork: Bool
-  /// Where each run has a group of the kernel's below (`ROOST_JOB_GROUP`); nil where roostd has none to give.
+  /// The kernel's group below which each run gets its own (`ROOST_JOB_GROUP`); nil if roostd has none to give.
   let group: ControlGroup?
-  /// How much isolation is asked for (`ROOST_SANDBOX`).
+  /// How much isolation is required (`ROOST_SANDBOX`).
   let requirement: Sandbox.Requirement
 
-  /// As it was when it was first asked for.
+  /// The surroundings at the first use of this constant.
   static let own = ProgramEnvironment()
 
-  /// Where systems keep programs, and what those are loaded from.
+  /// Where systems keep programs, and what these are loaded from.
   static let systemPaths = ["/usr", "/bin", "/sbin", "/lib", "/lib64"]
 
   private init() {
@@ -51,7 +52,7 @@ struct ProgramEnvironment: Sendable {
     return count > 0 ? String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
   }
 
-  /// The folders of the libraries that are mapped now: those of Swift may be anywhere.
+  /// The folders of the libraries that are mapped now; those of Swift may be anywhere.
   private static func libraryFolders() -> [String] {
     guard let file = fopen("/proc/self/maps", "r") else { return [] }
     defer { fclose(file) }

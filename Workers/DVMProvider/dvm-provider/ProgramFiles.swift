@@ -1,24 +1,24 @@
 import Glibc
 import LinuxSystem
 
-// The files of a job, looked at before each run: a program may have been replaced, or spoilt, since the last one.
+// The files of a job, checked before each run, because a program may have been replaced or damaged since the last one.
 //
-// Whoever can write a program can do as we do, so it must be one that only we or root can have written, as the
-// configuration must be. And the worker's sandbox names files as they were at its start. A new file in the place of an
-// old one, which is how programs are updated and how many editors save, is then denied to us and to all that we start,
-// unless its folder is named as well (`SandboxProfile.renewable`); so is a folder in the place of another. A sandbox
-// cannot be widened from inside; the way to another one is another process.
+// A person who can write a program can act as this user. So only this user and root may be able to write it, as with
+// the configuration. The worker's sandbox names files as they were at its start. A new file in place of an old one,
+// which is how programs are updated and how many editors save, is then denied to the worker and to everything it
+// starts, unless the sandbox also names its folder (`SandboxProfile.renewable`). The same is true of a folder in place
+// of another. A sandbox cannot be widened from inside; it takes another process.
 
 /// Whether a job can be run.
 enum ProgramFitness: Sendable, Hashable {
   case fit
-  /// No: what is wrong, and what to do about it. It names files, and is not for customers.
+  /// No: what is wrong, and what to do about it. The text names files, and is not for customers.
   case unfit(String)
-  /// Not by this process: this was replaced since its sandbox was made.
+  /// Not by this process: this path was replaced after its sandbox was made.
   case replaced(String)
 }
 
-/// What stood at each path when the sandbox was made.
+/// The files at each path when the sandbox was made.
 struct ProgramFiles: Sendable {
   private struct Identity: Sendable, Hashable {
     var device: UInt64
@@ -34,7 +34,7 @@ struct ProgramFiles: Sendable {
   private let listed: Set<String>
   private let identities: [String: Identity]
 
-  /// Looks at these paths now; they are those that the sandbox will name.
+  /// Looks at these paths now; the sandbox will name the same ones.
   init(_ paths: [String]) {
     listed = Set(paths)
     identities = Dictionary(
@@ -45,7 +45,7 @@ struct ProgramFiles: Sendable {
   ///
   /// - Parameters:
   ///   - program: its path.
-  ///   - readable: what it may read besides.
+  ///   - readable: what else it may read.
   func fitness(of program: String, reading readable: [String]) -> ProgramFitness {
     do throws(SystemFault) { try PathTrust.check(program, is: .file) } catch { return .unfit("\(error)") }
     guard access(program, X_OK) == 0 else { return .unfit("\(program) is not executable: chmod +x \(program)") }
@@ -59,7 +59,7 @@ struct ProgramFiles: Sendable {
     return .fit
   }
 
-  /// Whether something may be read by its mode, and not in our sandbox.
+  /// Whether the mode of a file lets us read it and our sandbox does not.
   private static func isDenied(_ path: String) -> Bool {
     guard access(path, R_OK) == 0 else { return false }
     let file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)

@@ -3,23 +3,22 @@ import Glibc
 import LinuxSystem
 
 // The last step before a job's program. The exec shim has made a session, an environment and a working directory, and
-// asked for death with the worker; what is left is what it cannot do: limits that this program itself might not bear,
-// the kernel's
-// group, and the sandbox.
+// has arranged that the process dies with the worker. What is left is what the shim cannot do: limits that this program
+// might not survive if they were set before it started, the kernel's group, and the sandbox.
 //
 //     dvm-provider --run-job PLAN -- PROGRAM ARGUMENT…
 //
-// Descriptors: 0 the request, 1 the result, 2 what is kept for the reason of a failure, 3 feedback. All others are
-// closed, the worker's lock among them.
+// Descriptors: 0 the request, 1 the result, 2 text that is kept for the reason of a failure, 3 feedback. All others are
+// closed, also the worker's lock.
 
 /// Becomes a job's program.
 enum ProgramLauncher {
   /// The argument that makes this program the launcher.
   static let word = "--run-job"
 
-  /// What is to hold for the program.
+  /// What is set up for the program.
   struct Plan: Codable, Sendable {
-    /// One limit of the kernel's.
+    /// One limit of the kernel.
     struct Limit: Codable, Sendable {
       var resource: ResourceLimit.Resource
       var value: UInt64
@@ -27,13 +26,13 @@ enum ProgramLauncher {
     var profile: SandboxProfile
     var requirement: Sandbox.Requirement
     var limits: [Limit]
-    /// The folder of the kernel's group that the program is in.
+    /// The folder of the kernel's group for the program.
     var group: String?
   }
 
   private static let niceness: Int32 = 10
 
-  /// EX_OSERR, and what a shell says of programs that cannot be started.
+  /// EX_OSERR, and the codes of a shell for programs that cannot be started.
   private static let (failed, notExecutable, notFound): (Int32, Int32, Int32) = (71, 126, 127)
 
   static func main(_ arguments: [String]) -> Never {
@@ -42,7 +41,7 @@ enum ProgramLauncher {
     do {
       let plan = try JSONPayload.decode(Plan.self, from: Array(arguments[0].utf8))
       try Descriptors.closeAll(from: 4)
-      // What serves everybody comes before what serves one, the more so when this one forks without end.
+      // What serves all goes before a program that serves one customer, above all before one that forks without end.
       _ = nice(niceness)
       // Before the sandbox, which does not let the program write there.
       if let group = plan.group { try ControlGroup(path: group).enter() }

@@ -2,40 +2,43 @@ import Contracts
 import Glibc
 import LinuxSystem
 
-// Limits that the kernel does not keep for a group: how many processes and threads it has, how much memory they take
-// together, in their sockets too, and how much they have written. (RLIMIT_NPROC counts all that the user has, and
-// nothing for root.) They are looked at ten times a second; in between, the kernel's limits for each process hold.
+// Limits that the kernel does not enforce for a process group: how many processes and threads it has, how much memory
+// they use together, sockets included, and how much they have written. (RLIMIT_NPROC counts all processes of the user,
+// and does not limit root.) The meter checks them ten times a second; in between, the kernel's limits for each process
+// hold.
 //
-// What is written counts where it has a name, in the run's folder, and where it has lost its name and is still open. A
-// mapped file that has neither is a way around the count, and so is a folder, or a process, that cannot be looked into:
-// nobody needs these, and who does them is ended; likewise descriptors that stay in messages between sockets. Whatever
-// is missed all the same is bounded by the last rule: a part of the disk is left to the rest of the machine, first of
-// all to the ledgers beside the folder. (Where roostd has a delegated group, the kernel bounds processes and memory.)
+// Written bytes are counted in files that have a name in the run's folder, and in files that have lost their name and
+// are still open. A mapped file that is neither would escape the count, and so would a folder or process that cannot be
+// inspected. No program needs these, so a program that has them is ended. The same holds for descriptors that stay in
+// messages between sockets. The last rule bounds what is missed all the same: a part of the disk is left free for the
+// rest of the machine, above all for the ledgers beside the folder. (Where roostd has a delegated group, the kernel
+// limits processes and memory.)
 
-/// Looks at what a running program takes.
+/// Checks what a running program uses.
 struct ProgramMeter {
   private let plan: ProgramPlan
-  /// The group's number, that of its first process.
+  /// The number of the process group, which is that of its first process.
   private let group: Int32
-  /// The device of the request's memory file, which the program has open and which is no file of its own.
+  /// The device of the memory file with the request. The program has it open, but did not make it.
   private let inputDevice: UInt64?
-  /// The run's folder without links.
+  /// The run's folder, with links resolved.
   private let folder: String
-  /// Most bytes that wait in one socket, but for a connection.
+  /// Most bytes that wait in one socket; a connection may have more.
   private let socketByteCount = NamelessFiles.socketByteCountMaximum()
   private var lookCount = 0
-  /// Looks one after the other that have not seen everything.
+  /// Consecutive checks that did not see everything.
   private var partialLookCount = 0
-  /// Looks one after the other at which descriptors were in messages.
+  /// Consecutive checks that found descriptors in messages.
   private var messageLookCount = 0
 
-  /// Files and folders that a program may make.
+  /// Most files and folders that a program may make.
   private static let entryMaximum = 10_000
   /// Sockets that do not count as memory.
   private static let freeSocketCount = 8
-  /// Every so manieth look is at mappings too.
+  /// One check in this many also looks at mappings.
   private static let mappingLookInterval = 10
-  /// A process that is ending, and a folder that is being removed, cannot be looked into for a moment.
+  /// Consecutive failures that end the program. Fewer are normal: a process that is ending, or a folder that is being
+  /// removed, cannot be inspected for a moment.
   private static let partialLookMaximum = 3
 
   init(_ plan: ProgramPlan, group: Int32, inputDevice: UInt64?) {
@@ -47,9 +50,9 @@ struct ProgramMeter {
     free(resolved)
   }
 
-  /// Looks once.
+  /// Checks once.
   ///
-  /// - Returns: which bound was gone beyond; nil while all is well.
+  /// - Returns: which limit was exceeded; nil if none was.
   mutating func complaint() -> String? {
     lookCount += 1
     let group = ProcessTable.group(of: group)
@@ -78,7 +81,7 @@ struct ProgramMeter {
     }
     if usage.entryCount > Self.entryMaximum { return "it made more than \(Self.entryMaximum) files" }
     if nameless.mapsUnseen { return "it maps a file that it has removed and closed, which cannot be counted" }
-    // Every message is on its way for a moment.
+    // Every message is in transit for a moment.
     messageLookCount = nameless.descriptorsInMessages == 0 ? 0 : messageLookCount + 1
     if messageLookCount >= Self.partialLookMaximum {
       return "it keeps files or sockets in messages between its sockets, where they cannot be counted"
@@ -93,12 +96,12 @@ struct ProgramMeter {
 
   private func socketComplaint(_ nameless: NamelessFiles, _ residentByteCount: UInt64) -> String? {
     let count = nameless.socketCount + nameless.descriptorsInMessages
-    // A few belong to every program: an event loop's, a resolver's.
+    // Every program has a few: an event loop's, a resolver's.
     let possible = max(0, count - Self.freeSocketCount) * socketByteCount
     if UInt64(possible) + residentByteCount > UInt64(plan.memoryByteCount) {
       return "its \(count) sockets can hold more than the \(plan.memoryByteCount) bytes of memory it may"
     }
-    // Connections grow beyond that, and those that nobody has open count too.
+    // A connection can hold more than that. Connections that no process has open count too.
     guard plan.mayUseNetwork,
       let actual = SocketMemory.byteCount(of: nameless.socketNumbers, beyond: socketByteCount)
     else { return nil }

@@ -11,32 +11,33 @@ import LinuxSystem
 //                         death with worker,
 //                         environment, folder
 //
-// All of it is one process, which leads a session and a group of its own. It may start others; none of them may leave
-// the group (seccomp denies `setsid` and `setpgid`), so one SIGKILL to the group ends them all at one instant, however
-// fast they fork: the kernel makes no child for a parent that is about to be killed. The program's end is the end of
-// all of them, whatever it has left behind.
+// All of this is one process, which leads a session and a process group of its own. It may start others, but none can
+// leave the group (seccomp denies `setsid` and `setpgid`). So one SIGKILL to the group ends them all at one instant,
+// however fast they fork: the kernel makes no child for a parent that is about to be killed. When the program ends, all
+// of them end, whatever it has left behind.
 //
-// When the worker itself is killed, the program dies by the death signal; what it has started carries ROOST_INSTANCE
-// and ROOST_WORKER in its environment, by which roostd ends it before it starts the worker again. A child that was
-// started with an emptied environment escapes that and nothing else: what it writes reaches nobody.
+// When the worker itself is killed, the program dies by the death signal. Processes that the program has started carry
+// ROOST_INSTANCE and ROOST_WORKER in their environment, by which roostd finds and ends them before it restarts the
+// worker. A child that was started with an emptied environment escapes that and nothing else: no process reads what it
+// writes.
 //
-// Where roostd was given a part of the kernel's tree of groups (cgroup v2), each run has a group of its own there. The
-// kernel keeps its memory, sockets' too, and its processes within their bounds at every instant, and ends all that is
-// in it at once. A start ends what a worker's death has left in such groups.
+// If roostd was given a part of the kernel's tree of groups (cgroup v2), each run has a group of its own there. The
+// kernel limits its memory, sockets included, and its processes at every instant, and ends everything in it at once. A
+// start ends what a dead worker has left in such groups.
 //
-// All limits are looked at from here as well, and where there is no group, nowhere else: `ProgramMeter`.
+// All limits are also checked from here, and without a group only here: `ProgramMeter`.
 
-/// What a program is run with.
+/// How a program is run.
 struct ProgramPlan: Sendable {
   /// The program's path and its arguments.
   var command: [String]
   /// What it reads from its standard input.
   var input: [UInt8]
-  /// A folder of its own, which is made and removed.
+  /// A folder of its own, which the run makes and removes.
   var folder: String
   /// `NAME=VALUE`
   var environment: [String]
-  /// What it may read besides what every program needs.
+  /// What it may read in addition to what every program needs.
   var readablePaths: [String]
   /// Whether it may use the network.
   var mayUseNetwork: Bool
@@ -45,24 +46,25 @@ struct ProgramPlan: Sendable {
   var outputByteCount: Int
   var diskByteCount: Int
   var processMaximum: Int
-  /// The kernel's group for it, which is made and removed; nil where there is none.
+  /// The kernel's group for it, which the run makes and removes; nil without one.
   var group: ControlGroup?
-  /// Whether it may run without a sandbox, where the kernel has none or it is switched off: for one's own jobs only.
+  /// Whether it may run without a sandbox, if the kernel has none or the sandbox is off: only for jobs of this
+  /// machine's own accounts.
   var mayLackSandbox = false
 }
 
-/// How a run has ended.
+/// How a run ended.
 struct ProgramEnd: Sendable {
   var outcome: ServingOutcome
-  /// The last of what it wrote to its standard error.
+  /// The end of its standard error.
   var errors: String
-  /// What it said on descriptor 3 that was not passed on, by reason.
+  /// What it reported on descriptor 3 and was not passed on, by reason.
   var droppedFeedback: [FeedbackReader.DropReason: Int]
-  /// Why its folder is still there.
+  /// Why its folder is still there; nil if it is not.
   var leftFolder: SystemFault?
-  /// Why its group is still there.
+  /// Why its group is still there; nil if it is not.
   var leftGroup: SystemFault?
-  /// Why it was in no group, where there should have been one.
+  /// Why it ran in no group, if it should have had one.
   var lackedGroup: SystemFault?
 }
 
@@ -88,30 +90,30 @@ final class ProgramRun {
   private let lookTimer = LoopTimer()
   private let restTimer = LoopTimer()
 
-  /// Bytes of standard error that are kept, the last ones.
+  /// Bytes of standard error that are kept, from its end.
   private static let errorByteCountMaximum = 4 << 10
-  /// How often a group's processes, memory and files are looked at.
+  /// The interval between checks of processes, memory and files.
   private static let lookMilliseconds: UInt64 = 100
-  /// How long pipes are read on after the last process of the group was killed.
+  /// How long pipes are still read after the last process of the group was killed.
   private static let restMilliseconds: UInt64 = 1_000
   private static let openFileMaximum: UInt64 = 256
 
   /// - Parameters:
-  ///   - plan: what it is run with.
-  ///   - gate: shared with all runs.
-  ///   - onFeedback: takes what it says while it works.
+  ///   - plan: how it is run.
+  ///   - gate: shared by all runs.
+  ///   - onFeedback: takes what the program reports while it works.
   init(_ plan: ProgramPlan, gate: LookGate, onFeedback: @escaping @EventLoopActor (ProgramFeedback) -> Void) {
     self.plan = plan
     self.gate = gate
     self.onFeedback = onFeedback
   }
 
-  /// Runs it; returns when nothing of it is left.
+  /// Runs the program; returns when nothing of it is left.
   func run() async -> ProgramEnd {
     if let endReason { return end(.failed(endReason)) }
     var result: ProgramEnd
     do {
-      // Of an earlier process, where that could not be removed.
+      // Left by an earlier process that could not remove it.
       try await Self.remove(plan.folder)
       await makeGroup()
       if let endReason {
@@ -129,7 +131,7 @@ final class ProgramRun {
     return result
   }
 
-  /// Removes a folder; on the pool, since a program may have made thousands of files.
+  /// Removes a folder, on the thread pool, because a program may have made thousands of files.
   static func remove(_ folder: String) async throws(SystemFault) {
     let result = await EventLoopActor.onThreadPool { () -> Result<Void, SystemFault> in
       do throws(SystemFault) { return .success(try FolderTree.remove(folder)) } catch { return .failure(error) }
@@ -137,24 +139,25 @@ final class ProgramRun {
     try result.get()
   }
 
-  /// Ends it at once.
+  /// Ends the program at once.
   func stop(_ reason: String) {
     if endReason == nil { endReason = reason }
     killGroup()
   }
 
-  // MARK: The group
+  // MARK: The kernel's group
 
-  /// The name of the kernel's group that is its own; nil where there is none.
+  /// The name of its own kernel group; nil without one.
   var groupName: String? { plan.group?.name }
 
-  /// Makes the kernel's group, bounded before anything is in it. Without one the run is as on a machine without groups.
+  /// Makes the kernel's group, and limits it before any process is in it. If that fails, the run continues as on a
+  /// machine without groups.
   private func makeGroup() async {
     guard let wanted = plan.group else { return }
     let (memory, processes) = (plan.memoryByteCount, plan.processMaximum)
     let result = await EventLoopActor.onThreadPool { () -> Result<Void, SystemFault> in
       Result { () throws(SystemFault) in
-        // Of an earlier process, where that was killed.
+        // Left by an earlier process that was killed.
         try wanted.end()
         try wanted.make()
         try wanted.bound(memoryByteCount: memory, processCount: processes)
@@ -166,7 +169,8 @@ final class ProgramRun {
     }
   }
 
-  /// Ends and removes the group; on the pool, since the last process may take a while. Returns why it is still there.
+  /// Ends and removes the group, on the thread pool, because the last process may take a while. Returns why it is still
+  /// there.
   private func endGroup() async -> SystemFault? {
     guard let group = plan.group else { return nil }
     let result = await EventLoopActor.onThreadPool { () -> Result<Void, SystemFault> in
@@ -206,7 +210,7 @@ final class ProgramRun {
     look()
   }
 
-  /// By these roostd finds what is left when this worker is killed.
+  /// By these variables roostd finds what is left when this worker is killed.
   private static let marks = ["ROOST_INSTANCE", "ROOST_WORKER"]
 
   private static var inherited: [String] {
@@ -234,7 +238,7 @@ final class ProgramRun {
       network: plan.mayUseNetwork ? .inet : .none, maySpawn: true, holdsForeignProgram: true)
     let limits: [(ResourceLimit.Resource, UInt64)] = [
       (.data, UInt64(plan.memoryByteCount)), (.fileSize, UInt64(plan.diskByteCount)), (.coreFile, 0),
-      // Each process; the time on the wall ends them all.
+      // For each process; the limit of real time ends them all.
       (.processorTime, plan.timeMilliseconds / 1_000 + 1), (.openFiles, Self.openFileMaximum),
     ]
     return ProgramLauncher.Plan(
@@ -260,8 +264,8 @@ final class ProgramRun {
     for item in feedback.received(bytes, at: EventLoop.process.now) { onFeedback(item) }
   }
 
-  /// Looks, on the pool: to walk through a folder of ten thousand files takes longer than the loop may stand still. The
-  /// next look is a while after the end of this one, so there is one at a time of each run, and `LookGate` has few of
+  /// Checks, on the thread pool: to walk through a folder of ten thousand files takes longer than the loop may block.
+  /// The next check comes a while after the end of this one, so each run has one at a time; `LookGate` limits those of
   /// all runs.
   private func look() {
     guard let watch else { return }
@@ -275,7 +279,7 @@ final class ProgramRun {
         return (complaint, watch)
       }
       self.watch = after
-      // Meanwhile it may have ended, and its number may be another's.
+      // The program may have ended meanwhile, and its number may be another process's.
       guard isWatched else { return }
       if let complaint { return stop(complaint) }
       lookTimer.set(afterMilliseconds: Self.lookMilliseconds) { [unowned self] in look() }
@@ -285,10 +289,10 @@ final class ProgramRun {
   private var isWatched: Bool { exit == nil && endReason == nil }
 
   private func killGroup() {
-    // Below 2 lies every process of the user, and init: a number that can only be a fault of ours.
+    // A lower number would mean every process of the user, or init: it can only be a bug.
     guard let pid = child?.pid, pid > 1 else { return }
     kill(-pid, SIGKILL)
-    // Before it leads its group there is only itself.
+    // Until it leads its group, it is the only process.
     child?.signal(SIGKILL)
     group?.kill()
   }
@@ -298,8 +302,8 @@ final class ProgramRun {
   private func exited(_ exit: ChildExit) {
     self.exit = exit
     group?.kill()
-    // Its number is not given away while its group has a member, and nobody else can have made a group of it in the
-    // turn in which it was reaped.
+    // The kernel does not reuse the number while the group has a member, and no other process can have made a group of
+    // that number in the turn of the loop in which the program was reaped.
     if let pid = child?.pid, pid > 1 { kill(-pid, SIGKILL) }
     restTimer.set(afterMilliseconds: Self.restMilliseconds) { [unowned self] in
       for reader in readers { reader.close() }
@@ -330,12 +334,12 @@ final class ProgramRun {
       return .failed(
         "the program has ended with code \(exit.code)" + (group?.wasShortOfProcesses == true ? ", \(denial)" : ""))
     }
-    // The last line's end is the habit of programs, and no part of a result.
+    // Most programs end their last line; that line end is not part of the result.
     if output.last == UInt8(ascii: "\n") { output.removeLast() }
     guard let text = String(validating: output, as: UTF8.self) else {
       return .failed("what the program wrote is not UTF-8")
     }
-    // An empty answer is no result to anybody, and is not told from one that was lost.
+    // An empty answer is useless to a customer, and looks like one that was lost.
     guard !text.allSatisfy(\.isWhitespace) else { return .failed("the program has written nothing") }
     return .done(text)
   }
@@ -346,7 +350,7 @@ final class ProgramRun {
       droppedFeedback: feedback.dropped)
   }
 
-  /// Returns why the folder is still there.
+  /// Closes the pipes and removes the folder. Returns why the folder is still there.
   private func tidy() async -> SystemFault? {
     timeTimer.cancel()
     lookTimer.cancel()

@@ -9,19 +9,19 @@ import Nostr
 import NostrContracts
 import WorkerKit
 
-// What a ledger would know that is not there any more: a file that was removed, or is empty after a crash of the
-// machine, cannot be told from one that was never there. Requests of the last hour still stand in the store, and would
-// be answered once more. But so do the answers.
+// What a missing ledger would have known. A ledger that was removed, or is empty after a crash of the machine, looks
+// like one that never existed. Requests of the last hour are still in the store and would be answered once more. But
+// the answers are there too.
 
 extension Provider {
   private static let storeMilliseconds: UInt32 = 30_000
   private static let retryMilliseconds: UInt64 = 500
 
-  /// Requests that the store has an answer to: a result, or an error.
+  /// Requests to which the store has an answer: a result, or an error.
   ///
   /// - Parameters:
-  ///   - key: whose answers.
-  ///   - since: not older than this second; earlier requests are not taken up.
+  ///   - key: the author of the answers.
+  ///   - since: answers from this second on, since 1970; earlier requests are not taken up.
   func answeredBefore(by key: PublicKey, since: Int64) async -> Set<EventID> {
     let kinds = Array(EventKind.jobResults) + [EventKind.jobFeedback]
     let filter = Filter(authors: [key], kinds: kinds, since: since)
@@ -32,7 +32,7 @@ extension Provider {
           ttlMilliseconds: Self.storeMilliseconds)
         var answered: Set<EventID> = []
         while let part = try await answer.nextPart() {
-          // The store has verified it; what cannot be read is no answer of ours.
+          // The store has verified the event; one that cannot be read is not an answer of ours.
           guard let event = try? Event(json: part.bytes) else { continue }
           answered.formUnion(Self.ended(by: event))
         }
@@ -50,7 +50,7 @@ extension Provider {
     return []
   }
 
-  /// The requests with which an event of ours has done: none, when it is a remark on the way.
+  /// The requests that an event of ours has settled; none if it is a remark in between.
   private static func ended(by event: Event) -> [EventID] {
     let isError = event.tags.contains { Array($0.prefix(2)) == ["status", JobStatus.error.rawValue] }
     guard event.kind != EventKind.jobFeedback || isError else { return [] }

@@ -8,7 +8,7 @@ import ProvidingLedger
 import Storage
 import WorkerKit
 
-// What is told of the provider: `dvm.status`, `dvm.jobs`.
+// What clients can learn of the provider: `dvm.status`, `dvm.jobs`.
 
 extension Provider {
   func serve() {
@@ -41,7 +41,7 @@ extension Provider {
       throw writer.health.refusal(error)
     }
     for served in requests {
-      // What has happened since it was written down is the later truth.
+      // The state in memory is newer than the row.
       try await request.send((desk?[served.id] ?? served).job, of: ProviderMethod.jobs)
     }
     return StoreCount(count: requests.count)

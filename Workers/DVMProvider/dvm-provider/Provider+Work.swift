@@ -14,14 +14,14 @@ import NostrContracts
 // The work on a request: by one of the two built-in services, or by a program.
 
 extension Provider {
-  /// The wait before the signer or the store is asked again.
+  /// The wait before the next attempt with the signer or the store.
   private static let retryMilliseconds: UInt64 = 250
-  /// What cannot be decrypted or asked, whenever it is tried.
+  /// Refusals that another attempt would not change.
   private static let finalCodes: Set<RefusalCode> = [.badRequest, .badPayload, .forbidden, .denied]
-  /// Events that are counted by groups at most, and their bytes: they are in memory all at once.
+  /// Most events that are counted in groups, and most bytes of them: they are in memory all at once.
   private static let (groupedEventMaximum, groupedByteCountMaximum) = (20_000, 64 << 20)
 
-  /// Works on a request, and tells the machine what came of it.
+  /// Works on a request, and reports the outcome to the machine.
   func work(on id: EventID) {
     EventLoopActor.task { [self] in
       guard let outcome = await outcome(of: id) else { return perform { desk, _ in desk.putBack(id) } }
@@ -29,12 +29,12 @@ extension Provider {
     }
   }
 
-  /// What came of a request; nil when its work could not begin, and nothing of it has.
+  /// The outcome of a request; nil if its work could not start and no part of it has run.
   private func outcome(of id: EventID) async -> ServingOutcome? {
     guard let served = desk?[id], let job = configuration.services.first(where: { $0.kind == served.kind }) else {
       return .failed("it is not served any more")
     }
-    // `try?`: it was read when it came; the file was changed meanwhile, and why does not matter.
+    // `try?`: it could be read when it came. The file was changed since, and the reason does not matter.
     guard let event = try? Event(json: served.request), let request = try? JobRequest(event) else {
       return .failed("the request cannot be read")
     }
@@ -53,7 +53,7 @@ extension Provider {
       default: return try await run(clear, job)
       }
     } catch {
-      // What of it is not for customers is left out where it is told.
+      // Customers get the reason without local paths, so the log keeps all of it.
       if error.message.withoutLocalPaths != error.message {
         log.warning("a request has failed", metadata: ["request": "\(id)", "why": "\(error.message)"])
       }
@@ -61,7 +61,7 @@ extension Provider {
     }
   }
 
-  /// Tries until it is done, refused for good, not wanted any more, or its time is over.
+  /// Retries until it is done, refused for good, no longer wanted, or out of time.
   private func persisting<Value: Sendable>(
     _ id: EventID, until deadline: Instant, _ body: @EventLoopActor () async throws(Refusal) -> Value
   ) async throws(Refusal) -> Value {
@@ -82,7 +82,7 @@ extension Provider {
     do throws(QuestionFault) { question = try EventCountQuestion(request) } catch {
       return .failed(error.description)
     }
-    // Nobody's gift wraps: how many somebody has is nobody else's matter.
+    // No recipients, so no gift wraps: how many an account has is private.
     let filters = question.filters.map { JSONValue(of: $0) }
     guard question.groups.isEmpty else {
       let wanted = StoreQuery(filters: filters, limit: Self.groupedEventMaximum + 1, recipients: [])
@@ -152,7 +152,7 @@ extension Provider {
     runNumber += 1
     let folder = "\(jobFolder)/\(runNumber)"
     var plan = job.plan(input: input, folder: folder)
-    // What a stranger has a program do may not be done with all that this user has within reach.
+    // A program that works for a stranger must not reach everything that this user can.
     plan.group = ProgramEnvironment.own.group?.inner("\(getpid())-\(runNumber)")
     plan.mayLackSandbox = identity.accounts.contains(request.customer)
     let run = ProgramRun(plan, gate: lookGate) { [unowned self] feedback in
@@ -167,7 +167,7 @@ extension Provider {
     if let fault = end.leftGroup ?? end.lackedGroup {
       log.error("a program's group cannot be made or removed", metadata: ["why": "\(fault)"])
     }
-    // What has not the form of its kind is refused by customers, ours among them, and would be waited for in vain.
+    // Customers, ours included, reject a result that lacks the form of its kind, and would wait in vain.
     if case .done(let text) = end.outcome, case .broken(let expected) = JobSchema.check(text, kind: job.kind + 1_000) {
       end.outcome = .failed("what the program has written is not \(expected), as results of its kind are")
     }
@@ -180,7 +180,8 @@ extension Provider {
     log.error("a program's folder cannot be removed, which is tried again", metadata: ["why": "\(fault)"])
   }
 
-  /// Ends what is in groups that no run of this process has: what a killed provider has left, and what did not end.
+  /// Ends everything in groups that belong to no run of this process: what a killed provider has left, and what did not
+  /// end.
   func removeLeftGroups() {
     guard let group = ProgramEnvironment.own.group else { return }
     let names = Set(runs.values.compactMap(\.groupName))
@@ -199,7 +200,7 @@ extension Provider {
     }
   }
 
-  /// Removes what could not be removed before.
+  /// Retries to remove the folders that could not be removed.
   func removeLeftFolders() {
     for folder in leftFolders where folder != jobFolder {
       EventLoopActor.task { [self] in
@@ -209,7 +210,7 @@ extension Provider {
         } catch { left(folder, error) }
       }
     }
-    // This one while nothing else happens: no run may begin in it meanwhile.
+    // This one is removed on the loop, so that no run can start in it meanwhile.
     guard leftFolders.contains(jobFolder), runs.isEmpty else { return }
     do throws(SystemFault) {
       try FolderTree.remove(jobFolder)
@@ -217,8 +218,8 @@ extension Provider {
     } catch { left(jobFolder, error) }
   }
 
-  /// What a program said last explains why it has failed; but what was asked in private stays out of answers in clear,
-  /// logs and the ledger, and a program may repeat it.
+  /// A program's last words explain its failure. But a program may repeat what a customer asked in private; so if the
+  /// request was encrypted, they stay out of answers in clear, the logs and the ledger.
   private func outcome(_ end: ProgramEnd, _ request: JobRequest) -> ServingOutcome {
     guard case .failed(let reason) = end.outcome, !request.terms.isEncrypted,
       let last = end.errors.split(whereSeparator: \.isNewline).last(where: { !$0.allSatisfy(\.isWhitespace) })
@@ -246,12 +247,12 @@ extension Provider {
       ])
   }
 
-  /// Most bytes of a program's last line that a customer is told.
+  /// Most bytes of a program's last line that a customer gets.
   private static let reasonByteCountMaximum = 512
 
   // MARK: Inputs
 
-  /// The events that inputs name, and the results of the jobs that they name, as far as the store has them.
+  /// The events that inputs name, and the results of the jobs that inputs name, if the store has them.
   private func resolved(_ request: JobRequest) async -> [Int: JSONValue] {
     var found: [Int: JSONValue] = [:]
     for (place, input) in request.terms.inputs.enumerated() {

@@ -15,17 +15,18 @@ import ProvidingLedger
 import Storage
 import WorkerKit
 
-// The provider's shell: its machine (`ProviderMachine`) with the ledger, the store's stream, the signer, and the work.
+// The provider's shell: it connects the machine (`ProviderMachine`) with the ledger, the store's stream, the signer,
+// and the work.
 //
 //    store.observe ─▶ RequestStream ─▶ ProviderMachine ─▶ ServingWriter ─▶ ledger
 //                                          │  ▲             │ written
 //                                          ▼  │             ▼
 //                              work: built in, or ProgramRun      CustomerReplies ─▶ signer, then store or planner
 //
-// Which step follows which is the machine's to say. Nothing is awaited between asking it and doing what it says.
+// The machine decides which step follows which. Nothing is awaited between asking it and carrying out its actions.
 //
-// Until the signer has said who answers, nothing is looked at: without its key the provider knows neither what is for
-// it nor what it has said itself.
+// The provider looks at no event until the signer has said which key answers: without its key it knows neither which
+// requests are for it nor which answers are its own.
 
 /// Serves `dvm.*`, and jobs.
 @EventLoopActor
@@ -40,15 +41,15 @@ final class Provider: RequestStream.Taker {
   let identity: ProviderIdentity
   private(set) var desk: ProviderMachine?
   private(set) var answers: CustomerReplies?
-  /// Programs that run, by request.
+  /// Running programs, by request.
   var runs: [EventID: ProgramRun] = [:]
   var runNumber = 0
-  /// For the looks at all of them.
+  /// Shared by the checks of all runs.
   let lookGate = LookGate()
-  /// Folders of programs that have ended, which are still there.
+  /// Folders of ended programs that could not be removed yet.
   var leftFolders: Set<String> = []
   private(set) var counts: [UInt16: (taken: UInt64, answered: UInt64, failed: UInt64)] = [:]
-  /// Events that are no requests by the rules of their kind.
+  /// Events that are not valid requests of their kind.
   private var unreadableCount: UInt64 = 0
   /// When this process began to count, seconds since 1970.
   let startedAt = WallClock.seconds
@@ -59,16 +60,16 @@ final class Provider: RequestStream.Taker {
 
   /// The ledger's file in the worker's directory.
   nonisolated static let fileName = "served-jobs.db"
-  /// How far answers are looked for that no ledger knows of, where no age of requests is set: further than any.
+  /// How far back to look for answers that no ledger knows, if no age of requests is set: further than any.
   private static let oldestMilliseconds: Int64 = 24 * 3_600_000
-  /// How often it is looked for what has become too old.
+  /// How often old requests are removed.
   private static let sweepMilliseconds: UInt64 = 60_000
-  /// Seconds for which requests that have ended are kept, at least: as long as any setting lets one be taken up.
+  /// Least seconds for which ended requests are kept: as long as any setting lets one be taken up.
   private static let keepSeconds: Int64 = 30 * 24 * 3_600 + ServingRules.aheadMaximum
 
   /// Opens the ledger in `directory`.
   ///
-  /// - Throws: `unavailable` when waiting may help.
+  /// - Throws: `unavailable` if waiting may help, else `failed`.
   init(_ worker: Worker, directory: String) throws(Refusal) {
     self.worker = worker
     self.directory = directory
@@ -99,7 +100,7 @@ final class Provider: RequestStream.Taker {
     worker.onEnd = { [unowned self] in end() }
     bus.onEvent = { [unowned self] event in identity.received(event) }
     identity.onAccounts = { [unowned self] accounts in desk?.accounts = accounts }
-    // What a killed worker has left.
+    // Left by a killed worker.
     leftFolders = [jobFolder]
     removeLeftFolders()
     removeLeftGroups()
@@ -117,7 +118,7 @@ final class Provider: RequestStream.Taker {
 
   private func begin(as key: PublicKey, answered: Set<EventID>) {
     let rules: ServingRules
-    // They could be read before.
+    // They were valid at the start.
     do throws(Refusal) { rules = try configuration.rules() } catch { return log.error("\(error.message)") }
     desk = ProviderMachine(
       rules, provider: key, accounts: identity.accounts, known: contents.known.union(answered),
@@ -138,7 +139,7 @@ final class Provider: RequestStream.Taker {
     tellOfLandlock()
   }
 
-  /// Before the first stranger asks.
+  /// Logs what the kernel's sandbox lacks, before the first stranger's request.
   private func tellOfLandlock() {
     let support = LandlockSupport.current
     guard configuration.servesStrangers, let complaint = support.complaint else { return }
@@ -155,21 +156,21 @@ final class Provider: RequestStream.Taker {
 
   private static func networkFilters(_ rules: ServingRules, _ key: PublicKey) -> [Filter] {
     var filter = Filter(kinds: rules.services.keys.sorted(), since: WallClock.seconds - rules.ageMaximum)
-    // In an open market requests are for nobody in particular.
+    // In an open market a request need not name a provider.
     if !rules.takesOpenRequests, let letter = TagLetter("p") { filter.tags = [letter: [TagValue(key.description)]] }
     return [filter]
   }
 
-  /// Requests that came meanwhile were judged by another clock, or not seen: they are looked at once more. What was
-  /// taken up is known by its id.
+  /// Requests that came under the wrong clock were misjudged or not seen, so the provider reads the stream again.
+  /// Requests that it took up are known by their ids.
   private func clockSet() {
     desk?.clockSet(at: WallClock.seconds)
     stream?.lookAgain()
   }
 
-  /// Where in the store's stream to go on. By other rules than before it is looked at again, as far back as requests
-  /// may be: what was passed over because nobody served it here, or not for this customer, may be wanted still. What
-  /// was taken up is known by its id for longer than that, and is not taken again.
+  /// The seq after which to read the store's stream. If the rules have changed, the provider reads it again, as far
+  /// back as requests are taken up: a request that was passed over because its kind or its customer was not served may
+  /// still be wanted. The ids of requests that were taken up are kept for longer than that, so none is taken up twice.
   private func place(for rules: ServingRules, as key: PublicKey) -> Int64 {
     let mark = rules.mark(for: key)
     guard mark != contents.rulesMark else { return contents.seq ?? 0 }
@@ -184,7 +185,7 @@ final class Provider: RequestStream.Taker {
     sweepTimer.cancel()
   }
 
-  /// The last thing of all. A program that runs is ended; the next process finds it begun.
+  /// The last step of the process. Running programs are ended; the next process finds their work begun.
   private func end() {
     for run in runs.values { run.stop("the provider is stopping") }
     writer.finish()
@@ -193,7 +194,7 @@ final class Provider: RequestStream.Taker {
 
   // MARK: The machine
 
-  /// Tells the machine something, and does what it wants.
+  /// Reports something to the machine, and carries out its actions.
   func perform(_ step: (inout ProviderMachine, Int64) -> [ServingAction]) {
     guard var desk, !isDraining else { return }
     let actions = step(&desk, WallClock.seconds)
@@ -211,12 +212,13 @@ final class Provider: RequestStream.Taker {
     if let desk = self.desk, desk.isHolding, !desk.isAtWork { beginAnew() }
   }
 
-  /// Leaves, to come back with a sandbox around the files as they are now. All that is known is in the ledger.
+  /// Ends the process, so that the next one has a sandbox around the files as they are now. Everything it knows is in
+  /// the ledger.
   private func beginAnew() -> Never {
     log.notice("beginning anew, for files that were replaced")
     end()
     bus.leave()
-    // Not a fault of its own: it does not count, however often somebody saves his program.
+    // This code does not count as a crash, however often a person saves a program.
     exit(Worker.ExitCode.unavailable)
   }
 
@@ -232,7 +234,7 @@ final class Provider: RequestStream.Taker {
 
   func take(_ event: Event) async {
     if event.kind == EventKind.deletion {
-      // One that names nothing calls nothing off.
+      // A deletion that names nothing cancels nothing.
       guard let deletion = try? DeletionRequest(event) else { return }
       return perform { $0.cancelled(deletion.ids, by: event.pubkey, at: $1) }
     }
@@ -250,11 +252,11 @@ final class Provider: RequestStream.Taker {
   }
 
   func taken(upTo seq: Int64) {
-    // What has found no room is in memory alone: as long as there is any, a start looks at all once more.
+    // Requests that found no room are in memory only: while there are any, a start has to read the whole stream again.
     writer.note(seq: desk?.hasTurnedAway == true ? 0 : seq)
   }
 
-  /// Has requests come once more that were passed over for want of room.
+  /// Fetches requests that found no room, and takes them once more.
   private func lookUp(_ ids: [EventID]) {
     EventLoopActor.task { [self] in
       do throws(Refusal) {
@@ -278,7 +280,7 @@ final class Provider: RequestStream.Taker {
     EventLoopActor.task { [self] in
       do throws(StorageFault) {
         while !isDraining {
-          // What is forgotten must be too old to be taken up again.
+          // Only what is too old to be taken up again may be forgotten.
           let gone = try await ledger.sweep(
             before: WallClock.seconds - max(Self.keepSeconds, 2 * age + ServingRules.aheadMaximum))
           desk?.forgotten(gone)
@@ -292,7 +294,7 @@ final class Provider: RequestStream.Taker {
     }
   }
 
-  /// Requests that were not taken up; those that were, earlier, are none of them.
+  /// Requests that were not taken up, without those that had been taken up before.
   var passedOverCount: UInt64 {
     unreadableCount + (desk?.passedOver.filter { $0.key != .known }.values.reduce(0, +) ?? 0)
   }

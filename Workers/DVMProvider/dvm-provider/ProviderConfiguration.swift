@@ -6,10 +6,10 @@ import JobProviding
 import Nostr
 import WorkerKit
 
-/// What a provider goes by: its settings, and the kinds of jobs that it serves.
+/// The configuration of a provider: its settings, and the kinds of jobs that it serves.
 struct ProviderConfiguration: Sendable {
   var settings = ProviderSettings()
-  /// What is served; the built-in services where roostd says nothing, as when the worker was started by hand.
+  /// The kinds that are served; the built-in services if roostd names none, as when a person starts the worker by hand.
   var services: [JobSettings]
 
   private struct Jobs: Decodable {
@@ -22,10 +22,10 @@ struct ProviderConfiguration: Sendable {
     services = try worker.settings(as: Jobs.self).jobs ?? [.builtIn(5_400, "count"), .builtIn(5_302, "search")]
   }
 
-  /// Whether programs do jobs of customers who may be no accounts of this machine.
+  /// Whether programs work for customers that may have no account on this machine.
   var servesStrangers: Bool { settings.customers != ["accounts"] && services.contains { !$0.isBuiltIn } }
 
-  /// What the desk goes by.
+  /// The rules of the machine.
   func rules() throws(Refusal) -> ServingRules {
     var rules = ServingRules(services: [:], customers: try servedCustomers())
     for job in services {
@@ -82,13 +82,13 @@ struct JobSettings: Decodable, Sendable {
 
   var isBuiltIn: Bool { program?.isEmpty ?? true }
 
-  /// As people are shown it.
+  /// The name that people see.
   var programText: String { program?.first ?? builtin ?? "" }
 
   /// How long one run may take.
   var patienceMilliseconds: UInt64 { timeMilliseconds ?? 60_000 }
 
-  /// What its program is run with.
+  /// How its program is run.
   func plan(input: [UInt8], folder: String) -> ProgramPlan {
     ProgramPlan(
       command: program ?? [], input: input, folder: folder, environment: environment ?? [], readablePaths: read ?? [],

@@ -7,12 +7,12 @@ import Logging
 import Nostr
 import WorkerKit
 
-/// Who answers, and who the accounts of this machine are, as the signer says.
+/// Which key answers, and which accounts this machine has, according to the signer.
 @EventLoopActor
 final class ProviderIdentity {
   /// The accounts' keys.
   private(set) var accounts: Set<PublicKey> = []
-  /// Called when they are others than before.
+  /// Called when the accounts have changed.
   var onAccounts: ((Set<PublicKey>) -> Void)?
 
   private let bus: BusConnection
@@ -24,19 +24,19 @@ final class ProviderIdentity {
 
   private static let retryMilliseconds: UInt64 = 500
   private static let answerMilliseconds: UInt32 = 5_000
-  /// How long a customer whom the signer does not know stays a stranger without being asked about.
+  /// How long a customer that the signer does not know counts as a stranger, before the provider asks the signer again.
   private static let strangerMilliseconds: UInt64 = 1_000
-  /// How often the signer is asked about a customer while it does not answer.
+  /// Most questions to the signer about a customer, if it does not answer.
   private static let recogniseMaximum = 10
 
-  /// - Parameter account: a name, `npub` or key; "" for the worker's own.
+  /// - Parameter account: a name, `npub` or key; "" for the worker's own account.
   init(_ bus: BusConnection, _ log: Logger, account: String) {
     self.bus = bus
     self.log = log
     self.account = account
   }
 
-  /// Asks the signer until it says who answers; nil when the connection is over.
+  /// Asks the signer until it says which key answers; nil if the connection ends.
   func find() async -> PublicKey? {
     var lastWords = ""
     while bus.isOpen {
@@ -66,7 +66,7 @@ final class ProviderIdentity {
         of: try await bus.request(SignerMethod.own, NoArguments(), ttlMilliseconds: Self.answerMilliseconds))
     }
     let list = try await list()
-    let wanted = try? PublicKey(spelled: account)  // Or it is a name.
+    let wanted = try? PublicKey(spelled: account)  // `try?`: else it is a name.
     guard let found = list.first(where: { $0.name == account || $0.publicKey == wanted?.description }) else {
       throw Refusal(.noSuchAccount, "there is no account '\(account)' to answer as")
     }
@@ -93,7 +93,7 @@ final class ProviderIdentity {
     onAccounts?(keys)
   }
 
-  /// The signer tells that accounts have changed.
+  /// The signer reports that accounts have changed.
   func received(_ event: BusEvent) {
     do throws(Refusal) {
       if let changes = try event.value(of: SignerTopic.changes) { adopt(changes.accounts) }
@@ -102,7 +102,7 @@ final class ProviderIdentity {
     }
   }
 
-  /// Makes sure that an account made a moment ago is known, before its request is taken for a stranger's.
+  /// Makes sure that a new account is known before its request is taken for a stranger's.
   func recognise(_ customer: PublicKey) async {
     for _ in 0..<Self.recogniseMaximum {
       guard !accounts.contains(customer), !strangers.contains(customer), bus.isOpen else { return }

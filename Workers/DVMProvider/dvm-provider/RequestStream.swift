@@ -7,19 +7,20 @@ import Nostr
 import NostrContracts
 import WorkerKit
 
-// Requests come by one road: what the store commits, by its seq, from where the ledger stands. Who has brought them,
-// a client of this machine or a relay, makes no difference. With the network, relays are asked for requests as well;
-// what that observation sends is thrown away, for the store has it by then, and it comes by the road.
+// Requests come in one way: as events that the store commits, in the order of their seq, from where the ledger stopped.
+// It makes no difference whether a client of this machine or a relay has brought them. With the network, relays are
+// asked for requests as well. The provider throws away what that observation sends: by then the store has it, and
+// delivers it in its stream.
 
 /// Follows the store's events.
 @EventLoopActor
 final class RequestStream {
-  /// Who takes what comes.
+  /// Takes the events.
   @EventLoopActor
   protocol Taker: AnyObject {
-    /// An event, verified; the next one waits until this returns.
+    /// Takes a verified event; the next one waits until this returns.
     func take(_ event: Event) async
-    /// All up to this seq was taken.
+    /// All events up to this seq were taken.
     func taken(upTo seq: Int64)
   }
 
@@ -28,18 +29,19 @@ final class RequestStream {
   private unowned let taker: any Taker
   private let filters: @EventLoopActor () -> [Filter]
   private var seq: Int64
-  /// Counts how often it was begun again: what an answer of an earlier round still brings moves nothing.
+  /// Counts how often the stream was begun again. What an answer of an earlier round still brings does not advance the
+  /// seq.
   private var round = 0
   private var isOver = false
   private var answers: [BusAnswer] = []
 
-  /// Longest wait until the store is asked again.
+  /// Longest wait before the store is asked again.
   private static let retryMillisecondsMaximum: UInt64 = 5_000
 
   /// - Parameters:
-  ///   - filters: what is followed; asked for each time, since it depends on the date.
-  ///   - seq: all up to this one was taken before.
-  ///   - taker: takes what comes; it lives longer than this.
+  ///   - filters: the events to follow; computed for each observation, because they depend on the date.
+  ///   - seq: all events up to this one were taken before.
+  ///   - taker: takes the events; it must outlive the stream.
   init(
     _ worker: Worker, _ log: Logger, filters: @escaping @EventLoopActor () -> [Filter], after seq: Int64,
     taker: any Taker
@@ -52,7 +54,7 @@ final class RequestStream {
     repeatedly { [self] () async throws(Refusal) in try await follow() }
   }
 
-  /// Has relays asked as well.
+  /// Asks relays as well.
   func askRelays(_ filters: @escaping @EventLoopActor () -> [Filter]) {
     repeatedly { [self] () async throws(Refusal) in
       var wanted = StoreObserve(filters: filters().map { JSONValue(of: $0) })
@@ -64,14 +66,14 @@ final class RequestStream {
     }
   }
 
-  /// Begins again with what the store has: the date by which it was asked was wrong.
+  /// Reads the store again from its beginning, because the date in the filters was wrong.
   func lookAgain() {
     seq = 0
     round += 1
     for answer in answers { answer.abandon(Refusal(.cancelled, "it is looked at from its beginning")) }
   }
 
-  /// Takes nothing any more.
+  /// Takes no more events.
   func end() {
     isOver = true
     for answer in answers { answer.abandon(Refusal(.cancelled, "the provider is stopping")) }
@@ -98,7 +100,7 @@ final class RequestStream {
       guard part.isRaw else {
         let end = try JSONPayload.decode(StoredEnd.self, from: part.bytes)
         guard end.seq >= seq else {
-          // The store begins again; what it has that was taken before is known by its id.
+          // The store counts from its beginning again. Requests that were taken before are known by their ids.
           log.warning("the store is another one: it is looked at from its beginning")
           seq = 0
           answer.abandon(Refusal(.cancelled, "it is looked at from its beginning"))
@@ -118,7 +120,7 @@ final class RequestStream {
     }
     for record in records {
       guard !isOver else { return }
-      // The store has read it before; what is none to this program is passed by.
+      // The store could read it; an event that this program cannot read is skipped.
       if let event = try? Event(json: Array(page[record.bytes])) { await taker.take(event) }
       guard round == self.round else { return }
       if let seq = record.seq { looked(seq) }

@@ -10,19 +10,20 @@ import ProvidingLedger
 import Storage
 import WorkerKit
 
-// All that has changed goes with the next transaction (`GroupCommit`). The last seq looked at goes with it;
-// alone it is written after a while only, since what a later start looks at again it knows.
+// All changes go into the next transaction (`GroupCommit`), together with the last seq that was looked at. A seq alone
+// is written only after a while: a later start already knows what it reads again.
 //
-// While the disk is full nothing new is begun and nothing new is told: all that follows from a change waits for it.
+// While the disk is full, no work starts and no message is sent, because everything that follows from a change waits
+// for its transaction.
 
 /// Writes the provider's ledger.
 @EventLoopActor
 final class ServingWriter {
-  /// Gives a request as it is now, with its version; nil when there is none any more.
+  /// Returns a request as it is now, with its version; nil if it no longer exists.
   var current: ((EventID) -> (request: ServedRequest, version: UInt64)?)?
-  /// A transaction with these was committed.
+  /// A transaction with these rows was committed.
   var onWritten: (([(request: ServedRequest, version: UInt64)]) -> Void)?
-  /// How the ledger is doing.
+  /// The state of the ledger.
   let health: LedgerHealth
 
   private let ledger: ProvidingLedger
@@ -42,9 +43,9 @@ final class ServingWriter {
 
   /// Most requests of one transaction.
   private static let changeMaximum = 1_000
-  /// After a failure, how long until it is tried again.
+  /// The wait before the next attempt after a failure.
   private static let retryMilliseconds: UInt64 = 1_000
-  /// How long a seq waits for company.
+  /// How long a seq waits for other changes.
   private static let seqMilliseconds: UInt64 = 2_000
 
   init(_ ledger: ProvidingLedger, _ log: Logger) {
@@ -59,20 +60,20 @@ final class ServingWriter {
     commit.begin()
   }
 
-  /// Events up to this seq were looked at, and what was taken up of them is noted.
+  /// Events up to this seq were looked at, and the requests taken up from them were noted.
   func note(seq: Int64) {
     self.seq = seq
     if changed.isEmpty { commit.begin(afterMilliseconds: Self.seqMilliseconds) }
   }
 
-  /// Events are looked at by other rules from now on, from behind this seq. Both are written together: a process that
-  /// finds the rules finds how far they were followed.
+  /// From now on events are looked at by other rules, after this seq. One transaction has both: a process that finds
+  /// the rules also finds how far they were applied.
   func note(rules mark: Int64, from seq: Int64) {
     (rulesMark, self.seq) = (mark, seq)
     commit.begin()
   }
 
-  /// Writes what is left, waiting on this thread: for the end.
+  /// Writes what is left, and blocks the thread: for the end.
   func finish() {
     let batch = take().batch
     guard !batch.isEmpty else { return }
@@ -81,7 +82,7 @@ final class ServingWriter {
     }
   }
 
-  /// What a transaction is made of.
+  /// The contents of a transaction.
   private struct Transaction: Sendable {
     var batch: ServingBatch
     var rows: [(request: ServedRequest, version: UInt64)]
@@ -93,7 +94,7 @@ final class ServingWriter {
     changed.removeFirst(ids.count)
     let rows = ids.compactMap { current?($0) }
     batch.changed = rows.map(\.request)
-    // Before all of it is noted a start would miss some.
+    // A seq written before all changes would make a start miss some of them.
     if changed.isEmpty { (batch.seq, seq, batch.rulesMark, rulesMark) = (seq, nil, rulesMark, nil) }
     return Transaction(batch: batch, rows: rows)
   }

@@ -4,7 +4,7 @@ internal import JobTracking
 internal import Nostr
 
 extension JobFact.What {
-  /// The number of its form; never given again.
+  /// The code of this kind of fact; never reused.
   private var code: UInt8 {
     switch self {
     case .attempted: 1
@@ -29,7 +29,7 @@ extension JobFact.What {
     }
   }
 
-  /// The fact as it is written down.
+  /// The fact as it is stored.
   var bytes: [UInt8] {
     var writer = FactWriter()
     writer.byte(code)
@@ -83,7 +83,7 @@ extension JobFact.What {
     return writer.bytes
   }
 
-  /// Reads a fact; nil for what is none.
+  /// Reads a fact; nil if the bytes are not one.
   init?(bytes: [UInt8]) {
     var reader = FactReader(bytes)
     guard let code = reader.byte(), let what = Self.read(code, &reader), reader.isAtEnd else { return nil }
@@ -164,7 +164,7 @@ extension JobFact.What {
 }
 
 extension FactWriter {
-  /// An intent without an invoice is a zap's; its hash is the id of what is zapped.
+  /// An intent with an empty invoice is a zap's; its key is the id of the zapped event.
   mutating func intent(_ intent: PaymentIntent) {
     octets(intent.provider.octets)
     octets(intent.key)

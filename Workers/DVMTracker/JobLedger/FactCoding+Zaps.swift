@@ -10,7 +10,7 @@ extension FactWriter {
     data(request.json)
   }
 
-  /// The payment hash stands last, and where there is none not at all: so it was before it was kept.
+  /// The payment hash comes last, and only if it is known: earlier versions did not keep it, and wrote nothing here.
   mutating func receipt(_ receipt: ZapReceiptFact) {
     for octets in [receipt.event.octets, receipt.wallet.octets] { self.octets(octets) }
     number(receipt.createdAt)

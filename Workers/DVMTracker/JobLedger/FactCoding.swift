@@ -3,10 +3,10 @@ internal import Cryptography
 internal import JobTracking
 internal import Nostr
 
-// Facts as bytes. Thousands are read at a start, so there is no text to be parsed: numbers of seven bits a byte, the
-// lowest first, the last without its highest bit; texts and bytes behind their length; what may be missing behind 0 or
-// 1. The first byte says which fact it is. Codes are never given again: what is read may have been written by an
-// earlier version. A fact that ends too early, or is followed by anything, is none.
+// Facts as bytes. A start reads thousands of them, so there is no text to parse. Numbers have seven bits in each byte,
+// the lowest first; the last byte is without the highest bit. Texts and bytes follow their length; a value that may be
+// missing follows 0 or 1. The first byte says which fact it is. Codes are never reused, because an earlier version may
+// have written the bytes. Bytes that end too early, or continue after the fact, are not a fact.
 
 struct FactWriter {
   private(set) var bytes: [UInt8] = []
@@ -39,7 +39,7 @@ struct FactWriter {
   }
 }
 
-/// Reads what ``FactWriter`` has written; every reading gives nil when the bytes are not that.
+/// Reads what ``FactWriter`` has written; each method returns nil if the bytes do not fit.
 struct FactReader {
   private let bytes: [UInt8]
   private var position = 0
@@ -85,7 +85,7 @@ struct FactReader {
     return String(validating: data, as: UTF8.self)
   }
 
-  /// A value that may be missing; nil when it is there and cannot be read.
+  /// A value that may be missing. The outer optional is nil if the bytes cannot be read.
   mutating func maybe<Value>(_ read: (inout FactReader) -> Value?) -> Value?? {
     guard let isThere = flag() else { return .none }
     guard isThere else { return .some(nil) }

@@ -4,19 +4,19 @@ internal import JobTracking
 internal import Nostr
 public import Storage
 
-// What a damaged ledger comes back with (`LedgerFile`) is mended here.
-// A job whose order is gone is lost, and counted. One of which a fact is gone continues without it: what follows from
-// the others is seen again, and answers are read once more from the event store. At worst a request goes out a second
-// time under another id; money is not at stake, because intents stand in a table of their own as well. An approval that
-// is read from there counts as one, and against the bounds of a day also when its job is lost.
+// Repairs what could be read of a damaged ledger (`LedgerFile`).
+// A job whose order is gone is lost, and counted. A job that has lost a fact continues without it: what follows from
+// the other facts is computed again, and answers are read again from the event store. At worst a request is published a
+// second time under another id. Money is not at risk, because intents are also in a table of their own. An approval
+// that is found there counts as one; it counts against the limits of a day even if its job is lost.
 
 extension JobLedger {
-  /// Opens the ledger; if it is damaged, or was found so by `markDamaged()`, puts it aside and makes another of what
-  /// can be read.
+  /// Opens the ledger. If it is damaged, or `markDamaged()` was called for it, sets it aside and makes a new one of
+  /// what can be read.
   ///
   /// - Parameters:
   ///   - path: the database file.
-  ///   - now: milliseconds since 1970; the damaged file is called by its second.
+  ///   - now: milliseconds since 1970; its second is part of the damaged file's name.
   public static func openOrRescue(
     path: String, now: Int64
   ) throws(StorageFault) -> (JobLedger, JobLedgerContents, LedgerRescue?) {
@@ -30,10 +30,10 @@ extension JobLedger {
 }
 
 extension JobRows {
-  /// Takes out what is not what it says, and writes again what follows from the rest.
+  /// Removes what cannot be read, and writes again what follows from the rest.
   ///
   /// - Parameter isRead: whether all rows of the damaged file could be read.
-  /// - Returns: jobs that are there in part, and jobs that are known to be lost.
+  /// - Returns: how many jobs have lost a part, and how many are known to be lost.
   fileprivate func mend(isRead: Bool) throws -> (damaged: Int, lost: Int) {
     try removeUnreadable()
     var damaged = 0
@@ -54,7 +54,7 @@ extension JobRows {
     }
     for id in lost { try remove(JobID(column: id)) }
     try session.execute("DELETE FROM request WHERE job NOT IN (SELECT id FROM job)")
-    // Answers that are lost here still stand in the event store: it is looked through once more, from its beginning.
+    // Answers that are lost here are still in the event store: the tracker reads it again from its beginning.
     let isWhole = isRead && damaged + lost.count == 0
     if !isWhole { try session.execute("UPDATE cursor SET seq = 0") }
     return (damaged, lost.count)
@@ -62,7 +62,7 @@ extension JobRows {
 
   /// Writes again what follows from a job's facts.
   ///
-  /// - Returns: whether all of its facts can be read.
+  /// - Returns: whether all of its facts are there.
   private func mend(_ order: JobOrder, isOpen: Bool) throws -> Bool {
     let id = order.id
     var (kept, isWhole) = ([Int64: JobFact.What](), true)
@@ -74,7 +74,7 @@ extension JobRows {
         isWhole = false
       }
     }
-    // Approvals that stand among the payments, and not among the facts any more.
+    // Approvals that are among the payments and no longer among the facts.
     for (at, intent) in try intents(of: id) where kept[at] == nil {
       kept[at] = .approved(intent)
       isWhole = false
@@ -102,7 +102,7 @@ extension JobRows {
     return found
   }
 
-  /// Payments, proofs and providers that are none.
+  /// Removes payments, proofs, requests and providers that cannot be read.
   private func removeUnreadable() throws {
     let payments = try session.statement("SELECT job, provider, hash, intent FROM payment")
     var bad: [(Int64, [UInt8], [UInt8])] = []

@@ -4,14 +4,14 @@ public import JobTracking
 internal import Nostr
 public import Storage
 
-// The ledger of jobs: one SQLite file, synchronous=FULL. What is in it was promised to somebody, or follows from what
-// was.
+// The ledger of jobs: one SQLite file, synchronous=FULL. It holds what was promised to submitters, and what follows
+// from that.
 //
-// It decides nothing. The machine says what is to be written, in batches, and each of them is one transaction, whole or
-// not at all: facts, how jobs stand with them, and up to where the event store was looked through. So a death between
-// two events leaves no answer looked at and not known.
+// The ledger decides nothing. The machine says what to write, in batches, and each batch is one transaction, whole or
+// not at all: facts, the states of their jobs, and the seq up to which the event store was read. So after a death, each
+// answer that counts as looked at has its fact.
 //
-// What providers have sent stands in it in clear, once it was decrypted. The file is its owner's alone (0600, in a
+// Answers of providers are in it in clear, once they were decrypted. Only the file's owner can read it (0600, in a
 // directory of 0700), and nothing of it goes anywhere else.
 
 /// The jobs of this machine, on disk.
@@ -19,26 +19,26 @@ public final class JobLedger: Ledger {
   /// The open file.
   public let file: StorageFile
 
-  /// Jobs that are done with and kept; those that ended first go when there are more.
+  /// Most closed jobs that are kept; when there are more, those that ended first go.
   public static let endedMaximum = 10_000
-  /// Milliseconds for which they are kept after their end.
+  /// How long closed jobs are kept after their end, in milliseconds.
   public static let endedMilliseconds: Int64 = 90 * 86_400_000
-  /// Jobs forgotten in one transaction.
+  /// Most jobs forgotten in one transaction.
   public static let sweepCount = 200
-  /// Most jobs of one answer.
+  /// Most jobs in one answer.
   public static let pageMaximum = 10_000
-  /// For how long payments are loaded that were approved, whatever became of their jobs, in milliseconds.
+  /// How far back approvals are loaded, whatever became of their jobs, in milliseconds.
   public static let paymentMilliseconds: Int64 = JobTable.spendingMilliseconds
 
   /// `dvm-tracker`.
   public static let worker = "dvm-tracker"
 
-  /// Opens the file, and makes it if it is not there.
+  /// Opens the file, or makes it.
   ///
-  /// - Throws: `newer` for a file from the future, `corrupt`, `inaccessible`, `busy`, `full`.
+  /// - Throws: `newer` for a file of a later version, `corrupt`, `inaccessible`, `busy`, `full`.
   public init(path: String) throws(StorageFault) { file = try Self.ledgerFile(path).storage() }
 
-  /// The file at a path, and how it is opened.
+  /// The file at a path, with its settings.
   public static func ledgerFile(_ path: String) -> LedgerFile {
     LedgerFile(
       path: path, StorageSettings(durability: .full, readerCount: 2, cacheByteCount: 4 << 20),
@@ -47,15 +47,15 @@ public final class JobLedger: Ledger {
 
   // MARK: Writing
 
-  /// Writes a batch, within a transaction.
+  /// Writes a batch within a transaction.
   public func write(_ batch: JobBatch, in session: StorageSession) throws { try JobRows(session).write(batch) }
 
-  /// Forgets some of the jobs that have ended too long ago, or are too many, those that ended first first; what was
-  /// approved for jobs that are forgotten, once it is older than ``paymentMilliseconds``; the proofs beyond
+  /// Forgets some of the closed jobs that ended too long ago or are too many, in the order of their ends. Also forgets
+  /// the approvals for forgotten jobs once they are older than ``paymentMilliseconds``, the proofs beyond
   /// `ProvenHashes.maximum`, and the providers beyond `ProviderHistory.providerMaximum`.
   ///
   /// - Parameter now: milliseconds since 1970.
-  /// - Returns: which; as many as ``sweepCount`` when there may be more.
+  /// - Returns: the forgotten jobs; if there are ``sweepCount`` of them, there may be more.
   public func sweep(now: Int64) async throws(StorageFault) -> [KeptJob] {
     try await file.write { session in
       let ledger = JobRows(session)
@@ -70,14 +70,14 @@ public final class JobLedger: Ledger {
 
   // MARK: Reading
 
-  /// What there is, waiting on this thread: for a start. All jobs under way, with all that is known of them.
+  /// Reads the contents, and blocks the thread: for a start. Open jobs come with all of their facts.
   ///
   /// - Parameter now: milliseconds since 1970.
   public func contentsNow(now: Int64) throws(StorageFault) -> JobLedgerContents {
     try file.readNow { session in try JobRows(session).contents(now: now) }
   }
 
-  /// A job with all that is known of it; nil when it is not there.
+  /// A job with all of its facts; nil if the ledger does not have it.
   public func job(_ id: JobID) async throws(StorageFault) -> LedgerJob? {
     try await file.read { session in
       let ledger = JobRows(session)
@@ -86,11 +86,11 @@ public final class JobLedger: Ledger {
     }
   }
 
-  /// The names of jobs in one of these states, the latest first, at most ``pageMaximum``. What is known of all of them
-  /// may be more than memory holds.
+  /// The ids of jobs in one of these states, the latest first, at most ``pageMaximum``. The jobs themselves could be
+  /// more than memory holds.
   ///
   /// - Parameters:
-  ///   - states: all of them when nil.
+  ///   - states: nil for all of them.
   ///   - limit: how many at most.
   public func jobs(in states: [Job.State]?, limit: Int) async throws(StorageFault) -> [JobID] {
     try await file.read { session in

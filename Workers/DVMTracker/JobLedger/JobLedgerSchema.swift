@@ -2,21 +2,21 @@ internal import Storage
 
 // The tables.
 //
-//   job       what was asked for, by the order of acceptance. How it stands is what its facts make of it; the columns
-//             for that are there to look by
+//   job       jobs as they were submitted, in the order of acceptance. The state of a job follows from its facts; the
+//             columns for it are there to search by
 //   fact      what is known of each job, as bytes: FactCoding.swift
-//   request   whose each request is, so that an answer finds its job, also a late one
-//   payment   the intents to pay: one row for each job, provider and payment hash, and never two; of a zap the id of
-//             what is zapped is in the hash's place
-//   proof     which payment each payment hash has proven, so that it proves no other, also when its job is forgotten
+//   request   the job of each request, so that an answer finds its job, even a late one
+//   payment   the intents to pay: at most one row for each job, provider and payment hash; for a zap, the id of the
+//             zapped event is in the hash's place
+//   proof     which payment each payment hash has proven, so that it proves no other, even when its job is forgotten
 //   provider  what was seen of each provider
-//   cursor    up to which seq of the event store all answers were looked at
+//   cursor    the seq of the event store up to which all answers were looked at
 //
-// An answer is in a fact once as it came and once as it was decrypted: the index says so. A receipt is in one once.
+// An answer has at most two facts, one as it came and one decrypted; the index ensures that. A receipt has one.
 //
-// The second version has the same tables and more kinds of facts: a program that knows only the first would take them
-// for damage, so it is told by the number that the file is not for it. The third has the table of proofs, filled with
-// those that stand among the facts with their hash; proofs by receipts are added as their jobs are read.
+// Version 2 has the same tables and more kinds of facts. A program that knows only version 1 would take these for
+// damage; the version number tells it that the file is too new. Version 3 has the table of proofs, filled with the
+// proofs among the facts that have their hash. Proofs by receipts are found when their jobs are read.
 
 enum JobLedgerSchema {
   static let migrations = [
@@ -48,7 +48,7 @@ enum JobLedgerSchema {
     StorageMigration(version: 2, ""),
     StorageMigration(
       version: 3,
-      // The code of a preimage's fact, who was paid, the hash, the preimage: FactCoding+Facts.swift.
+      // The code of the fact of a preimage, the provider, the hash, the preimage: FactCoding+Facts.swift.
       """
       CREATE TABLE proof (
         hash BLOB PRIMARY KEY, job INTEGER NOT NULL, provider BLOB NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;

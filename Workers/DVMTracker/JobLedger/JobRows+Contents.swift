@@ -4,7 +4,7 @@ internal import JobTracking
 internal import Nostr
 internal import Storage
 
-// What is read at a start, and what is kept no longer.
+// What a start reads, and which jobs are no longer kept.
 
 extension JobRows {
   func contents(now: Int64) throws -> JobLedgerContents {
@@ -29,7 +29,7 @@ extension JobRows {
     return try orders.map { LedgerJob(order: $0, facts: try facts(of: $0.id)) }
   }
 
-  /// The jobs that a statement over `id` and `key` gives.
+  /// The jobs of a statement over `id` and `key`.
   private func kept(_ sql: String) throws -> [KeptJob] {
     let statement = try session.statement(sql)
     var jobs: [KeptJob] = []
@@ -64,7 +64,7 @@ extension JobRows {
     return payments
   }
 
-  /// The last proofs, the first of them first; none of a file from before they were kept.
+  /// The latest proofs, the oldest of them first; empty if the file is from before proofs were kept.
   func proofs() throws -> [(job: JobID, proof: PaymentProof)] {
     let tables = try session.statement("SELECT 1 FROM sqlite_master WHERE name = 'proof'")
     guard try tables.step() else { return [] }
@@ -107,7 +107,7 @@ extension JobRows {
     return histories
   }
 
-  /// Those that ended first of the jobs that are not kept any longer.
+  /// The jobs that are no longer to be kept, those that ended first.
   func overdue(before time: Int64) throws -> [KeptJob] {
     let count = try session.statement("SELECT count(*) FROM job WHERE isOpen = 0")
     var surplus: Int64 = 0

@@ -5,7 +5,7 @@ internal import JobTracking
 internal import Nostr
 internal import Storage
 
-/// The ledger's rows, for the time of one transaction.
+/// The ledger's rows, within one transaction.
 struct JobRows {
   let session: StorageSession
 
@@ -32,7 +32,7 @@ struct JobRows {
       """, order.id.column, order.key, order.account.octets, order.submittedAt, JSONPayload.encode(order.submit))
   }
 
-  /// Writes a fact. An answer or a receipt that is there stays as it is: it may come again after a death.
+  /// Writes a fact. An answer or a receipt that is there already stays as it is: after a death it may come again.
   func insert(_ entry: JobBatch.Entry) throws {
     var event: [UInt8]?
     var isOpened = false
@@ -67,14 +67,14 @@ struct JobRows {
       """, job.column, intent.provider.octets, intent.key.bytes, at, writer.bytes)
   }
 
-  /// Writes down what a payment hash has proven; what it has proven before stays.
+  /// Writes which payment a hash has proven; an earlier proof stays.
   func insert(_ proof: PaymentProof, of job: JobID) throws {
     try session.run(
       "INSERT OR IGNORE INTO proof (hash, job, provider, at) VALUES (?, ?, ?, ?)", proof.hash.bytes, job.column,
       proof.provider.octets, proof.at)
   }
 
-  /// Takes an approval out by which nobody can pay.
+  /// Removes an approval that can no longer be paid.
   func remove(_ intent: PaymentIntent, of job: JobID) throws {
     try session.run(
       "DELETE FROM payment WHERE job = ? AND provider = ? AND hash = ?", job.column, intent.provider.octets,
@@ -117,20 +117,21 @@ struct JobRows {
       "INSERT INTO cursor (one, seq) VALUES (1, ?) ON CONFLICT (one) DO UPDATE SET seq = excluded.seq", seq)
   }
 
-  /// Takes a job out, with all that is known of it but what was approved: that counts for its day, and is approved for
-  /// no other job, whether anybody remembers this one or not. ``removeOldPayments(before:)`` takes it out.
+  /// Removes a job with everything that is known of it except its approvals and proofs. The approvals still count for
+  /// their day, and still prevent an approval of the same payment for another job. ``removeOldPayments(before:)``
+  /// removes them.
   func remove(_ id: JobID) throws {
     for sql in ["DELETE FROM fact WHERE job = ?", "DELETE FROM request WHERE job = ?", "DELETE FROM job WHERE id = ?"] {
       try session.run(sql, id.column)
     }
   }
 
-  /// Takes out what was approved before `time`, milliseconds since 1970, for jobs that are not kept any longer.
+  /// Removes approvals from before `time`, milliseconds since 1970, whose jobs are no longer kept.
   func removeOldPayments(before time: Int64) throws {
     try session.run("DELETE FROM payment WHERE at < ? AND job NOT IN (SELECT id FROM job)", time)
   }
 
-  /// Takes out the proofs that came longest ago, when there are too many.
+  /// Removes the oldest proofs if there are too many.
   func removeSurplusProofs() throws {
     let statement = try session.statement(
       """
@@ -139,7 +140,7 @@ struct JobRows {
     try statement.run()
   }
 
-  /// Takes out the providers that were seen longest ago, when there are too many.
+  /// Removes the providers that were seen longest ago if there are too many.
   func removeSurplusProviders() throws {
     let statement = try session.statement(
       """
@@ -153,7 +154,7 @@ struct JobRows {
 
   static let columns = "id, account, submittedAt, submit"
 
-  /// The orders that a statement over ``columns`` gives.
+  /// The orders of a statement over ``columns``.
   func orders(_ statement: StorageStatement) throws -> [JobOrder] {
     var orders: [JobOrder] = []
     while try statement.step() {
@@ -164,7 +165,7 @@ struct JobRows {
   }
 
   static func order(_ statement: StorageStatement) -> JobOrder? {
-    // `try?`: what cannot be read is no order, and the caller says so.
+    // `try?`: what cannot be read is not an order, and the caller reports that.
     guard let account = Octets32(statement.bytes(1)),
       let submit = try? JSONPayload.decode(JobSubmit.self, from: statement.bytes(3))
     else { return nil }
@@ -187,7 +188,7 @@ struct JobRows {
 }
 
 extension JobID {
-  /// SQLite's numbers have a sign.
+  /// SQLite's integers are signed.
   var column: Int64 { Int64(bitPattern: number) }
 
   init(column: Int64) { self.init(UInt64(bitPattern: column)) }

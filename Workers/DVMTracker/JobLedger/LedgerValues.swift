@@ -3,20 +3,20 @@ public import Cryptography
 public import JobTracking
 public import Nostr
 
-/// A job as it stands in the ledger.
+/// A job as the ledger has it.
 public struct LedgerJob: Sendable, Hashable {
-  /// What was asked for.
+  /// The job as it was submitted.
   public var order: JobOrder
   /// What is known of it, in the order of time.
   public var facts: [JobFact]
 
-  /// The job as its facts make it.
+  /// The job as computed from its facts.
   public var picture: JobPicture { JobPicture(order, facts) }
 }
 
-/// A job that is kept, and done with.
+/// A closed job that is kept.
 public struct KeptJob: Sendable, Hashable {
-  /// Its name.
+  /// Its id.
   public var id: JobID
   /// Its submitter's name for it.
   public var key: String
@@ -24,20 +24,20 @@ public struct KeptJob: Sendable, Hashable {
   public var requests: [EventID]
 }
 
-/// What a ledger has when it is opened.
+/// What a ledger contains when it is opened.
 public struct JobLedgerContents: Sendable {
-  /// All jobs that are not done with, in the order of acceptance.
+  /// The open jobs, in the order of acceptance.
   public var open: [LedgerJob] = []
-  /// All others.
+  /// The closed jobs.
   public var kept: [KeptJob] = []
-  /// Payments that were approved within `JobLedger.paymentMilliseconds`, and those of open jobs.
+  /// Approvals of the last `JobLedger.paymentMilliseconds`, and those for open jobs.
   public var payments: [(job: JobID, at: Int64, intent: PaymentIntent)] = []
-  /// Payments that were proven, also of jobs that are forgotten.
+  /// Payments that were proven, also for forgotten jobs.
   public var proofs: [(job: JobID, proof: PaymentProof)] = []
   /// What is known of providers.
   public var histories: [PublicKey: ProviderHistory] = [:]
-  /// All answers up to this seq of the event store were looked at; nil: none ever.
+  /// All answers up to this seq of the event store were looked at; nil if none were.
   public var cursor: Int64?
-  /// Jobs done with, by state.
+  /// Closed jobs, by state.
   public var counts: [Job.State: Int] = [:]
 }

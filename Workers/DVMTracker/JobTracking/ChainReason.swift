@@ -1,21 +1,21 @@
 internal import Contracts
 
-// Why a job ended that needs the result of another one. In a chain each ends with the one before it; said from link to
-// link, the reason of the last would be as long as the chain. So it names the job at which it began, and how many are
-// between.
+// Why a job ended that needs the result of another one. In a chain, each job ends because the one before it did. If
+// each reason repeated the one before, the last would be as long as the chain. So a reason names the job at which it
+// began, and how many jobs are between.
 
-/// That a job ended because one before it did: the end of a sentence, and read again from it.
+/// The reason of a job that ended because one before it did: the end of a sentence, which can be parsed again.
 struct ChainReason: Equatable {
-  /// At which it began.
+  /// The job at which it began.
   var first: JobID
-  /// How many jobs between that one and this.
+  /// How many jobs are between that job and this one.
   var betweenCount = 0
-  /// What became of that one.
+  /// The state in which that job ended.
   var state: Job.State
-  /// Why; nil when nobody said.
+  /// Why that job ended; nil if it is not known.
   var cause: String?
 
-  /// The reason of a job that needs `job`, which ended so.
+  /// The reason of a job that needs `job`, which ended in this state.
   init(_ job: JobID, _ state: Job.State, _ cause: String?) {
     if let cause, let known = ChainReason(reading: cause) {
       self = known
@@ -35,11 +35,11 @@ struct ChainReason: Equatable {
   private static let start = "the job "
   private static let need = " that it needs"
 
-  /// Reads what ``text`` says, also from ledgers in which it stands from link to link; nil for any other reason.
+  /// Parses ``text``, also in the form of older ledgers, which repeat every link; nil for any other reason.
   init?(reading text: String) {
     var rest = text[...]
     var found: ChainReason?
-    // What stands behind the last link is no link: each is longer than nothing.
+    // The text after the last link is not a link. The loop ends, because each link has a length.
     while let link = Self.link(&rest) {
       found = ChainReason(link, between: (found?.betweenCount ?? -1) + 1)
     }
@@ -59,7 +59,7 @@ struct ChainReason: Equatable {
     var betweenCount: Int
   }
 
-  /// Takes one link off the front, with the colon behind it.
+  /// Takes one link off the front, with the colon after it.
   private static func link(_ text: inout Substring) -> Link? {
     var rest = text
     guard take(start, off: &rest), let job = JobID(String(rest.prefix(16))) else { return nil }

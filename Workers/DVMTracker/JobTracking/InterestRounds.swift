@@ -1,33 +1,32 @@
-// Which interests relays are asked for. To ask takes time, is tried again when it fails, and outlasts the moment at
-// which nobody waits any more; by then the same may be waited for again. So not the interest tells whether asking for
-// it is to go on, but its round: each time that an interest is wanted again is another one, and who asks for an earlier
-// one stops when it looks next.
+// Which interests are observed at relays. An observation takes time to begin, is retried when it fails, and can outlast
+// its interest; by then the same interest may be wanted again. So an observation checks its round, not its interest:
+// each time an interest is wanted again is a new round, and an observation of an earlier round stops at its next check.
 
-/// What relays are asked for, round by round.
+/// The interests that are observed at relays, round by round.
 public struct InterestRounds: Sendable {
-  /// One stretch of time in which an interest is wanted.
+  /// A stretch of time in which an interest is wanted.
   public struct Round: Sendable, Hashable {
-    /// What is waited for.
+    /// The interest.
     public let interest: JobTable.Interest
-    /// Counted up; no two rounds have the same.
+    /// Counts up; no two rounds have the same number.
     public let number: UInt64
   }
 
-  /// What has changed: both in no order.
+  /// What has changed, in no particular order.
   public struct Change: Sendable, Hashable {
-    /// For these relays are to be asked.
+    /// Rounds to observe from now on.
     public var begun: [Round] = []
-    /// For these no longer.
+    /// Rounds to observe no longer.
     public var ended: [Round] = []
   }
 
   private var current: [JobTable.Interest: Round] = [:]
   private var count: UInt64 = 0
 
-  /// Nothing is wanted.
+  /// No interests.
   public init() {}
 
-  /// These interests are wanted, and no others.
+  /// Exactly these interests are wanted now.
   public mutating func want(_ interests: Set<JobTable.Interest>) -> Change {
     var change = Change()
     for (interest, round) in current where !interests.contains(interest) {
@@ -43,6 +42,6 @@ public struct InterestRounds: Sendable {
     return change
   }
 
-  /// Whether relays are to be asked for a round still.
+  /// Whether a round is still to be observed.
   public func goesOn(_ round: Round) -> Bool { current[round.interest] == round }
 }

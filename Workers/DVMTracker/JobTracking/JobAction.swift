@@ -2,22 +2,23 @@ public import Contracts
 public import Cryptography
 public import Nostr
 
-/// Something that others do for a job. There is never a second one of the same beside it; asked for again after a
-/// death, it does no harm.
+/// Something that the shell has others do for a job. No task is under way twice at a time. Asked for again after a
+/// death, a task does no harm.
 public enum JobTask: Sendable, Hashable {
-  /// Have the request of an attempt encrypted, if it is to be, and signed: ``JobTable/made(_:attempt:event:at:)``.
+  /// Have the request of an attempt encrypted, if necessary, and signed, then call
+  /// ``JobTable/made(_:attempt:event:at:)``.
   case make(JobID, attempt: Int)
-  /// Have a request published, or stored here: ``JobTable/published(_:_:confirmed:of:isStored:at:)``.
+  /// Have a request published, or stored here, then call ``JobTable/published(_:_:confirmed:of:isStored:at:)``.
   case publish(JobID, EventID)
-  /// Have an answer decrypted: ``JobTable/opened(_:_:plaintext:at:)``.
+  /// Have an answer decrypted, then call ``JobTable/opened(_:_:plaintext:at:)``.
   case open(JobID, EventID)
-  /// Have a request deleted (kind 5) where it was published: ``JobTable/withdrawn(_:_:at:)``.
+  /// Have a request deleted (kind 5) where it was published, then call ``JobTable/withdrawn(_:_:at:)``.
   case withdraw(JobID, EventID)
-  /// Have the request for a zap of an event signed: ``JobTable/zapMade(_:_:event:at:)``.
+  /// Have the request for a zap of an event signed, then call ``JobTable/zapMade(_:_:event:at:)``.
   case zap(JobID, EventID)
-  /// Carry out an intent: ``JobTable/settled(_:_:_:at:)``. Never asked for twice by one ``JobTable``.
+  /// Carry out an intent, then call ``JobTable/settled(_:_:_:at:)``. One ``JobTable`` asks for it at most once.
   case pay(JobID, PaymentIntent)
-  /// Look what has become of an intent that an earlier process may have carried out.
+  /// Find out what became of an intent that an earlier process may have carried out.
   case lookUp(JobID, PaymentIntent)
 
   /// The job it is for.
@@ -30,22 +31,22 @@ public enum JobTask: Sendable, Hashable {
   }
 }
 
-/// What the shell of a ``JobTable`` is to do, in order.
+/// What the shell of a ``JobTable`` has to do, in order.
 public enum JobAction: Sendable {
-  /// Write this down in one transaction, and say ``JobTable/written(_:at:)`` or ``JobTable/notWritten(_:at:)``. There
-  /// is never a second one under way.
+  /// Write this in one transaction, then call ``JobTable/written(_:at:)`` or ``JobTable/notWritten(_:at:)``. At most
+  /// one write is under way.
   case write(JobBatch)
-  /// Do this, and say what came of it, or ``JobTable/failed(_:_:isLocked:at:)``.
+  /// Perform this task and report its outcome, or call ``JobTable/failed(_:_:isLocked:at:)``.
   case perform(JobTask)
-  /// The job has changed for whoever follows it.
+  /// The job has changed: inform its followers.
   case tell(JobID)
-  /// Call ``JobTable/timerFired(at:)`` at this time, milliseconds since 1970, and no longer at an earlier one.
+  /// Call ``JobTable/timerFired(at:)`` at this time, milliseconds since 1970. This replaces the timer set before.
   case setTimer(Int64)
-  /// Other answers are waited for on the network: ``JobTable/interests``.
+  /// Observe other events at relays: ``JobTable/interests`` has changed.
   case observe
 }
 
-/// What is written down in one transaction.
+/// The contents of one transaction.
 public struct JobBatch: Sendable {
   /// A fact of a job.
   public struct Entry: Sendable, Hashable {
@@ -61,43 +62,43 @@ public struct JobBatch: Sendable {
     }
   }
 
-  /// How a job stands when the batch is written.
+  /// The state of a job when the batch is written.
   public struct Standing: Sendable, Hashable {
-    /// How far it is.
+    /// Its state.
     public var state: Job.State
     /// When it ended, milliseconds since 1970.
     public var endedAt: Int64?
 
-    /// A standing.
+    /// The state of a job.
     public init(state: Job.State, endedAt: Int64?) {
       self.state = state
       self.endedAt = endedAt
     }
   }
 
-  /// Counted up; the machine's own.
+  /// Counts up; for the machine only.
   public var number: UInt64
-  /// Jobs that are new.
+  /// New jobs.
   public var accepted: [JobOrder] = []
   /// Facts, each with its job; written in this order.
   public var entries: [Entry] = []
-  /// Answers and receipts that make room for others.
+  /// Answers and receipts to delete, because others need their room.
   public var dropped: [(job: JobID, event: EventID)] = []
-  /// Approvals that nobody can pay by any more, and that count against no bound: ``JobPicture/voidIntents``. They are
-  /// taken out behind the facts.
+  /// Approvals that can no longer be paid and count against no limit: ``JobPicture/voidIntents``. They are removed
+  /// after the facts are written.
   public var voided: [(job: JobID, intent: PaymentIntent)] = []
-  /// Payments that are proven by these facts: their hashes prove no other.
+  /// Payments that these facts prove; their hashes prove no other payment.
   public var proofs: [(job: JobID, proof: PaymentProof)] = []
-  /// How the jobs of these facts stand with them.
+  /// The states of the jobs that have these facts.
   public var standings: [JobID: Standing] = [:]
-  /// Jobs for which nothing is left to do: they need not be loaded any more.
+  /// Jobs for which nothing is left to do; a start need not load them.
   public var closed: [JobID] = []
-  /// What is known of providers now.
+  /// What is now known of providers.
   public var histories: [PublicKey: ProviderHistory] = [:]
-  /// All events up to this seq have been looked at.
+  /// All events up to this seq were looked at.
   public var cursor: Int64?
 
-  /// Nothing.
+  /// An empty batch.
   public init(number: UInt64) { self.number = number }
 
   /// ``dropped``, by job.

@@ -1,7 +1,7 @@
 internal import Cryptography
 public import Nostr
 
-// From an event to a fact. Whether it counts is a matter of the request and of the event alone, and so it is decided
+// From an event to a fact. Whether an answer counts depends on the request and on the event alone, so it is decided
 // here, once.
 
 extension JobAnswerFact {
@@ -9,11 +9,11 @@ extension JobAnswerFact {
   ///
   /// - Parameters:
   ///   - event: of kind 6000 to 7000; its signature was verified.
-  ///   - request: ours, which it names.
-  ///   - limits: what is kept of it.
-  /// - Returns: nil when it is no answer to anything.
+  ///   - request: our request, which the event names.
+  ///   - limits: how much of it is kept.
+  /// - Returns: nil if the event is not an answer.
   public init?(_ event: Event, to request: JobRequest, _ limits: TrackingLimits) {
-    // `try?`: what is no answer is nothing that we wait for.
+    // `try?`: an event that is not an answer does not matter here.
     if event.kind == EventKind.jobFeedback {
       guard let feedback = try? JobFeedback(event) else { return nil }
       self.init(feedback.answer, feedback.content, to: request, limits)
@@ -27,14 +27,14 @@ extension JobAnswerFact {
     if !counts { dropWords() }
   }
 
-  /// What counts for nothing is kept without what it says, which would take the room of what does.
+  /// An answer that does not count is kept without its text, which would take the room of answers that count.
   private mutating func dropWords() {
     (content, isCut, remark, bill, sealed) = (nil, false, nil, nil, nil)
   }
 
-  /// What has become of an encrypted answer when it was decrypted.
+  /// The answer after its decryption.
   public func opened(_ plaintext: String, request: JobRequest, _ limits: TrackingLimits) -> JobAnswerFact {
-    // `try?`, here and below: what cannot be read is kept as that.
+    // `try?`, here and below: what cannot be read is kept as unreadable.
     guard let sealed, let event = try? Event(json: sealed) else { return unreadable }
     var opened: JobAnswerFact
     if isResult {
@@ -51,7 +51,7 @@ extension JobAnswerFact {
     return opened
   }
 
-  /// The same when it cannot be decrypted: it is kept, and counts for nothing.
+  /// The answer if it cannot be decrypted: it is kept, and does not count.
   public var unreadable: JobAnswerFact {
     var fact = self
     fact.sealed = nil
@@ -90,8 +90,9 @@ extension JobAnswerFact {
     return nil
   }
 
-  /// A text of so many bytes at most, cut between two code points. Not between two characters: one of them may be as
-  /// long as the whole text (a letter with marks without end), and where it begins is found by walking over all of it.
+  /// A text, cut to at most this many bytes between two code points. It is not cut between two characters: one
+  /// character can be as long as the whole text (a letter with endless marks), and only a walk through all of it would
+  /// find where it begins.
   static func cut(_ text: String, _ byteCountMaximum: Int) -> (text: String, isCut: Bool) {
     guard text.utf8.count > byteCountMaximum else { return (text, false) }
     var end = text.utf8.index(text.startIndex, offsetBy: byteCountMaximum)

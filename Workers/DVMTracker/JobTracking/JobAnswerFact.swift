@@ -2,12 +2,12 @@ public import Cryptography
 internal import Frames
 public import Nostr
 
-// What a provider has said, as far as it matters here: read once, when it comes, so that a start does not read
+// The relevant part of what a provider has sent. It is read once, when it comes, so that a start does not read
 // thousands of events again.
 
 /// A feedback or a result that has come.
 public struct JobAnswerFact: Sendable, Hashable {
-  /// Why an answer counts for nothing.
+  /// Why an answer does not count.
   public enum Objection: UInt8, Sendable, Hashable, CaseIterable {
     /// Its author was not asked, and the request was not open to all.
     case stranger = 0
@@ -15,13 +15,13 @@ public struct JobAnswerFact: Sendable, Hashable {
     case otherRequest = 1
     /// It is a result of another kind than the request asks for.
     case otherKind = 2
-    /// It is for somebody else.
+    /// It is for another customer.
     case otherCustomer = 3
-    /// A result that has not the form which its kind promises.
+    /// A result that lacks the form of its kind.
     case badForm = 4
-    /// It is encrypted, and not for us, or by another key.
+    /// It is encrypted and cannot be decrypted: it is not for us, or was encrypted with another key.
     case unreadable = 5
-    /// A result in clear, of a job whose request is encrypted: whoever wrote it need not have read what was asked.
+    /// A result in clear, though the request is encrypted: its author need not have read the request.
     case inClear = 6
 
     /// The name under which it is counted.
@@ -46,25 +46,25 @@ public struct JobAnswerFact: Sendable, Hashable {
   public var provider: PublicKey
   /// 7000, or the result's kind.
   public var kind: UInt16
-  /// When it says it was made, seconds since 1970.
+  /// Its date, seconds since 1970.
   public var createdAt: Int64
-  /// What a feedback says; nil of a result, and of a feedback that says nothing known.
+  /// The status of a feedback; nil for a result, and for a feedback with an unknown status.
   public var status: JobStatus?
-  /// The content in clear, cut at a limit; nil when there is none, or it is still encrypted.
+  /// The content in clear, cut at a limit; nil if there is no content, or it is still encrypted.
   public var content: String?
   /// Whether the content was cut.
   public var isCut = false
-  /// What stands beside the status, cut at a limit.
+  /// The text beside the status, cut at a limit.
   public var remark: String?
-  /// What it wants to be paid.
+  /// The payment that it asks for.
   public var bill: JobBill?
-  /// What was odd about it, with how often.
+  /// Oddities of it, with their counts.
   public var diagnostics: [String: Int] = [:]
-  /// Why it counts for nothing.
+  /// Why it does not count; nil if it does.
   public var objection: Objection?
   /// The event, JSON, while its content is encrypted.
   public var sealed: [UInt8]?
-  /// Whether this is what became of an encrypted one.
+  /// Whether this is the decrypted form of an encrypted answer.
   public var isOpened = false
 
   /// An answer without content.
@@ -79,22 +79,22 @@ public struct JobAnswerFact: Sendable, Hashable {
   /// Whether it is a result.
   public var isResult: Bool { kind != EventKind.jobFeedback }
 
-  /// Bytes of what a stranger has written, about.
+  /// The approximate number of bytes that a stranger has written.
   var byteCount: Int {
     (content?.utf8.count ?? 0) + (remark?.utf8.count ?? 0) + (bill?.invoice?.utf8.count ?? 0) + (sealed?.count ?? 0)
   }
 
-  /// Whether it tells anything of the job: it is ours, and can be read.
+  /// Whether it counts for the job: it is ours, and can be read.
   public var counts: Bool { objection == nil }
 
-  /// The newer one of one provider: by the time it names, then by what it says, then by its id, the lower first.
+  /// Orders the answers of one provider: by date, then by what they say, then by id, where the lower id is newer.
   static func isOlder(_ left: JobAnswerFact, _ right: JobAnswerFact) -> Bool {
     if left.createdAt != right.createdAt { return left.createdAt < right.createdAt }
     if left.rank != right.rank { return left.rank < right.rank }
     return right.event < left.event
   }
 
-  /// Of one second, what leads further counts.
+  /// Within one second, the answer that leads further is newer.
   private var rank: Int {
     if isResult { return 6 }
     return switch status {
@@ -108,43 +108,43 @@ public struct JobAnswerFact: Sendable, Hashable {
   }
 }
 
-/// What an answer wants to be paid.
+/// The payment that an answer asks for.
 public struct JobBill: Sendable, Hashable {
-  /// What its tag says, else its invoice, in millisatoshi.
+  /// The amount in its tag, else in its invoice, in millisatoshi.
   public var amount: Int64?
-  /// The invoice, when it is one.
+  /// The invoice, if it can be read.
   public var invoice: String?
-  /// What paying it costs, in millisatoshi; nil when it must not be paid.
+  /// What paying it costs, in millisatoshi; nil if it must not be paid.
   public var payable: Int64?
-  /// The invoice's hash.
+  /// The payment hash of the invoice.
   public var paymentHash: Octets32?
-  /// Until when the invoice is good, seconds since 1970.
+  /// When the invoice expires, seconds since 1970.
   public var expiresAt: Int64?
-  /// Why it must not be paid, whoever asks, as a sentence's end.
+  /// Why it must not be paid in any case; the end of a sentence.
   public var problem: String?
 
-  /// Nothing known of it.
+  /// A bill of which nothing is known.
   public init() {}
 
-  /// Stands in ledgers, and therefore stays as it is.
+  /// Ledgers contain this text, so it must not change.
   static let noInvoice = "there is no invoice"
 
-  /// Whether a number stands there and nothing else: then it is paid by a zap.
+  /// Whether it has an amount and nothing else: then it is paid by a zap.
   public var isForZap: Bool { invoice == nil && problem == Self.noInvoice && zappable != nil }
 
-  /// Whether somebody may approve it as it was shown: by its invoice, or where there is none, by a zap.
+  /// Whether it can be approved as it was shown: by its invoice, or, without an invoice, by a zap.
   public var isInOrder: Bool {
     isForZap || (problem == nil && payable != nil && paymentHash != nil && invoice != nil)
   }
 
-  /// What a zap costs in place of the invoice, in millisatoshi; nil when nobody can say.
+  /// What a zap costs in place of the invoice, in millisatoshi; nil if it is not known.
   public var zappable: Int64? {
     let wanted = invoice == nil ? amount : payable
     return wanted.flatMap { (1...JobAmount.millisatoshisMaximum).contains($0) ? $0 : nil }
   }
 
-  /// Reads what a provider wants. The number and the invoice come from the same stranger, and only one of them is paid:
-  /// where they differ, or where the number is none, neither is.
+  /// Reads what a provider asks for. The amount and the invoice come from the same stranger, and only one of them is
+  /// paid. If they differ, or the amount is not a number, neither is paid.
   public init(_ asked: JobAmount, isNumber: Bool = true, network: Invoice.Network = .bitcoin) {
     amount = asked.millisatoshis ?? asked.invoice?.amountMillisatoshis
     defer {
@@ -201,7 +201,8 @@ public struct JobBill: Sendable, Hashable {
     }
   }
 
-  /// Whether it asks for what another one did: by an invoice of the same payment hash, or without one for as much.
+  /// Whether it asks for the same payment as another one: by an invoice with the same payment hash, or, without an
+  /// invoice, by the same amount.
   func isSame(_ other: JobBill) -> Bool {
     paymentHash.map { $0 == other.paymentHash } ?? (amount == other.amount)
   }

@@ -1,19 +1,19 @@
 public import Contracts
 internal import Cryptography
 
-// What a process has seen happen to its jobs, for figures: counted as pictures change, so that nothing is counted that
-// is not on the disk, and whatever a fact leads to is counted once. What was there at the start is not.
+// What a process has seen happen to its jobs, for statistics. Changes of pictures are counted, so nothing counts that
+// is not on disk, and each effect of a fact counts once. What is there at the start does not count.
 
 /// Counts what becomes of jobs.
 public struct JobCounters: Sendable, Hashable {
-  /// Payments that have come to a state.
+  /// Payments that reached a state.
   public struct Payments: Sendable, Hashable {
     /// How many.
     public var count: UInt64 = 0
-    /// Millisatoshi together, as far as they have said.
+    /// Their sum in millisatoshi, without payments of unknown amount.
     public var amount: Int64 = 0
 
-    /// Counts one more. The numbers are strangers': their sum stops where no number is.
+    /// Adds payments. Strangers choose the amounts, so the sum stops at the largest number.
     mutating func add(_ amount: Int64, count: Int = 1) {
       self.count += UInt64(count)
       let (sum, isOver) = self.amount.addingReportingOverflow(amount)
@@ -23,15 +23,15 @@ public struct JobCounters: Sendable, Hashable {
 
   /// Results that count.
   public private(set) var results: UInt64 = 0
-  /// What was odd, and why answers do not count, by word.
+  /// Oddities, and reasons why answers do not count, by word.
   public private(set) var diagnostics: [String: UInt64] = [:]
-  /// By the state they have come to.
+  /// Payments, by the state that they reached.
   public private(set) var payments: [JobProviderState.PaymentState: Payments] = [:]
 
-  /// Nothing has happened.
+  /// All counters are 0.
   public init() {}
 
-  /// A job was like the first, and is like the second.
+  /// Counts what has changed between two pictures of a job.
   mutating func changed(from before: JobPicture, to after: JobPicture) {
     for (word, count) in after.diagnostics {
       let rise = count - (before.diagnostics[word] ?? 0)
@@ -52,15 +52,15 @@ public struct JobCounters: Sendable, Hashable {
 }
 
 extension JobPicture.Pair {
-  /// What is paid, or asked for, in millisatoshi; 0 where nobody has said.
+  /// What is paid, or asked for, in millisatoshi; 0 if it is not known.
   var wantedAmount: Int64 { max(0, intent?.amount ?? bill?.payable ?? bill?.amount ?? 0) }
 }
 
 extension JobTable {
-  /// Of jobs in memory: payments that are asked for, and that nobody has decided about.
+  /// Payments of jobs in memory that are asked for and not decided.
   public var openPayments: JobCounters.Payments { payments(in: .asked) }
 
-  /// Of jobs in memory: payments that are approved, and not known to be paid.
+  /// Payments of jobs in memory that are approved and not known to be paid.
   public var unpaidPayments: JobCounters.Payments { payments(in: .approved) }
 
   private func payments(in state: JobProviderState.PaymentState) -> JobCounters.Payments {
@@ -71,8 +71,8 @@ extension JobTable {
     return found
   }
 
-  /// Jobs in memory that are for relays, and whose requests are in the store of this machine alone: no relay is known
-  /// for them.
+  /// Jobs in memory that are for relays and whose requests are only in the store of this machine, because no relay is
+  /// known for them.
   public var unseenCount: Int {
     records.values.count { record in
       guard record.picture.state == .published, !record.order.isLocal else { return false }

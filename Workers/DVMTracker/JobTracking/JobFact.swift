@@ -2,52 +2,51 @@ public import Contracts
 public import Cryptography
 public import Nostr
 
-// What is known of a job, besides what was asked for. A fact is written down before anything follows from it, and never
-// changed. The state of a job is what ``JobPicture`` makes of its facts, whatever order they stand in: each has the
-// time at which it became known, and no two facts of a job have the same.
+// What is known of a job, apart from its order. A fact is written down before anything follows from it, and never
+// changes. ``JobPicture`` computes the state of a job from its facts, in whatever order they are given: each has the
+// time at which it became known, and no two facts of a job have the same time.
 
 /// Something that is known of a job.
 public struct JobFact: Sendable, Hashable {
-  /// What it is.
+  /// The kinds of facts.
   public enum What: Sendable, Hashable {
-    /// It was decided to ask these providers; nobody: whoever likes. Attempts are counted from 0.
+    /// It was decided to ask these providers; empty: any provider. Attempts are counted from 0.
     case attempted(Int, [PublicKey])
-    /// The result of another job is there as an input.
+    /// The result of another job is there, as an input.
     case fed(JobFeed)
     /// The request of an attempt was signed.
     case requested(JobRequestFact)
     /// The store of this machine has a request.
     case stored(EventID)
-    /// A request is published: relays that have it, and relays that it is for. More is known with each fact of this
-    /// kind, never less.
+    /// How many relays have a request, and how many it is for. A later fact of this kind knows more, never less.
     case relayed(EventID, confirmed: Int, of: Int)
-    /// No relay takes a request, and none is tried any more; why.
+    /// No relay takes a request, and no attempt will follow; why.
     case unpublished(EventID, String)
-    /// An attempt comes to nothing here: it cannot be encrypted or signed; why.
+    /// The request of an attempt cannot be made, because it cannot be encrypted or signed; why.
     case undone(Int, String)
-    /// A provider has said something.
+    /// A provider has sent an answer.
     case answered(JobAnswerFact)
-    /// It may be paid. Written down before it is: the intent.
+    /// A payment is approved: the intent, which is written down before it can be paid.
     case approved(PaymentIntent)
     /// The request for a zap that was approved is signed.
     case zapRequested(ZapRequestFact)
     /// The zap of an event that asks for a payment cannot be made; why.
     case unzapped(EventID, String)
-    /// Who writes the receipts of a provider's wallet, as somebody says who has seen its lnurl page.
+    /// The key that writes the receipts of a provider's wallet, according to a caller that has read its lnurl page.
     case walletNamed(PublicKey, wallet: PublicKey)
     /// A receipt for a zap has come.
     case receipted(ZapReceiptFact)
-    /// A receipt that is there proves nothing after all, though it would by what stands in it.
+    /// A receipt that is kept proves nothing after all, although its content would.
     case objected(EventID, ZapReceiptFact.Objection)
-    /// It was paid: the preimage whose hash is the payment's, 32 bytes.
+    /// The payment was made. The payment hash is the hash of this preimage (32 bytes).
     case paid(PublicKey, paymentHash: Octets32, preimage: Octets32)
-    /// This provider is not paid; whether by the job's own rule.
+    /// This provider is not paid; and whether the job's own rule decided that.
     case denied(PublicKey, isAutomatic: Bool)
-    /// The time for something has passed: of an attempt, or of a provider.
+    /// A deadline has passed: of the job, of an attempt, or of a provider.
     case lapsed(JobPhase, attempt: Int?, provider: PublicKey?)
-    /// Its customer's deletion of a request (kind 5) is where the request was.
+    /// The deletion of a request (kind 5) is where the request was.
     case withdrawn(EventID)
-    /// It has ended: what comes later is kept, and counts for nothing.
+    /// The job has ended: what comes later is kept, and does not count.
     case ended(Job.State, String?)
   }
 
@@ -62,7 +61,7 @@ public struct JobFact: Sendable, Hashable {
     self.what = what
   }
 
-  /// Whether it is an answer by one of these events, as it came or decrypted, or a receipt.
+  /// Whether it is a receipt or an answer, as it came or decrypted, that is one of these events.
   func isEvent(among events: Set<EventID>) -> Bool {
     switch what {
     case .answered(let answer): events.contains(answer.event)
@@ -74,13 +73,13 @@ public struct JobFact: Sendable, Hashable {
 
 /// A request that was signed.
 public struct JobRequestFact: Sendable, Hashable {
-  /// Which attempt it is of.
+  /// The number of its attempt.
   public var attempt: Int
   /// The event's id.
   public var id: EventID
-  /// When it says it was made, seconds since 1970.
+  /// Its date, seconds since 1970.
   public var createdAt: Int64
-  /// The event, JSON. Of an encrypted request nothing is in clear.
+  /// The event, JSON. If the request is encrypted, nothing of it is in clear.
   public var json: [UInt8]
 
   /// A request.
@@ -92,23 +91,23 @@ public struct JobRequestFact: Sendable, Hashable {
   }
 }
 
-/// A payment that may be made, once: of a job, to a provider, by its ``key``.
+/// A payment that may be made once: for a job, to a provider, by its ``key``.
 public struct PaymentIntent: Sendable, Hashable {
-  /// How somebody is paid.
+  /// How a provider is paid.
   public enum Way: Sendable, Hashable {
-    /// By the invoice, whose hash this is.
+    /// By this invoice, with its payment hash.
     case invoice(String, paymentHash: Octets32)
     /// By a zap of the event that asks for the payment: the payee's wallet makes an invoice for our request (NIP-57).
     case zap(EventID)
   }
 
-  /// Who is paid.
+  /// The provider that is paid.
   public var provider: PublicKey
-  /// How.
+  /// How it is paid.
   public var way: Way
-  /// Millisatoshi.
+  /// The amount in millisatoshi.
   public var amount: Int64
-  /// Whether the job's own rule has approved it, and nobody was asked.
+  /// Whether the job's own rule has approved it, without a caller.
   public var isAutomatic: Bool
 
   /// An intent.
@@ -119,7 +118,8 @@ public struct PaymentIntent: Sendable, Hashable {
     self.isAutomatic = isAutomatic
   }
 
-  /// What tells it from other payments: the invoice's hash, or the id of what is zapped. No event asks twice.
+  /// What tells it apart from other payments: the payment hash of the invoice, or the id of the zapped event. No event
+  /// asks for two payments.
   public var key: Octets32 {
     switch way {
     case .invoice(_, let paymentHash): paymentHash
@@ -127,11 +127,11 @@ public struct PaymentIntent: Sendable, Hashable {
     }
   }
 
-  /// The event that is zapped; nil: it is paid by an invoice.
+  /// The zapped event; nil if it is paid by an invoice.
   public var zapTarget: EventID? { if case .zap(let target) = way { target } else { nil } }
 
-  /// Whether it pays what this answer asks for. Of an invoice its text says so: another one with the same payment hash
-  /// can be of any amount.
+  /// Whether it pays what this answer asks for. Invoices are compared by their text, because another one with the same
+  /// payment hash can have any amount.
   func pays(_ answer: JobAnswerFact) -> Bool {
     switch way {
     case .invoice(let invoice, _): answer.bill?.invoice == invoice

@@ -8,7 +8,7 @@ internal import Nostr
 extension JobFolding {
   // MARK: Choosing
 
-  /// When a result counts as made: as its author says, and not before what it answers.
+  /// The date of a result: as its author says, but not before the request that it answers.
   private func date(_ result: JobAnswerFact) -> Int64 { max(result.createdAt, requestTimes[result.request] ?? .min) }
 
   private func isEarlier(_ left: JobAnswerFact, _ right: JobAnswerFact) -> Bool {
@@ -33,7 +33,7 @@ extension JobFolding {
     if differing > 0 { picture.diagnostics[JobPicture.contradictionWord] = differing }
   }
 
-  /// What two results are compared by: their text without the blanks around it.
+  /// What results are compared by: their text without the blanks around it.
   private static func substance(_ result: JobAnswerFact) -> [UInt8] {
     let bytes = Array((result.content ?? "").utf8)
     guard let first = bytes.firstIndex(where: { $0 > 0x20 }), let last = bytes.lastIndex(where: { $0 > 0x20 }) else {
@@ -48,7 +48,7 @@ extension JobFolding {
     (picture.state, picture.reason) = (state, reason)
   }
 
-  /// Says how far a job is that has not ended, or to which end it has come.
+  /// Sets the state of a job that has not ended, or the end to which it has come.
   mutating func conclude() {
     if let taken = picture.taken, let pair = picture.pairs[taken.provider] {
       guard pair.owes else { return become(.settled, settlement(pair)) }
@@ -69,8 +69,8 @@ extension JobFolding {
     progress(current)
   }
 
-  /// Says how far those are of whom something may still come. What was decided about money is told before what is
-  /// asked for, so that nobody pays twice.
+  /// Sets the state by the providers from which something may still come. A decision about money comes before a further
+  /// demand, so that nothing is paid twice.
   private mutating func progress(_ current: JobPicture.Attempt) {
     let pairs = picture.pairs.values.filter { isHopeful($0.provider) }
     let due = pairs.filter { $0.payment == .approved && $0.result == nil }.min { $0.provider < $1.provider }
@@ -108,7 +108,7 @@ extension JobFolding {
     return isForSomebody ? wish + " before its result, and was not named: that is for somebody to approve" : wish
   }
 
-  /// What is asked for while another payment is open: by rule one is approved at a time.
+  /// What another provider asks for while a payment is open: the job's own rule approves one payment at a time.
   private func furtherDemand(_ pairs: [JobPicture.Pair]) -> String {
     let asking = pairs.filter { $0.payment == .asked && !$0.isUnpayable }
     guard order.paymentMode == .auto, let next = asking.min(by: { $0.provider < $1.provider }) else { return "" }
@@ -116,7 +116,7 @@ extension JobFolding {
     return "; another provider wants \(wish): meanwhile that is for somebody to approve"
   }
 
-  /// Why what a provider wants cannot be approved.
+  /// Why the demand of a provider cannot be approved.
   private static func obstacle(_ pair: JobPicture.Pair) -> String {
     pair.excess ?? pair.bill?.problem ?? "it does not say how much"
   }
@@ -128,7 +128,7 @@ extension JobFolding {
 
   // MARK: Attempts
 
-  /// Why an attempt ends the whole job.
+  /// Why an attempt ends the whole job; nil if it does not.
   private func dead(_ attempt: JobPicture.Attempt) -> (state: Job.State, reason: String)? {
     if attempt.isUndone {
       return following(attempt) != nil ? nil : (.failed, attempt.problem ?? "its request cannot be made")
@@ -143,9 +143,9 @@ extension JobFolding {
     )
   }
 
-  /// The attempt behind one that has come to nothing: a new request to those that have fallen silent, while the order
-  /// has one for them, else the first one to the next. Who has said that it cannot, or wants money that it does not
-  /// get, is not asked again; nor is one that was paid.
+  /// The attempt that follows one that has come to nothing: a new request to the providers that fell silent, as long as
+  /// the order has retries, and then the first request to the next provider. A provider is not asked again if it has
+  /// said that it cannot do the job, wants money that it does not get, or was paid.
   private func following(_ attempt: JobPicture.Attempt) -> JobPicture.Attempt.Next? {
     let count = order.roundAttempts
     let round = attempt.number / count
@@ -163,7 +163,7 @@ extension JobFolding {
     return JobPicture.Attempt.Next(number: (round + 1) * count, providers: order.rounds[round + 1])
   }
 
-  /// Who has answered an attempt, or an earlier request of its round: that one counts as well.
+  /// The providers that have answered an attempt, or an earlier request of its round, which counts as well.
   private func heard(_ attempt: JobPicture.Attempt) -> [PublicKey] {
     let round = attempt.number / order.roundAttempts
     let ids = Set(
@@ -171,11 +171,11 @@ extension JobFolding {
     return Array(answers.filter { $0.value.values.contains { ids.contains($0.fact.request) } }.keys)
   }
 
-  /// Whether nobody who was asked by it will bring a result.
+  /// Whether none of the providers that it asked will bring a result.
   private func isSpent(_ attempt: JobPicture.Attempt) -> Bool {
     if attempt.isUndone { return true }
     guard attempt.request != nil, attempt.visibleAt != nil else { return false }
-    // Results that no other agrees with are waited with for others, up to a deadline.
+    // Results without enough others that agree wait for others, up to a deadline.
     let isAwaited = (heard(attempt) + attempt.providers).contains { isHopeful($0) }
     if attempt.providers.isEmpty {
       return attempt.isAnswerLapsed && !isAwaited
@@ -184,7 +184,7 @@ extension JobFolding {
     return attempt.providers.allSatisfy { picture.pairs[$0]?.isSpent == true || picture.pairs[$0]?.result != nil }
   }
 
-  /// Whether anything is waited for of a provider.
+  /// Whether anything is still expected of a provider.
   func isHopeful(_ provider: PublicKey) -> Bool {
     picture.pairs[provider].map { !$0.isSpent && !$0.isBarren } ?? false
   }
@@ -230,10 +230,10 @@ extension JobFolding {
     return "nobody has decided about its payment within \(Self.span(order.deadlines.decision))"
   }
 
-  /// Most characters of a stranger's words that stand in a reason; all of them stand with the provider.
+  /// Most characters of a stranger's words in a reason; the provider's message has all of them.
   private static let quotedCharacterMaximum = 200
 
-  /// Words of a stranger, as part of a sentence of ours: between marks that do not stand in them, in one line, and cut.
+  /// A stranger's words within a sentence of ours: in quotation marks that do not occur in them, in one line, and cut.
   static func quoted(_ words: String) -> String {
     var line = ""
     for scalar in words.unicodeScalars.prefix(quotedCharacterMaximum) {
@@ -258,7 +258,7 @@ extension JobFolding {
 }
 
 extension JobPicture.Pair {
-  /// Whether a new request may bring what the last one did not: it has said nothing, or nothing any more, and nothing
-  /// was decided about its payment.
+  /// Whether a new request may bring what the last one did not: the provider is silent, and no payment to it is open or
+  /// decided.
   fileprivate var mayBeAskedAgain: Bool { state == .silent && payment == nil }
 }

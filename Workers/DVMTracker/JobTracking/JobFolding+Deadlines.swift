@@ -2,7 +2,7 @@ internal import Contracts
 internal import Cryptography
 internal import Nostr
 
-// What is over next by itself. Every state that is not final has a deadline: the whole has one, at the least.
+// The next deadline. Every state that is not final has one, at least that of the whole job.
 
 extension JobFolding {
   mutating func findDeadline() {
@@ -18,7 +18,7 @@ extension JobFolding {
       let last = picture.pairs.values.filter { $0.result != nil }.compactMap(\.signs?.upperBound).max()
       if let last { found.append(deadline(.agreement, from: last, order.deadlines.result)) }
     }
-    // Of one instant always the same, whatever order a dictionary has.
+    // Of several at one instant always the same one, whatever the order of the dictionary.
     picture.deadline = found.min { left, right in
       if left.at != right.at { return left.at < right.at }
       if left.phase != right.phase { return left.phase.rawValue < right.phase.rawValue }
@@ -50,7 +50,7 @@ extension JobFolding {
   }
 
   private func deadlines(of pair: JobPicture.Pair) -> [JobPicture.Deadline] {
-    // Who is asked again has the time for an answer, as at first.
+    // A provider that is asked again has the time for an answer, as at first.
     guard !pair.isSpent, !pair.isAskedAgain, let last = pair.signs?.upperBound else { return [] }
     if pair.result != nil {
       guard pair.owes, picture.taken?.provider == pair.provider else { return [] }
@@ -58,7 +58,7 @@ extension JobFolding {
     }
     switch pair.payment {
     case .asked where pair.isUnpayable:
-      // Nobody can decide about it but against it: a better bill, or the result, is waited for.
+      // The only possible decision is to deny it. A better bill, or the result, is awaited.
       return pair.isBarren ? [] : [deadline(.result, from: last, order.deadlines.result, provider: pair.provider)]
     case .asked: return payment(pair)
     case .approved, .paid:
@@ -74,7 +74,7 @@ extension JobFolding {
       return [deadline(.delivery, from: intentAt, order.deadlines.delivery, provider: pair.provider)]
     }
     guard let billAt = pair.billAt else { return [] }
-    // What nobody can approve waits for no decision, but for something better.
+    // A bill that cannot be approved waits for something better, not for a decision.
     let (decision, result) = (order.deadlines.decision, order.deadlines.result)
     let seconds = pair.isBeyondApproval ? min(decision, result) : decision
     return [deadline(.decision, from: billAt, seconds, provider: pair.provider)]

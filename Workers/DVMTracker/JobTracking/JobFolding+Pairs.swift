@@ -2,10 +2,10 @@ internal import Contracts
 internal import Cryptography
 internal import Nostr
 
-// What each provider has said, and what was decided about it: nothing of one touches another.
+// What each provider has said, and what was decided about it. What concerns one provider does not affect another.
 
 extension JobFolding {
-  /// An attempt at which somebody has answered can be seen, whatever relays say.
+  /// An attempt that a provider has answered is visible, whatever relays say.
   mutating func foldAttempts() {
     var firstSigns: [EventID: Int64] = [:]
     for said in answers.values.flatMap(\.values) {
@@ -40,7 +40,7 @@ extension JobFolding {
     pair.result = results.max(by: JobAnswerFact.isOlder)
     let feedback = said.map(\.fact).filter { !$0.isResult }
     let newest = feedback.max(by: JobAnswerFact.isOlder)
-    // What was said before a result is not said of it.
+    // What was said before a result does not describe the result.
     let isOver = newest.flatMap { said in pair.result.map { JobAnswerFact.isOlder(said, $0) } } ?? false
     pair.message = isOver ? nil : newest?.remark
     pair.partial =
@@ -75,7 +75,8 @@ extension JobFolding {
     pair.wasDenied = denials[provider].map { !$0.isAutomatic && $0.at > pair.intentAt ?? .min } ?? false
     let wants = wants(pair, asked?.fact)
     pair.billAt = pair.billAt ?? (wants ? pair.signs?.upperBound : nil)
-    // A denial of what has expired since, and was approved between, is none of what is asked for now.
+    // If the approved invoice has expired and another one was shown, a denial from before that approval does not apply
+    // to the new one.
     let isDenied =
       deniedAt > (isRenewed ? pair.intentAt ?? .min : .min) && !isNewQuestion(asked, pair, said, behind: deniedAt)
     if pair.paidAt != nil {
@@ -91,15 +92,15 @@ extension JobFolding {
     judgeDebt(wants, &pair)
   }
 
-  /// What follows from how a payment is.
+  /// What follows from the state of the payment.
   private func judgeDebt(_ wants: Bool, _ pair: inout JobPicture.Pair) {
     pair.isBarren = order.providers.isEmpty && pair.isUnpayable && pair.state == .paymentRequired
     pair.owes = wants && (pair.payment == .asked || pair.payment == .approved)
     if pair.payment == .denied, pair.result == nil { pair.isSpent = true }
   }
 
-  /// When it was last decided against paying a provider, or nobody had decided in time; and why, when it is that its
-  /// zap cannot be made.
+  /// When paying a provider was last denied, or the deadline for the decision passed; and why, if the reason is that
+  /// its zap cannot be made.
   private func denial(of pair: JobPicture.Pair) -> (at: Int64, why: String?) {
     let at = max(denials[pair.provider]?.at ?? .min, lapses[pair.provider]?[.decision] ?? .min)
     guard let target = pair.intent?.zapTarget, let problem = zaps.problems[target], problem.at >= at else {
@@ -108,8 +109,8 @@ extension JobFolding {
     return (problem.at, problem.why)
   }
 
-  /// Whether what is asked for came behind a denial, could be approved, and is nothing that was asked for before that:
-  /// a denial is of what was known then.
+  /// Whether a bill came after a denial, can be approved, and was not shown before the denial: a denial covers what was
+  /// known at its time.
   private func isNewQuestion(
     _ asked: (at: Int64, fact: JobAnswerFact)?, _ pair: JobPicture.Pair, _ said: [(at: Int64, fact: JobAnswerFact)],
     behind deniedAt: Int64
@@ -118,7 +119,7 @@ extension JobFolding {
     return !said.contains { $0.at <= deniedAt && $0.fact.bill.map(bill.isSame) == true }
   }
 
-  /// The last that asks for money; what is approved, or was paid, goes before what is not.
+  /// The last answer that asks for money. One that was approved or paid goes before the others.
   private static func asking(
     _ said: [(at: Int64, fact: JobAnswerFact)], _ intent: PaymentIntent?
   ) -> (at: Int64, fact: JobAnswerFact)? {
@@ -127,8 +128,8 @@ extension JobFolding {
     return (approved.isEmpty ? asking : approved).max { JobAnswerFact.isOlder($0.fact, $1.fact) }
   }
 
-  /// Whether an invoice that was approved had expired when its provider showed another one. One of the same payment
-  /// hash is no other.
+  /// Whether an approved invoice had expired when its provider showed another one. An invoice with the same payment
+  /// hash is not another one.
   private static func isRenewed(_ said: [(at: Int64, fact: JobAnswerFact)], _ intent: PaymentIntent?) -> Bool {
     guard let intent, intent.zapTarget == nil, let shown = said.first(where: { intent.pays($0.fact) })?.fact,
       let expiresAt = shown.bill?.expiresAt
@@ -139,8 +140,8 @@ extension JobFolding {
     }
   }
 
-  /// Whether a provider waits for money. A result that comes behind a bill, and wants nothing itself, has been paid for
-  /// in its maker's eyes.
+  /// Whether a provider waits for money. A provider that sends a result after a bill, and asks for nothing with it,
+  /// considers itself paid.
   private func wants(_ pair: JobPicture.Pair, _ asked: JobAnswerFact?) -> Bool {
     guard let asked else { return pair.state == .paymentRequired && pair.result == nil }
     guard let result = pair.result else { return true }
@@ -151,7 +152,7 @@ extension JobFolding {
 
   private func judgeSilence(_ pair: inout JobPicture.Pair) {
     guard pair.result == nil else {
-      // Approved, and no proof of a payment in time: nothing more is waited for.
+      // Approved, and no proof of payment in time: nothing more is awaited.
       if pair.payment == .approved, let lapse = lapses[pair.provider]?[.delivery], lapse > (pair.intentAt ?? .max) {
         pair.owes = false
       }
@@ -162,7 +163,7 @@ extension JobFolding {
       return
     }
     let last = pair.signs?.upperBound ?? .min
-    // Asked again, it is waited for again, and what it has said before is no sign of it.
+    // A provider that is asked again is awaited again; what it said before is not a sign of that.
     let asked = picture.attempts.last { $0.providers.contains(pair.provider) }
     let since = max(last, asked?.startedAt ?? .min)
     let delivery = lapses[pair.provider]?[.delivery] ?? .min

@@ -1,20 +1,20 @@
 internal import Cryptography
 internal import Nostr
 
-// Zaps: which request is the one of an event, and what its receipts prove.
+// Zaps: which request belongs to each event, and what its receipts prove.
 
-/// What the facts of a job say of zaps. Of two facts about the same the first counts.
+/// What the facts of a job say about zaps. Of two facts about the same thing the first counts.
 struct ZapFold {
-  /// The first one that was made, by what is zapped.
+  /// The first request that was made for each zapped event.
   private(set) var requests: [EventID: (at: Int64, fact: ZapRequestFact)] = [:]
-  /// The same by their ids.
+  /// The same requests by their ids.
   private var known: [EventID: ZapRequestFact] = [:]
-  /// The last time at which a zap of an event could not be made, and why.
+  /// When a zap of an event could last not be made, and why.
   private(set) var problems: [EventID: (at: Int64, why: String)] = [:]
-  /// Who writes the receipts of each provider's wallet, since when that is known.
+  /// The keys that write the receipts of each provider's wallet, and since when each is known.
   private var wallets: [PublicKey: [PublicKey: Int64]] = [:]
   private(set) var receipts: [EventID: (at: Int64, fact: ZapReceiptFact)] = [:]
-  /// What was found against receipts when they were there.
+  /// Objections to receipts that were found when the receipts were already kept.
   private var objections: [EventID: ZapReceiptFact.Objection] = [:]
 
   mutating func take(_ request: ZapRequestFact, at: Int64) {
@@ -37,17 +37,17 @@ struct ZapFold {
     if objections[receipt] == nil { objections[receipt] = objection }
   }
 
-  /// Puts to each receipt what was found against it: to be done once all facts are taken.
+  /// Applies the objections to the receipts; to be called after all facts were taken.
   mutating func object() {
     for (event, objection) in objections where receipts[event]?.fact.objection == nil {
       receipts[event]?.fact.object(objection)
     }
   }
 
-  /// The request that a receipt is for.
+  /// The request in a receipt.
   func request(of receipt: ZapReceiptFact) -> ZapRequestFact? { receipt.request.flatMap { known[$0] } }
 
-  /// By what a receipt for our request proves that it was paid, and since when that is known; nil: it does not.
+  /// How a receipt for our request proves the payment, and since when that is known; nil if it does not.
   func proof(
     _ receipt: (at: Int64, fact: ZapReceiptFact), of provider: PublicKey
   ) -> (by: JobPicture.Receipt.Proof, at: Int64)? {
@@ -55,7 +55,7 @@ struct ZapFold {
     return wallets[provider]?[receipt.fact.wallet].map { (.wallet, max($0, receipt.at)) }
   }
 
-  /// What is counted of a receipt that proves nothing.
+  /// The word under which a receipt that proves nothing is counted.
   func diagnostic(_ receipt: (at: Int64, fact: ZapReceiptFact)) -> String {
     if let objection = receipt.fact.objection { return objection.word }
     guard let provider = request(of: receipt.fact)?.provider else {
@@ -66,8 +66,8 @@ struct ZapFold {
 }
 
 extension JobFolding {
-  /// Gives each receipt to the provider whose zap it is of. What is proven behind the end is told, and changes nothing
-  /// of how it came about.
+  /// Gives each receipt to the provider that its zap pays. A proof after the job's end is shown, and does not change
+  /// how the job ended.
   mutating func foldZaps() {
     zaps.object()
     for receipt in zaps.receipts.values {
@@ -97,12 +97,12 @@ extension JobFolding {
     }
   }
 
-  /// Of several proofs with one hash the first one counts.
+  /// Of several proofs with one hash the earliest counts.
   mutating func take(_ proof: PaymentProof) {
     guard proofs[proof.hash].map({ PaymentProof.isEarlier(proof, $0) }) ?? true else { return }
     proofs[proof.hash] = proof
   }
 
-  /// Whether something became known behind the end.
+  /// Whether something became known after the job's end.
   private func isLate(_ at: Int64) -> Bool { picture.endedAt.map { at > $0 } ?? false }
 }

@@ -2,30 +2,30 @@ internal import Contracts
 internal import Cryptography
 internal import Nostr
 
-/// Makes a ``JobPicture`` of facts, step by step.
+/// Computes a ``JobPicture`` from facts, step by step.
 struct JobFolding {
   let order: JobOrder
   var picture = JobPicture()
-  /// In the order in which they became known.
+  /// In the order of their times.
   private let facts: [JobFact]
-  /// What each provider has said that counts, by event, with the time at which it first came.
+  /// The answers of each provider that count, by event, each with the time at which it first came.
   var answers: [PublicKey: [EventID: (at: Int64, fact: JobAnswerFact)]] = [:]
-  /// The last times at which something of a provider's has lapsed.
+  /// When each kind of deadline of a provider last passed.
   var lapses: [PublicKey: [JobPhase: Int64]] = [:]
   var denials: [PublicKey: (at: Int64, isAutomatic: Bool)] = [:]
-  /// What was approved for each provider, the first one first.
+  /// The approvals for each provider, in the order of time.
   var approvals: [PublicKey: [PaymentIntent]] = [:]
-  /// By which payment hash each provider was paid; of several the first.
+  /// The payment hash by which each provider was paid; the first of several.
   var paidHashes: [PublicKey: Octets32] = [:]
   var zaps = ZapFold()
   var isTotalLapsed = false
   var isWindowLapsed = false
   var isAgreementLapsed = false
-  /// When requests say they were made, seconds since 1970.
+  /// The dates of requests, seconds since 1970.
   var requestTimes: [EventID: Int64] = [:]
-  /// Payments that were proven behind the end.
+  /// Payments that were proven after the job's end, and when.
   var lateProofs: [PublicKey: Int64] = [:]
-  /// What has proven a payment, by its hash.
+  /// The proofs of payments, by their hashes.
   var proofs: [Octets32: PaymentProof] = [:]
   private var seen: Set<EventID> = []
   private var events: [EventID: (at: Int64, fact: JobAnswerFact)] = [:]
@@ -66,7 +66,7 @@ struct JobFolding {
     }
   }
 
-  /// What is told of a job that has ended, and changes nothing of how it has.
+  /// Takes a fact from after the job's end: it is shown, and does not change how the job ended.
   private mutating func takeLate(_ fact: JobFact) {
     switch fact.what {
     case .answered(let answer) where seen.insert(answer.event).inserted:
@@ -83,8 +83,8 @@ struct JobFolding {
     }
   }
 
-  /// Which result was taken does not depend on what was proven behind the end; that its provider was not paid is no
-  /// longer said.
+  /// A proof after the job's end does not change which result was taken. But the reason no longer says that its
+  /// provider was not paid.
   private mutating func takeLateProofs() {
     for (provider, at) in lateProofs {
       pair(provider) { pair in
@@ -96,7 +96,8 @@ struct JobFolding {
     }
   }
 
-  /// What each was paid. A proof that is of no invoice that was approved is of a zap, and each zap is paid once.
+  /// Adds up what each provider was paid. A proof that belongs to no approved invoice belongs to a zap, and each zap is
+  /// paid once.
   private mutating func addUp() {
     let proven = Dictionary(grouping: picture.proofs, by: \.provider)
     for (provider, pair) in picture.pairs where pair.payment == .paid {
@@ -109,11 +110,11 @@ struct JobFolding {
         zaps.removeAll { $0.key == paid.key }
         amounts.append(paid.amount)
       }
-      // Ledgers from before hashes were kept have none of a zap.
+      // Ledgers from before hashes were kept have no hash of a zap's payment.
       if amounts.isEmpty { amounts = [pair.wantedAmount] }
       self.pair(provider) { pair in
         pair.paidCount = amounts.count
-        // The numbers are strangers': their sum stops where no number is.
+        // Strangers choose the amounts, so the sum stops at the largest number.
         pair.paidAmount = amounts.reduce(0) { sum, amount in
           let (more, isOver) = sum.addingReportingOverflow(amount)
           return isOver ? .max : more
@@ -176,7 +177,7 @@ struct JobFolding {
     }
   }
 
-  /// Keeps of each event one fact: what became of it when it was decrypted, else as it came.
+  /// Keeps one fact for each event: the decrypted one, else the one as it came.
   private mutating func take(_ answer: JobAnswerFact, at: Int64) {
     seen.insert(answer.event)
     let known = events[answer.event]
@@ -184,7 +185,7 @@ struct JobFolding {
     events[answer.event] = (known?.at ?? at, answer)
   }
 
-  /// What counts goes to its provider; what does not is counted.
+  /// Gives an answer that counts to its provider, and counts one that does not.
   private mutating func distribute() {
     for (event, said) in events {
       for (word, count) in said.fact.diagnostics { picture.diagnostics[word, default: 0] += count }
@@ -213,7 +214,7 @@ struct JobFolding {
     }
   }
 
-  // MARK: Places
+  // MARK: Lookup
 
   private func index(ofAttempt number: Int) -> Int? { picture.attempts.firstIndex { $0.number == number } }
 
@@ -231,7 +232,7 @@ extension JobPicture.Attempt {
   mutating func relayed(_ confirmed: Int, of count: Int, at: Int64) {
     self.confirmed = max(self.confirmed, confirmed)
     relays = max(relays ?? 0, count)
-    // Without any relay the store here is all there is.
+    // Without relays, the store here is all there is.
     if confirmed > 0 || count == 0 { visibleAt = min(visibleAt ?? at, at) }
   }
 

@@ -3,35 +3,35 @@ public import Cryptography
 public import Frames
 internal import Nostr
 
-// Whether a job is for the provider of this machine. While that one does not say so, nobody else is asked in its place:
-// what it would do here is not to be shown to the world.
+// Whether a job is for the provider of this machine. While that provider does not say so, no other one is asked in its
+// place: a job that this provider would do is not to be shown to the world.
 
-/// What the provider of this machine says of itself when a job comes.
+/// What the provider of this machine says when a job comes.
 public enum JobHost: Sendable {
-  /// There is none.
+  /// There is no provider on this machine.
   case absent
-  /// It was asked, and has not answered.
+  /// The provider was asked, and has not answered.
   case silent(Refusal)
   /// What it serves; without its key while it starts.
   case told(ServingStatus)
 
-  /// After which time somebody who was refused may come again.
+  /// After how long a refused caller may try again.
   private static let retryMilliseconds: UInt32 = 1_000
 
-  /// Whether it has to be asked at all: a job that is for relays in any case, or for others, is none of its.
+  /// Whether the provider has to be asked: not about a job that is for relays in any case, or for others.
   public static func mayBeMeant(by submit: JobSubmit) -> Bool {
     submit.reach != .relays && named(submit).count <= 1 && submit.relays?.isEmpty != false
   }
 
-  /// Whether it serves a job, and by which key it answers, where that is known.
+  /// Whether the provider serves a job, and by which key it answers, if that is known.
   ///
   /// - Parameters:
-  ///   - submit: what was said.
-  ///   - ownKeys: the keys of the accounts here: it answers by one of them.
-  ///   - isFinal: whether it is not waited for any longer. A job that needs no key is then accepted without: whoever
-  ///     serves here may do it, and nobody's error ends it before its time is over.
-  /// - Throws: `expired`, `unavailable`, or its own refusal, while only it could say whether the job is for it, or by
-  ///   whom it would be done.
+  ///   - submit: the job.
+  ///   - ownKeys: the keys of the accounts here; the provider answers by one of them.
+  ///   - isFinal: whether this is the last attempt. A job that needs no key is then accepted without one: any provider
+  ///     here may do it, and the error of one does not end it before its time is over.
+  /// - Throws: `expired`, `unavailable`, or the provider's own refusal, as long as only the provider could say whether
+  ///   the job is for it, or by which key it would answer.
   public func place(
     of submit: JobSubmit, ownKeys: Set<PublicKey>, isFinal: Bool
   ) throws(Refusal) -> (isHere: Bool, by: PublicKey?) {
@@ -39,7 +39,7 @@ public enum JobHost: Sendable {
     let named = Self.named(submit).first
     let isForOther = named.map { key in key.map { !ownKeys.contains($0) } ?? true } ?? false
     let isSecret = submit.encryption.map { $0 != .none } ?? false
-    // What stays here goes to whoever is named, or to whoever is here; an encrypted one needs a key.
+    // A job that stays here goes to the named provider, or to any provider here; an encrypted one needs a key.
     let staysHere = submit.reach == .local && (named != nil || !isSecret)
     switch self {
     case .absent: return (false, nil)
@@ -60,7 +60,7 @@ public enum JobHost: Sendable {
     }
   }
 
-  /// Whom a job names; what is no key is refused when the job is looked at.
+  /// The providers that a job names. A name that is not a key is refused later, when the job is checked.
   private static func named(_ submit: JobSubmit) -> Set<PublicKey?> {
     Set((submit.providers ?? []).map { try? PublicKey(spelled: $0) })
   }

@@ -1,9 +1,9 @@
-/// Names a job here: 16 lower-case hexadecimal digits, chosen at random.
+/// The id of a job here: 16 lower-case hexadecimal digits, chosen at random.
 public struct JobID: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// The number.
   public let number: UInt64
 
-  /// A job's name.
+  /// The id with this number.
   public init(_ number: UInt64) { self.number = number }
 
   /// Reads 16 lower-case hexadecimal digits; nil for anything else.
@@ -21,6 +21,6 @@ public struct JobID: Hashable, Sendable, Comparable, CustomStringConvertible {
     return String(repeating: "0", count: 16 - digits.count) + digits
   }
 
-  /// By number.
+  /// Ordered by number.
   public static func < (left: JobID, right: JobID) -> Bool { left.number < right.number }
 }

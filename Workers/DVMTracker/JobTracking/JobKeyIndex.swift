@@ -1,5 +1,4 @@
-/// The keys of all jobs that are kept, found by either side. Each submission looks here, and those that are done with
-/// can be many.
+/// The keys of all kept jobs, found by key or by job. Each submission looks here, and closed jobs can be many.
 struct JobKeyIndex: Sendable {
   private var jobs: [String: JobID] = [:]
   private var ids: Set<JobID> = []
@@ -10,13 +9,13 @@ struct JobKeyIndex: Sendable {
   /// Whether a job has a key here.
   func contains(_ id: JobID) -> Bool { ids.contains(id) }
 
-  /// A job has a key; another one that had it has none any more.
+  /// Gives a key to a job, and takes it from another job that had it.
   mutating func add(_ id: JobID, keyed key: String) {
     if let other = jobs.updateValue(id, forKey: key) { ids.remove(other) }
     ids.insert(id)
   }
 
-  /// A job does not have a key any more. Nothing happens when the key is another one's.
+  /// Takes a key from a job. Nothing happens if it is the key of another job.
   mutating func remove(_ id: JobID, keyed key: String) {
     guard jobs[key] == id else { return }
     jobs[key] = nil

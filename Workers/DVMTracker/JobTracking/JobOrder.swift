@@ -4,23 +4,23 @@ public import Cryptography
 internal import Frames
 public import Nostr
 
-/// What was asked for when a job was accepted. It never changes.
+/// A job as it was accepted. It never changes.
 public struct JobOrder: Sendable, Hashable {
-  /// The job's name.
+  /// The job's id.
   public let id: JobID
-  /// Whose it is.
+  /// The account whose job it is.
   public let account: PublicKey
   /// When it was accepted, milliseconds since 1970.
   public let submittedAt: Int64
-  /// What its submitter said, with everything filled in that was left open: the key, the reach (never `auto`), turns,
-  /// payment, deadlines; providers as 64 digits; inputs that are jobs here by their ``JobID``.
+  /// What the submitter asked for, with everything filled in that was left open: the key, the reach (never `auto`),
+  /// turns, payment, deadlines; providers as 64 digits; inputs that are jobs here by their ``JobID``.
   public let submit: JobSubmit
-  /// Who is asked, in order; nobody: whoever likes.
+  /// The providers that are asked, in order; empty: any provider.
   public let providers: [PublicKey]
   /// How long each phase may last.
   public let deadlines: PhaseSeconds
 
-  /// An order whose `submit` is complete; nil when it is not.
+  /// An order whose `submit` is complete; nil if it is not.
   public init?(id: JobID, account: PublicKey, submittedAt: Int64, submit: JobSubmit) {
     guard submit.key != nil, let turns = submit.turns, submit.payment?.mode != nil, let reach = submit.reach,
       reach != .auto, let said = submit.deadlines
@@ -45,20 +45,20 @@ public struct JobOrder: Sendable, Hashable {
   public var kind: UInt16 { submit.kind }
   /// Whether its requests stay in the store of this machine.
   public var isLocal: Bool { submit.reach == .local }
-  /// Whether inputs and parameters are kept from others.
+  /// Whether inputs and parameters are encrypted.
   public var isEncrypted: Bool { (submit.encryption ?? .none) != .none }
-  /// Who decides about payments.
+  /// How payments are decided.
   public var paymentMode: JobSubmit.Payment.Mode { submit.payment?.mode ?? .ask }
-  /// Most millisatoshi for this job; nil: as much as somebody approves.
+  /// Most millisatoshi for this job; nil: as much as callers approve.
   public var payableMaximum: Int64? { submit.payment?.jobMaximum ?? submit.bid }
-  /// Whether a provider may be paid by the job's own rule, and nobody is asked: for a result that is taken; before it
-  /// whoever was named, and of strangers only where offers are collected, because then that is what was wished for.
-  /// Whom somebody has denied a payment is not paid another one by rule.
+  /// Whether the job's own rule may pay a provider without a caller's approval. It may if the provider's result is
+  /// taken. Before that it may if the provider was named, or if the job collects offers, since its submitter then wants
+  /// to pay strangers. It does not pay a provider after a caller has denied it a payment.
   func isPaidUnasked(_ pair: JobPicture.Pair, _ picture: JobPicture) -> Bool {
     guard !pair.wasDenied else { return false }
     return picture.taken?.provider == pair.provider || providers.contains(pair.provider) || windowSeconds > 0
   }
-  /// Why an amount is more than the job allows, whoever would approve it; nil when it is not.
+  /// Why an amount is more than the job allows, even with an approval; nil if it is not.
   func excess(_ amount: Int64) -> String? {
     if let bid = submit.bid, amount > bid {
       return "\(Amount.satoshis(amount)) are above the bid of \(Amount.satoshis(bid))"
@@ -77,24 +77,24 @@ public struct JobOrder: Sendable, Hashable {
     return named.filter { seen.insert($0).inserted }
   }
 
-  /// How often a provider that has fallen silent is asked once more.
+  /// How often a silent provider is asked again.
   public var retries: Int { submit.retries ?? 0 }
 
-  /// Whom the first request to each addresses: one after another, or all at once.
+  /// The providers that the first request of each round addresses: one after another, or all at once.
   public var rounds: [[PublicKey]] {
     submit.turns == .oneByOne && !providers.isEmpty ? providers.map { [$0] } : [providers]
   }
 
-  /// Attempts of one round, the first one among them. Attempts are numbered by rounds: those of the second begin with
-  /// this number, whether the first has used all of its own or not.
+  /// Attempts of one round, including the first. Attempts are numbered by rounds: those of the second round begin with
+  /// this number, even if the first round did not use all of its own.
   public var roundAttempts: Int { retries + 1 }
 
   /// What a request says.
   ///
   /// - Parameters:
-  ///   - providers: whom it addresses.
-  ///   - feeds: what the results of other jobs have come to.
-  /// - Returns: nil when an input is still waited for.
+  ///   - providers: the providers that it addresses.
+  ///   - feeds: the results of other jobs, as inputs.
+  /// - Returns: nil if an input is still missing.
   public func terms(for providers: [PublicKey], feeds: [JobID: JobFeed]) -> JobTerms? {
     var inputs: [JobInput] = []
     for input in submit.inputs ?? [] {
@@ -103,11 +103,11 @@ public struct JobOrder: Sendable, Hashable {
         guard let feed = feeds[other] else { return nil }
         (data, type) = (feed.data, feed.isText ? "text" : "job")
       }
-      // What is no relay's address is left out: it is a hint.
+      // `try?`: the relay is a hint, so one whose address cannot be read is left out.
       let relay = input.relay.flatMap { $0.isEmpty ? nil : try? RelayURL($0) }
       inputs.append(JobInput(data, type: type, relay: relay, marker: input.marker))
     }
-    // `try?`: they were read when it was submitted.
+    // `try?`: they could be read when the job was submitted.
     let relays = (submit.relays ?? []).compactMap { try? RelayURL($0) }.map { ForeignRelayURL($0) }
     let parameters = (submit.params ?? []).map { JobParameter($0[0], Array($0.dropFirst())) }
     let output = submit.output.flatMap { $0.isEmpty ? nil : $0 }
@@ -117,11 +117,11 @@ public struct JobOrder: Sendable, Hashable {
   }
 }
 
-/// What the result of another job has become as an input.
+/// The result of another job, as an input.
 public struct JobFeed: Sendable, Hashable {
   /// The other job.
   public var job: JobID
-  /// The id of its request, or its result itself.
+  /// The id of its request, or the result itself.
   public var data: String
   /// Whether it is the result itself.
   public var isText: Bool

@@ -3,32 +3,32 @@ internal import Nostr
 
 /// A job in memory.
 struct JobRecord: Sendable {
-  /// How something stands that others do.
+  /// The state of a task that others perform.
   struct TaskState: Sendable {
-    /// Until when it waits, milliseconds since 1970; nil: it is being done.
+    /// When it is tried again, milliseconds since 1970; nil while it is under way.
     var due: Int64?
-    /// How often it could not be done.
+    /// How often it has failed.
     var failures = 0
   }
 
   let order: JobOrder
-  /// What is written down.
+  /// The facts on disk.
   var facts: [JobFact]
   var picture: JobPicture
-  /// Whether the order is written down.
+  /// Whether the order is on disk.
   var isCommitted: Bool
-  /// Facts that are not written down yet.
+  /// Facts that are not on disk yet.
   var pendingCount = 0
   /// The time of the last fact: no two have the same.
   var lastStamp: Int64
   var tasks: [JobTask: TaskState] = [:]
-  /// Keys of intents that were handed to the rail by this process.
+  /// Keys of intents that this process has given to the rail.
   var begun: Set<Octets32> = []
-  /// Answers and receipts that are known, written down or not.
+  /// Answers and receipts that are known, on disk or not.
   var known: Set<EventID>
-  /// When the machine looks at it again by itself, milliseconds since 1970.
+  /// When the table looks at it without another input, milliseconds since 1970.
   var wakeAt: Int64?
-  /// Answers that were not kept.
+  /// Answers and receipts that were not kept.
   var droppedCount = 0
   var isClosing = false
 
@@ -50,13 +50,13 @@ struct JobRecord: Sendable {
     }
   }
 
-  /// A time for a fact that none has yet.
+  /// A time for a new fact that no other fact has.
   mutating func stamp(_ now: Int64) -> Int64 {
     lastStamp = max(now, lastStamp + 1)
     return lastStamp
   }
 
-  /// Whether a rail has an intent of it in its hands: what comes of that is waited for, also behind the job's end.
+  /// Whether a rail is carrying out one of its intents. The outcome is awaited even after the job's end.
   var isBeingPaid: Bool {
     tasks.keys.contains { task in
       switch task {
@@ -66,7 +66,7 @@ struct JobRecord: Sendable {
     }
   }
 
-  /// Answers in no order, of one event the one that counts.
+  /// The answers, in no order; for each event the fact that counts.
   var answers: [JobAnswerFact] {
     var found: [EventID: JobAnswerFact] = [:]
     for case .answered(let answer) in facts.map(\.what) where found[answer.event]?.isOpened != true {

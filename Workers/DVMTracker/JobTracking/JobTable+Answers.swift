@@ -2,15 +2,15 @@ internal import Contracts
 internal import Cryptography
 public import Nostr
 
-// What comes from the store: everything that anybody says of any job, and all receipts for zaps. Little of it is ours.
+// Events from the store: all answers to any job, and all receipts for zaps. Few of them are ours.
 
 extension JobTable {
-  /// Events of kinds 6000 to 7000 and 9735 that the store has committed, in the order of their seq; their signatures
-  /// were verified there.
+  /// Events of kinds 6000 to 7000 and 9735 that the store has committed, in the order of their seq. The store has
+  /// verified their signatures.
   ///
   /// - Parameters:
   ///   - events: the events.
-  ///   - cursor: all up to this seq have been looked at with them.
+  ///   - cursor: all events up to this seq have now been looked at.
   ///   - now: milliseconds since 1970.
   public mutating func received(_ events: [Event], cursor: Int64, at now: Int64) -> [JobAction] {
     for event in events {
@@ -20,7 +20,7 @@ extension JobTable {
     return finish(at: now)
   }
 
-  /// The event store is another one, with seqs of its own: of it nothing was looked at.
+  /// The event store is another one, with its own seqs: none of its events was looked at.
   public mutating func storeBegan(at now: Int64) -> [JobAction] {
     queued.cursor = 0
     return finish(at: now)
@@ -40,14 +40,14 @@ extension JobTable {
     note(id, .answered(answer), at: now)
   }
 
-  /// The request that an answer names; nil for what is none.
+  /// The request that an answer names; nil if the event is not an answer.
   private static func requestID(of event: Event) -> EventID? {
-    // `try?`: numbers of this range are also used for other things.
+    // `try?`: kinds in this range are also used for other things.
     event.kind == EventKind.jobFeedback
       ? (try? JobFeedback(event))?.answer.requestID : (try? JobResult(event))?.answer.requestID
   }
 
-  /// An answer to a job that is done with: kept, without its content.
+  /// An answer to a closed job. It is kept without its content.
   private mutating func takeLate(_ event: Event, _ request: EventID, _ id: JobID, at now: Int64) {
     guard lateCounts[id, default: 0] < limits.lateMaximum else { return }
     lateCounts[id, default: 0] += 1

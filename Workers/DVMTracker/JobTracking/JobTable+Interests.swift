@@ -3,27 +3,27 @@ internal import Contracts
 public import Cryptography
 public import Nostr
 
-// What is waited for on the network: answers to requests, and receipts for zaps. What comes of it comes by the store.
+// What is awaited from the network: answers to requests, and receipts for zaps. They arrive through the store.
 
 extension JobTable {
-  /// What is waited for on the network: events of these kinds that name these events.
+  /// What is awaited from the network: events of these kinds that name these events.
   public struct Interest: Sendable, Hashable {
     /// The kinds.
     public var kinds: [UInt16]
-    /// Where they are to be published; none: wherever the account reads.
+    /// Where they are to be published; empty: where the account reads.
     public var relays: [String]
-    /// Who would write them; nobody: whoever likes.
+    /// Their possible authors; empty: any author.
     public var authors: [PublicKey]
-    /// What they name (`e`), in order: requests, or events that were zapped.
+    /// What they name (`e`), in order: requests, or zapped events.
     public var events: [EventID]
-    /// When the first of these was made, seconds since 1970.
+    /// When the earliest of these was made, seconds since 1970.
     public var since: Int64
   }
 
-  /// Events of one interest.
+  /// Most events of one interest.
   public static let interestMaximum = 200
 
-  /// What is waited for on the network.
+  /// What is awaited from the network.
   public var interests: [Interest] {
     var groups: [Group: [(id: EventID, createdAt: Int64)]] = [:]
     for record in records.values {
@@ -36,7 +36,7 @@ extension JobTable {
         groups[group, default: []] += record.picture.requests.map { ($0.id, $0.createdAt) }
       }
       for zap in record.picture.zaps {
-        // Receipts are written where the request says, also those of jobs that stay here.
+        // Receipts are published where the request says, even if the job stays here.
         let relays = (zap.request?.relays ?? []).map(\.text).sorted()
         groups[Group(kinds: [EventKind.zapReceipt], relays: relays, authors: []), default: []]
           .append((zap.target, zap.createdAt))

@@ -3,10 +3,10 @@ internal import Contracts
 internal import Cryptography
 internal import Nostr
 
-// What is to be done for a job: seen from its facts, each time again.
+// What has to be done for a job, derived from its facts each time.
 
 extension JobTable {
-  /// Looks at a job none of whose facts are on their way: what has passed, what it has come to, what comes next.
+  /// Looks at a job whose facts are all on disk: what has passed, what state it has come to, what comes next.
   mutating func look(_ id: JobID, at now: Int64) {
     guard isLive, let record = records[id], record.isCommitted, record.pendingCount == 0 else { return }
     let picture = record.picture
@@ -25,7 +25,7 @@ extension JobTable {
     for task in wanted(id, record) { begin(task, at: now) }
   }
 
-  /// A job that has ended: what it leaves to be done, and who waits for it.
+  /// Looks at a job that has ended: what is left to do, and which jobs wait for it.
   private mutating func lookBack(_ id: JobID, _ record: JobRecord, at now: Int64) {
     for other in (dependents[id] ?? []).sorted() where records[other]?.pendingCount == 0 { look(other, at: now) }
     if takesBack(id, record, at: now) { return }
@@ -35,7 +35,7 @@ extension JobTable {
     queued.closed.append(id)
   }
 
-  /// Forgets a job with which everything is done.
+  /// Forgets a job for which nothing is left to do.
   mutating func close(_ id: JobID) {
     lateStamps[id] = records[id]?.lastStamp
     for zap in records[id]?.picture.zaps ?? [] { zaps.remove(zap) }
@@ -60,9 +60,9 @@ extension JobTable {
     }
   }
 
-  /// A job does not wait for another any more.
+  /// A job no longer waits for another one.
   ///
-  /// - Returns: whether nobody does: the other was kept in memory for this one.
+  /// - Returns: whether no job waits for it now: it was kept in memory for this one only.
   @discardableResult
   mutating func release(_ other: JobID, from id: JobID) -> Bool {
     guard dependents[other]?.remove(id) != nil, dependents[other]?.isEmpty == true else { return false }
@@ -71,18 +71,19 @@ extension JobTable {
     return true
   }
 
-  /// What a job in memory has come to; nil while it continues.
+  /// The outcome of a job in memory; nil while it continues.
   private func outcomeHere(_ id: JobID) -> Outcome? {
     guard let found = records[id], found.picture.endedAt != nil else { return nil }
     return Self.outcome(found.order, found.picture)
   }
 
-  /// What a job that has ended is for those that wait for it.
+  /// The outcome of an ended job, for the jobs that wait for it.
   static func outcome(_ order: JobOrder, _ picture: JobPicture) -> Outcome {
     guard picture.state == .settled, let taken = picture.taken else {
       return Outcome(state: picture.state, reason: picture.reason)
     }
-    // Who reads the request can read the result; what is encrypted, or stays here, is handed on itself.
+    // A provider that can read the request can read the result. An encrypted result, or one that stays here, is passed
+    // on itself.
     if !order.isEncrypted, !order.isLocal {
       return Outcome(state: .settled, feed: JobFeed(job: order.id, data: taken.request.description, isText: false))
     }
@@ -95,7 +96,7 @@ extension JobTable {
 
   // MARK: Tasks
 
-  /// What others are to do for a job that continues.
+  /// The tasks of a job that continues.
   private func wanted(_ id: JobID, _ record: JobRecord) -> [JobTask] {
     var wanted: [JobTask] = []
     for attempt in record.picture.attempts {
@@ -119,7 +120,7 @@ extension JobTable {
     return wanted
   }
 
-  /// Whether the intent was written down by this process, which then knows that nobody was told to pay.
+  /// Whether this process wrote the intent down, and so knows that no earlier one has given it to the rail.
   private func isOwn(_ intent: PaymentIntent, of record: JobRecord) -> Bool {
     approvedHere.contains(intent.key)
   }
@@ -139,6 +140,6 @@ extension JobTable {
     actions.append(.perform(task))
   }
 
-  /// A task has come to an end; nothing happens when nobody has it.
+  /// Ends a task; false if it was not under way.
   mutating func end(_ task: JobTask) -> Bool { records[task.job]?.tasks.removeValue(forKey: task) != nil }
 }

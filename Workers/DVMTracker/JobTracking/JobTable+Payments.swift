@@ -3,13 +3,13 @@ public import Cryptography
 public import Frames
 internal import Nostr
 
-// Money. An intent is written down before anybody pays, and never twice for one job, provider and payment hash. What is
-// refused says why, and what was said of money stays visible.
+// Money. An intent is written down before it can be paid, once for each job, provider and payment hash. A refusal says
+// why, and what was said about money stays visible.
 
 extension JobTable {
-  /// How long a payment counts against the bounds of a day.
+  /// How long an approval counts against the limits of a day.
   static let dayMilliseconds: Int64 = 86_400_000
-  /// For how long an approval is remembered after that, in milliseconds, so that nothing is approved twice.
+  /// How long an approval is remembered, in milliseconds, so that nothing is approved twice.
   public static let spendingMilliseconds: Int64 = 90 * dayMilliseconds
 
   /// Millisatoshi approved in the last 24 hours.
@@ -17,7 +17,7 @@ extension JobTable {
     Self.sum(spendings.filter { $0.at > now - Self.dayMilliseconds })
   }
 
-  /// Millisatoshi of all together, as far as they can be counted.
+  /// The sum in millisatoshi; it stops at the largest number.
   private static func sum(_ spendings: [Spending]) -> Int64 {
     spendings.reduce(0) { sum, next in
       let (total, overflows) = sum.addingReportingOverflow(next.amount)
@@ -39,7 +39,7 @@ extension JobTable {
       let payable = asking.filter {
         record.order.isPaidUnasked($0, record.picture) && problem(with: $0, record, at: now) == nil
       }
-      // One at a time, the cheapest; who has delivered before any other.
+      // One at a time, the cheapest first; but the provider of the taken result before all others.
       let ends = record.picture.pairs.values.filter(\.holdsTurn).map { $0.payableUntil ?? .max }
       guard ends.allSatisfy({ $0 <= now }) else {
         if let next = ends.filter({ $0 > now && $0 < .max }).min() { wake(id, at: next) }
@@ -65,7 +65,7 @@ extension JobTable {
 
   private static func price(_ pair: JobPicture.Pair) -> Int64 { intent(pair, isAutomatic: true)?.amount ?? .max }
 
-  /// What is paid to a provider: its invoice, or where it shows none, or somebody wants it so, a zap.
+  /// The payment to a provider: its invoice; or a zap, if it shows no invoice or the caller wants a zap.
   static func intent(_ pair: JobPicture.Pair, isAutomatic: Bool, zaps: Bool = false) -> PaymentIntent? {
     guard let bill = pair.bill else { return nil }
     if zaps || bill.isForZap {
@@ -75,7 +75,7 @@ extension JobTable {
     return intent(bill, of: pair.provider, isAutomatic: isAutomatic)
   }
 
-  /// What is paid by an invoice; nil where none is in order.
+  /// The payment of an invoice; nil if no invoice is in order.
   static func intent(_ bill: JobBill, of provider: PublicKey, isAutomatic: Bool = false) -> PaymentIntent? {
     guard let hash = bill.paymentHash, let amount = bill.payable, let invoice = bill.invoice else { return nil }
     return PaymentIntent(
@@ -87,14 +87,14 @@ extension JobTable {
     note(id, .approved(intent), at: now)
   }
 
-  /// What is approved counts against the bounds.
+  /// Counts an approval against the limits.
   mutating func count(_ intent: PaymentIntent, of id: JobID, at now: Int64) {
-    // A job that goes on counts all of its payments, however old.
+    // A job in memory counts all of its payments, however old they are.
     let records = records
     spendings.removeAll { $0.at <= now - Self.spendingMilliseconds && records[$0.job] == nil }
     let spending = Spending(at: now, job: id, provider: intent.provider, key: intent.key, amount: intent.amount)
     if let known = spendings.firstIndex(where: spending.isSame) {
-      // Approved before, and denied since. It may have been carried out, also by an earlier process.
+      // It was approved before, and denied since. It may have been paid, also by an earlier process.
       spendings[known].at = now
     } else {
       spendings.append(spending)
@@ -102,19 +102,19 @@ extension JobTable {
     }
   }
 
-  /// Whether an intent counts against the bounds.
+  /// Whether an intent counts against the limits.
   func isCounted(_ intent: PaymentIntent, of id: JobID) -> Bool {
     spendings.contains { $0.job == id && $0.provider == intent.provider && $0.key == intent.key }
   }
 
-  /// What nobody can pay any more counts against no bound; approved again, it is counted again.
+  /// A payment that can no longer be made counts against no limit. If it is approved again, it counts again.
   mutating func discount(_ intent: PaymentIntent, of id: JobID) {
     spendings.removeAll { $0.job == id && $0.provider == intent.provider && $0.key == intent.key }
   }
 
-  // MARK: What speaks against it
+  // MARK: Objections
 
-  /// Why a provider is not to be paid what it asks for; nil when nothing speaks against it.
+  /// Why a provider must not be paid what it asks for; nil if it may be.
   func problem(with pair: JobPicture.Pair, _ record: JobRecord, zaps: Bool = false, at now: Int64) -> String? {
     guard let bill = pair.bill else { return "the provider has not said how" }
     if let problem = bill.problem, !bill.isForZap, !(zaps && bill.invoice == nil) { return problem }
@@ -131,7 +131,7 @@ extension JobTable {
       return "the same invoice was approved for another job or provider, or a payment of its hash proves that of one"
     }
     if let known = Self.approved(record.facts, pair.provider, intent.key), known.way != intent.way {
-      // It counts once, for what the other one is of; and whoever pays both pays twice.
+      // It would count only once, with the other invoice's amount, but both could be paid.
       return "another invoice of the same payment hash was approved, of \(Amount.satoshis(known.amount))"
     }
     return beyond(
@@ -139,13 +139,13 @@ extension JobTable {
       record.order)
   }
 
-  /// What was approved for a provider under a payment hash, whatever was decided since.
+  /// The last approval for a provider with a payment hash, whatever was decided since.
   static func approved(_ facts: [JobFact], _ provider: PublicKey, _ hash: Octets32) -> PaymentIntent? {
     let intents = facts.compactMap { if case .approved(let intent) = $0.what { intent } else { nil } }
     return intents.last { $0.provider == provider && $0.zapTarget == nil && $0.key == hash }
   }
 
-  /// What is said of an invoice that it is too late for.
+  /// The problem of an expired invoice.
   static let expiredInvoice = "the invoice has expired"
 
   private func beyond(_ next: Spending, _ order: JobOrder) -> String? {
@@ -156,7 +156,7 @@ extension JobTable {
     let today = others.filter { $0.at > next.at - Self.dayMilliseconds }
     let bounds: [(Int64?, [Spending], String)] = [
       (order.payableMaximum, others.filter { $0.job == order.id }, "for this job"),
-      // What is configured is the ceiling, whoever asks; a job may have a lower one.
+      // The configured limit is the highest for every caller; a job may have a lower one.
       (min(rules?.dayMaximum ?? .max, limits.dayMaximum), today, "in 24 hours"),
       (
         min(rules?.providerMaximum ?? .max, limits.providerDayMaximum), today.filter { $0.provider == next.provider },
@@ -172,15 +172,15 @@ extension JobTable {
     return nil
   }
 
-  // MARK: By somebody's word
+  // MARK: By a caller's decision
 
-  /// What a provider asks for may be paid; with a preimage, it was.
+  /// Approves what a provider asks for; with a preimage, takes it as paid.
   ///
   /// - Parameters:
   ///   - id: the job.
-  ///   - provider: who; nil where only one asks, or a preimage says it.
-  ///   - preimage: proof that it was paid.
-  ///   - zap: what is said of a zap in place of the invoice; nil: a zap where there is no invoice.
+  ///   - provider: the provider; nil if only one asks, or the preimage identifies it.
+  ///   - preimage: the proof that it was paid.
+  ///   - zap: what the caller says about a zap in place of the invoice; nil: a zap only if there is no invoice.
   ///   - now: milliseconds since 1970.
   /// - Throws: `nothing-to-pay`, `provider-needed`, `invoice-refused`, `no-such-job`.
   public mutating func approve(
@@ -201,7 +201,7 @@ extension JobTable {
     _ id: JobID, _ record: JobRecord, _ pair: JobPicture.Pair, _ zap: ZapWord?, at now: Int64
   ) throws(Refusal) {
     let zaps = zap != nil
-    // Approved already, or about to be: it is one intent.
+    // Approved already, or about to be: there is one intent.
     let isApproved =
       pair.payment == .approved
       || hasPending(id) { if case .approved(let intent) = $0 { intent.provider == pair.provider } else { false } }
@@ -218,7 +218,7 @@ extension JobTable {
     approve(intent, of: id, at: now)
   }
 
-  /// What a provider asks for is not to be paid.
+  /// Denies the payment that a provider asks for.
   ///
   /// - Throws: `nothing-to-pay`, `provider-needed`, `no-such-job`.
   public mutating func deny(_ id: JobID, provider: PublicKey?, at now: Int64) throws(Refusal) -> [JobAction] {
@@ -229,7 +229,7 @@ extension JobTable {
     return finish(at: now)
   }
 
-  /// The provider that somebody means.
+  /// The provider that a caller means.
   func payee(_ id: JobID, _ provider: PublicKey?) throws(Refusal) -> (JobRecord, JobPicture.Pair) {
     guard let record = records[id], record.picture.endedAt == nil else { throw Self.over }
     if let provider {
@@ -253,7 +253,7 @@ extension JobTable {
     (queued.entries + (outstanding?.batch.entries ?? [])).contains { $0.job == id && matches($0.fact.what) }
   }
 
-  /// The facts of a job that are not written down yet.
+  /// The facts of a job that are not on disk yet.
   func factsOnTheWay(_ id: JobID) -> [JobFact] {
     ((outstanding?.batch.entries ?? []) + queued.entries).filter { $0.job == id }.map(\.fact)
   }
@@ -264,7 +264,7 @@ extension JobTable {
 
   // MARK: The rail
 
-  /// What has come of an intent.
+  /// The outcome of an intent.
   public mutating func settled(
     _ id: JobID, _ intent: PaymentIntent, _ outcome: PaymentOutcome, at now: Int64
   ) -> [JobAction] {
@@ -272,12 +272,12 @@ extension JobTable {
     guard end(.lookUp(id, intent)) || wasBegun else { return finish(at: now) }
     let hasEnded = records[id]?.picture.endedAt != nil
     switch outcome {
-    // Of a zap the receipt is the proof: the invoice that its wallet has made is not known here.
+    // For a zap the receipt is the proof: the invoice that its wallet has made is not known here.
     case .paid(let preimage) where intent.zapTarget == nil && SHA256.hash(preimage.bytes) == intent.key:
       guard claim(intent.key, id, intent.provider, at: now) else { break }
       note(id, .paid(intent.provider, paymentHash: intent.key, preimage: preimage), at: now)
     case .failed where !hasEnded:
-      // Another one may be approved by now, or asked for.
+      // Another intent may have been approved meanwhile, or another bill shown.
       let pair = records[id]?.picture.pairs[intent.provider]
       if pair?.payment == .approved, pair?.intent?.key == intent.key {
         note(id, .denied(intent.provider, isAutomatic: true), at: now)

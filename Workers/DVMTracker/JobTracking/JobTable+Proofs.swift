@@ -3,32 +3,32 @@ public import Cryptography
 public import Frames
 public import Nostr
 
-// Preimages. Each has one payment hash, and so says itself which payment it proves: of an invoice that was approved, or
-// shown, or of one that a wallet has made for a zap's request. So it is taken for whatever it fits, also where several
-// ask, where another invoice was approved since, and where the job has ended: a provider that is paid first may have
-// its result here before its customer has the preimage from the wallet. Then that it was paid changes nothing of how
-// the job has ended, but what is told of the money.
+// Preimages. Each has one payment hash, and so identifies the payment that it proves: of an invoice that was approved
+// or shown, or of one that a wallet has made for a zap's request. So it is accepted for whatever it fits: if several
+// providers ask, if another invoice was approved since, and if the job has ended. A provider that is paid first may
+// send its result before the customer has the preimage from the wallet. After the job's end, the proof does not change
+// how the job ended, only what is said about the money.
 
 /// The payment that a preimage proves.
 private struct Evidence {
   var provider: PublicKey
   var hash: Octets32
-  /// What was paid; nil of a zap, which was approved before its request was signed.
+  /// What was paid; nil for a zap, which was approved before its request was signed.
   var intent: PaymentIntent?
 }
 
 extension JobTable {
-  /// Whether a job has come to its end, written down or about to be.
+  /// Whether a job has ended, or is about to.
   public func isOver(_ id: JobID) -> Bool {
     records[id].map { $0.picture.endedAt != nil || $0.picture.state.isFinal } ?? true
   }
 
-  /// A payment of a job that has ended was made: its proof is noted.
+  /// Takes the proof of a payment for a job that has ended.
   ///
   /// - Parameters:
   ///   - order: the job.
-  ///   - facts: what is on the disk of it.
-  ///   - provider: who was paid; whoever the preimage says when nil.
+  ///   - facts: its facts on disk.
+  ///   - provider: the provider that was paid; nil: the preimage identifies it.
   ///   - preimage: the proof.
   ///   - invoice: the invoice that a wallet has made for a zap's request.
   ///   - now: milliseconds since 1970.
@@ -49,7 +49,7 @@ extension JobTable {
     guard !isNoted(found, order.id, facts) else { return finish(at: now) }
     guard claim(found.hash, order.id, found.provider, at: now) else { throw Self.spentElsewhere }
     let last = facts.map(\.at).max() ?? 0
-    // A zap has no hash before its wallet makes an invoice.
+    // A zap has no payment hash until its wallet makes an invoice.
     let standing = picture.pairs[found.provider]?.intent
     let isZapCounted = standing.map { $0.zapTarget != nil && !picture.voidIntents.contains($0) } ?? false
     let isCounted = isZapCounted || Self.approved(facts, found.provider, found.hash) != nil
@@ -58,13 +58,13 @@ extension JobTable {
       noteLate(order.id, .approved(intent), behind: last, at: now)
     }
     noteLate(order.id, .paid(found.provider, paymentHash: found.hash, preimage: preimage), behind: last, at: now)
-    // No picture of it is kept that would be seen to change.
+    // It has no picture in memory whose change would be counted.
     if records[order.id] == nil { counters.paid((found.intent ?? standing)?.amount ?? 0) }
     return finish(at: now)
   }
 
-  /// Who writes the receipts of a provider's wallet became known when its job had ended: a receipt that is there proves
-  /// the payment then.
+  /// The key that writes the receipts of a provider's wallet became known after the job's end. A receipt that is there
+  /// then proves the payment.
   ///
   /// - Throws: `nothing-to-pay`, `provider-needed`.
   public mutating func walletNamed(
@@ -85,7 +85,7 @@ extension JobTable {
   /// - Parameters:
   ///   - id: the job.
   ///   - what: the fact.
-  ///   - last: the time of a fact that is known to be there.
+  ///   - last: the time of a fact that the job is known to have.
   ///   - now: milliseconds since 1970.
   mutating func noteLate(_ id: JobID, _ what: JobFact.What, behind last: Int64 = 0, at now: Int64) {
     guard records[id] == nil else { return note(id, what, at: now) }
@@ -94,9 +94,9 @@ extension JobTable {
     queued.entries.append(JobBatch.Entry(job: id, fact: JobFact(at: stamp, what)))
   }
 
-  // MARK: Of a job that continues
+  // MARK: Jobs that continue
 
-  /// Takes the proof of a payment, whether that was approved before or not: the money is gone.
+  /// Takes the proof of a payment, whether it was approved before or not, because the money is spent.
   mutating func prove(
     _ id: JobID, _ provider: PublicKey?, _ preimage: Octets32, _ invoice: Invoice?, at now: Int64
   ) throws(Refusal) {
@@ -110,14 +110,14 @@ extension JobTable {
     let isStanding = pair?.payment == .approved && pair?.intent?.key == found.hash
     let isCounted = pair?.payment == .paid && Self.approved(record.facts, found.provider, found.hash) != nil
     if !isStanding, !isCounted, let intent = found.intent {
-      // It counts, and nobody is told to pay it again.
+      // It counts as approved, but must not be paid again.
       records[id]?.begun.insert(found.hash)
       approve(intent, of: id, at: now)
     }
     note(id, .paid(found.provider, paymentHash: found.hash, preimage: preimage), at: now)
   }
 
-  /// Whether a proof is written down, or about to be.
+  /// Whether a proof is on disk, or on its way there.
   private func isNoted(_ found: Evidence, _ id: JobID, _ facts: [JobFact]) -> Bool {
     func isProof(_ what: JobFact.What) -> Bool {
       if case .paid(found.provider, found.hash, _) = what { true } else { false }
@@ -127,8 +127,8 @@ extension JobTable {
 
   // MARK: What a preimage proves
 
-  /// The payment that a preimage proves: of a zap whose request the invoice was made for, else of the invoice with its
-  /// hash, one that was approved before one that was only shown; nil when there is none.
+  /// The payment that a preimage proves: of a zap, if the invoice was made for its request; else of the invoice with
+  /// its hash, where an approved one goes before one that was only shown; nil if there is no such payment.
   private static func evidence(
     _ picture: JobPicture, _ facts: [JobFact], _ provider: PublicKey?, _ preimage: Octets32, _ invoice: Invoice?
   ) throws(Refusal) -> Evidence? {
@@ -141,7 +141,8 @@ extension JobTable {
     let approved = intents.last { $0.zapTarget == nil && $0.key == hash && (provider ?? $0.provider) == $0.provider }
     if let approved { return Evidence(provider: approved.provider, hash: hash, intent: approved) }
     let bills = bills(facts, of: provider).filter { $0.bill.paymentHash == hash }
-    // Whoever makes invoices can give several one hash, and which was paid nobody can see: the bounds take the highest.
+    // The maker of invoices can give several of them one hash, and which of them was paid is not visible: the highest
+    // amount counts against the limits.
     guard let shown = bills.max(by: { ($0.bill.payable ?? -1) < ($1.bill.payable ?? -1) }) else { return nil }
     let payees = Set(bills.map(\.provider))
     guard payees.count == 1 else { throw several("have shown this invoice", payees) }
@@ -153,7 +154,7 @@ extension JobTable {
     invoice.commits(toDescription: String(decoding: zap.json, as: UTF8.self))
   }
 
-  /// Makes sure that a zap was paid by an invoice that was made for its request.
+  /// Checks that the invoice was made for a zap's request and has its amount, and that the preimage is the invoice's.
   private static func evidence(
     of zap: ZapRequestFact, _ preimage: Octets32, _ invoice: Invoice
   ) throws(Refusal) -> Evidence {
@@ -190,7 +191,7 @@ extension JobTable {
     return mismatch(hash)
   }
 
-  /// Why a preimage is no proof of one of these zaps; nil without any.
+  /// Why a preimage does not prove one of these zaps; nil without zaps.
   private static func objection(to zaps: [ZapRequestFact], _ invoice: Invoice?) -> Refusal? {
     guard !zaps.isEmpty else { return nil }
     return invoice == nil
@@ -207,9 +208,9 @@ extension JobTable {
     return refusal(.providerNeeded, "several \(what), and one has to be named as 'provider': \(names)")
   }
 
-  /// What is said of a preimage that proves another payment.
+  /// The refusal of a preimage that proves another payment.
   static let spentElsewhere = refusal(
     .invoiceRefused, "the preimage proves a payment for another job or provider, and one payment settles one")
-  /// What is said of a payment that nobody waits for.
+  /// The refusal of a decision about payments after the job's end.
   static let over = refusal(.nothingToPay, "the job has ended, and nobody waits for a payment")
 }

@@ -2,24 +2,24 @@ internal import Contracts
 internal import Cryptography
 internal import Nostr
 
-// Receipts for zaps, as they come. Anybody can write one, and once one was published anybody can write one that holds
-// our request. So those that prove something have places of their own, and of the others those stay of which a wallet
-// that is named later may make a proof.
+// Receipts for zaps, as they come. Anyone can write one, and once a receipt is public, anyone can write others that
+// contain our request. So receipts that prove something have places of their own. Of the others, those stay that can
+// become a proof if a wallet is named later.
 
-/// What a receipt is worth in a job.
+/// How much a receipt is worth to a job.
 private enum ReceiptWorth: Int, Comparable {
-  /// It holds no request of ours.
+  /// It contains no request of ours.
   case stray
-  /// It holds our request, and something is wrong with it.
+  /// It contains our request, and something is wrong with it.
   case refused
-  /// Nothing is wrong with it, and nobody knows whether the payee's wallet wrote it.
+  /// Nothing is wrong with it, but it is not known whether the payee's wallet wrote it.
   case doubted
-  /// It proves that it was paid.
+  /// It proves the payment.
   case proof
 
   static func < (left: ReceiptWorth, right: ReceiptWorth) -> Bool { left.rawValue < right.rawValue }
 
-  /// Whether both are counted together.
+  /// Whether both count against the same limit.
   func sharesRoom(with other: ReceiptWorth) -> Bool {
     switch self {
     case .stray, .proof: self == other
@@ -42,15 +42,16 @@ extension JobTable {
       records[id]?.droppedCount += 1
       return
     }
-    // What does not prove anything claims nothing: whoever likes can write it, with the hash of another's invoice.
+    // A receipt that proves nothing claims no hash: anyone can write one with the hash of another provider's invoice.
     if isProof, receipt.objection == nil, let hash = receipt.hash, let payee {
       _ = claim(hash, id, payee, at: now)
     }
     note(id, .receipted(receipt), at: now)
   }
 
-  /// Whether a payment hash is that of another payment: also of one that somebody else has asked for here, where the
-  /// receipt shows no preimage. Its wallet's word alone takes nobody's invoice from him.
+  /// Whether a payment hash belongs to another payment. If the receipt shows no preimage, an invoice that another
+  /// provider has shown here is enough for that: the word of one provider's wallet must not take another provider's
+  /// invoice.
   private func isOther(_ receipt: ZapReceiptFact, _ hash: Octets32, _ id: JobID, _ payee: PublicKey) -> Bool {
     if isSpentElsewhere(hash, than: id, payee) { return true }
     guard receipt.preimage == nil else { return false }
@@ -59,7 +60,7 @@ extension JobTable {
     }
   }
 
-  /// Whether a receipt can be kept; one that is worth less makes room for it.
+  /// Whether a receipt can be kept; one of less worth makes room for it.
   private mutating func makeRoom(for receipt: ZapReceiptFact, _ id: JobID, _ record: JobRecord) -> Bool {
     let own = worth(receipt, id, record)
     let beside = receipts(id, record.facts).map { (event: $0.event, worth: worth($0, id, record)) }
@@ -77,7 +78,7 @@ extension JobTable {
     return isProof ? .proof : .doubted
   }
 
-  /// The receipts of a job that are kept, written down or about to be.
+  /// The kept receipts of a job, on disk or on their way there.
   private func receipts(_ id: JobID, _ facts: [JobFact]) -> [ZapReceiptFact] {
     let gone = Set((queued.dropped + (outstanding?.batch.dropped ?? [])).filter { $0.job == id }.map(\.event))
     return (facts + factsOnTheWay(id)).compactMap { fact in
@@ -93,15 +94,15 @@ extension JobTable {
     return facts.contains { $0.what == what } || hasPending(id) { $0 == what }
   }
 
-  /// Somebody says who writes the receipts of a provider's wallet: those that are there prove from now on that it was
-  /// paid, but for those whose payment is another's.
+  /// A caller names the key that writes the receipts of a provider's wallet. The receipts that are there prove the
+  /// payment from now on, except those whose payment hash belongs to another payment.
   ///
   /// - Parameters:
-  ///   - wallet: who writes them.
-  ///   - provider: who is paid.
+  ///   - wallet: that key.
+  ///   - provider: the provider that is paid.
   ///   - id: the job.
-  ///   - picture: the job as it is on the disk.
-  ///   - facts: what is on the disk of it.
+  ///   - picture: the job as it is on disk.
+  ///   - facts: its facts on disk.
   ///   - now: milliseconds since 1970.
   mutating func name(
     _ wallet: PublicKey, of provider: PublicKey, _ id: JobID, _ picture: JobPicture, _ facts: [JobFact], at now: Int64
@@ -119,8 +120,8 @@ extension JobTable {
 
   // MARK: After the end
 
-  /// Until when receipts are looked for of a job that has ended, milliseconds since 1970; nil when none is due. A
-  /// provider that trusts its wallet is faster with its result than the receipt is.
+  /// Until when receipts for an ended job are awaited, milliseconds since 1970; nil if it awaits no receipt. A provider
+  /// that trusts its wallet sends its result before the receipt comes.
   func receiptsEnd(_ record: JobRecord) -> Int64? {
     guard let endedAt = record.picture.endedAt, record.picture.isReceiptDue else { return nil }
     return endedAt + limits.lateReceiptMilliseconds
@@ -128,12 +129,12 @@ extension JobTable {
 }
 
 extension JobPicture {
-  /// Who is paid by the zap that a receipt is for; nil when it is none of ours.
+  /// The provider that is paid by the zap of a receipt; nil if it is not a zap of ours.
   func payee(of receipt: ZapReceiptFact) -> PublicKey? {
     receipt.request.flatMap { request in zaps.first { $0.id == request }?.provider }
   }
 
-  /// Whether somebody may have paid a zap here of which no proof has come.
+  /// Whether a zap may have been paid for which no proof has come.
   var isReceiptDue: Bool {
     pairs.values.contains { $0.payment == .approved && $0.paidAt == nil && zap(for: $0.intent) != nil }
   }

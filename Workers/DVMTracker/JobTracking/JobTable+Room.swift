@@ -2,20 +2,20 @@ internal import Contracts
 internal import Cryptography
 internal import Nostr
 
-// What is kept of what everybody says. Keys cost nothing, so whoever likes can come with more of them than there are
-// places: a place is not held by coming first. Those who were named always have theirs; the others have them by what
-// they have said, results first, then bills that could be approved, then all else. Of two with the same the one dated
-// earlier stays, then the lower key. So who is kept does not depend on who came when.
+// What is kept of everything that is sent. Keys cost nothing, so there can always be more of them than places. So
+// coming first does not secure a place. Named providers always have theirs. The others are ranked by what they have
+// sent: results first, then bills that could be approved, then everything else. Among equals the one with the earlier
+// date stays, then the one with the lower key. So the order of arrival does not matter.
 
-/// What a provider's place is worth in a job.
+/// How much a provider's place in a job is worth.
 struct ProviderStanding: Comparable, Sendable {
-  /// What it has said that leads furthest.
+  /// The best that a provider has sent.
   enum Rank: Int, Sendable, Comparable {
-    /// What counts for nothing.
+    /// Something that does not count.
     case noise
-    /// That it works on it, a part, an error, a bill that nobody could approve, something that is still encrypted.
+    /// Progress, a partial result, an error, a bill that cannot be approved, or something that is still encrypted.
     case word
-    /// That it wants to be paid, in order.
+    /// A bill in order.
     case bill
     /// A result.
     case result
@@ -34,11 +34,11 @@ struct ProviderStanding: Comparable, Sendable {
   }
 
   var rank: Rank
-  /// When it has said that first, and not before the request it answers, seconds since 1970.
+  /// The date of the first of these, but not before the request that it answers, seconds since 1970.
   var date: Int64
   var provider: PublicKey
 
-  /// The standing of whoever has said this; nil of nobody.
+  /// The standing of a provider that has sent these answers; nil if there are no answers.
   init?(_ said: [JobAnswerFact], of provider: PublicKey, requests: [EventID: Int64]) {
     guard let rank = said.map(Rank.init).max() else { return nil }
     let dates = said.filter { Rank($0) == rank }.map { max($0.createdAt, requests[$0.request] ?? .min) }
@@ -54,7 +54,7 @@ struct ProviderStanding: Comparable, Sendable {
 }
 
 extension JobTable {
-  /// Whether an answer can be kept; what is worth less makes room for it.
+  /// Whether an answer can be kept; one that is worth less makes room for it.
   mutating func makeRoom(for answer: JobAnswerFact, _ id: JobID, _ record: JobRecord) -> Bool {
     let onTheWay = answersOnTheWay(id)
     if let endedAt = record.picture.endedAt {
@@ -96,7 +96,7 @@ extension JobTable {
     case none
   }
 
-  /// A place for somebody who has said nothing before.
+  /// A place for a provider that has sent nothing before.
   private func place(
     for answer: JobAnswerFact, among all: [JobAnswerFact], _ id: JobID, _ record: JobRecord
   ) -> Place {
@@ -115,7 +115,7 @@ extension JobTable {
     return .insteadOf(least.provider)
   }
 
-  /// Whether anything was approved for a provider, or paid: then what it has asked for stays.
+  /// Whether a payment to a provider was approved or made: then its bills stay.
   private func isInvolvedInPayment(_ provider: PublicKey, _ id: JobID, _ record: JobRecord) -> Bool {
     if let pair = record.picture.pairs[provider], pair.intent != nil || pair.paidAt != nil { return true }
     return hasPending(id) { what in
@@ -127,7 +127,7 @@ extension JobTable {
     }
   }
 
-  /// Answers that are not written down yet.
+  /// Answers that are not on disk yet.
   private func answersOnTheWay(_ id: JobID) -> [JobAnswerFact] {
     let gone = Set(queued.dropped.map(\.event))
     return (queued.entries + (outstanding?.batch.entries ?? [])).compactMap { entry in
@@ -138,8 +138,7 @@ extension JobTable {
 
   private mutating func drop(_ answers: [JobAnswerFact], of id: JobID) { drop(Set(answers.map(\.event)), of: id) }
 
-  /// Forgets answers and receipts: those that wait for the disk are not written, the others are deleted with the next
-  /// batch.
+  /// Forgets answers and receipts: those that wait for the disk are not written; the next batch deletes the others.
   mutating func drop(_ events: Set<EventID>, of id: JobID) {
     guard !events.isEmpty else { return }
     let count = queued.entries.count

@@ -4,25 +4,25 @@ public import Cryptography
 public import Frames
 internal import Nostr
 
-// From what somebody says to an order that is complete, and the end that somebody puts to it.
+// From a submission to a complete order; and the cancellation of a job.
 
 extension JobTable {
-  /// A job that somebody wants done. It is accepted when it is on the disk; the same key again is the same job.
+  /// Submits a job. It is accepted when it is on disk; the same key again gives the same job.
   ///
   /// - Parameters:
-  ///   - submit: what was said; it has no `JobSubmit.objection`.
-  ///   - id: a name that no job has, chosen at random.
-  ///   - account: whose job it is.
+  ///   - submit: what the submitter asks for; it has no `JobSubmit.objection`.
+  ///   - id: a random id that no job has.
+  ///   - account: the account whose job it is.
   ///   - isServedHere: whether the provider of this machine serves this kind.
-  ///   - host: that provider, where it is known: a job that nobody else is named for, and that stays here, is for it.
+  ///   - host: the key of that provider, if known: a job that stays here and names no other provider is for it.
   ///   - now: milliseconds since 1970.
-  /// - Returns: the job, which may not be on the disk yet, and what is to be done.
+  /// - Returns: the job, which may not be on disk yet, and the actions.
   /// - Throws: `bad-request`, `no-such-job`, `full`.
   public mutating func submitted(
     _ submit: JobSubmit, as id: JobID, account: PublicKey, isServedHere: Bool, host: PublicKey? = nil,
     at now: Int64
   ) throws(Refusal) -> (job: JobID, actions: [JobAction]) {
-    // What was learned for a job that is refused, or is there already, is not kept.
+    // Outcomes that were learned for a job that is refused, or is there already, are not kept.
     defer { outcomes = outcomes.filter { dependents[$0.key] != nil } }
     if let key = submit.key, let known = keys[key] { return (known, finish(at: now)) }
     precondition(records[id] == nil, "a new job has a name that no other has")
@@ -42,13 +42,13 @@ extension JobTable {
     keys.add(id, keyed: order.key)
     for other in order.dependencies { dependents[other, default: []].insert(id) }
     queued.accepted.append(order)
-    // What came before may have failed; who comes next is the next attempt.
+    // The last write may have failed; a new job is a reason to try again now.
     writeDue = nil
     return (id, finish(at: now))
   }
 
-  /// Jobs that an input of `submit` names and that are not in memory: their outcomes are to be ``learned(_:_:_:)``
-  /// before it is submitted.
+  /// Jobs that inputs of `submit` name and that are not in memory. Pass the outcome of each to ``learned(_:_:_:)``
+  /// before submitting.
   public func unknownDependencies(of submit: JobSubmit) -> [JobID] {
     (submit.inputs ?? []).compactMap { input in
       guard input.type == "job", let id = job(named: input.data) else { return nil }
@@ -75,7 +75,7 @@ extension JobTable {
     let isForHere = isServedHere && isForNobodyElse && submit.relays?.isEmpty != false
     if submit.reach == nil || submit.reach == .auto { whole.reach = isForHere ? .local : .relays }
     if isForHere, whole.reach == .local, let host, submit.choice?.agreement ?? 1 == 1 {
-      // Nobody else is meant. Where several are to agree, whoever else is here is heard as well.
+      // No other provider is meant. If several must agree, other providers here may answer as well.
       providers = [host]
     }
     whole.providers = providers.map(\.description)
@@ -134,7 +134,7 @@ extension JobTable {
       found.data = other.description
       return found
     }
-    // Somebody else's request: whoever does the job finds its result.
+    // Another customer's request: the provider that does the job finds its result.
     guard EventID(input.data) != nil else {
       throw Refusal(
         .noSuchJob, "an input names the job \"\(input.data.prefix(80))\", which is not here", outcome: .notStarted)
@@ -144,7 +144,7 @@ extension JobTable {
 
   // MARK: Checking
 
-  /// Has the codec look at what the first request will be, with the results it waits for left out.
+  /// Has the codec check the first request, with placeholders for the results that it waits for.
   private func checkTerms(_ order: JobOrder) throws(Refusal) {
     var feeds: [JobID: JobFeed] = [:]
     for other in order.dependencies {
@@ -188,8 +188,8 @@ extension JobTable {
 
   // MARK: Cancelling
 
-  /// A job is called off: nothing more is asked or paid for it, and what was asked is taken back. One that has ended
-  /// stays as it is.
+  /// Cancels a job: it asks and pays for nothing from now on, and its requests are deleted. A job that has ended stays
+  /// as it is.
   public mutating func cancelled(_ id: JobID, at now: Int64) -> [JobAction] {
     guard let record = records[id], record.picture.endedAt == nil, !record.picture.state.isFinal else {
       return finish(at: now)

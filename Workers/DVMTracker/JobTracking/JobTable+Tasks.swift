@@ -2,12 +2,12 @@ internal import Contracts
 public import Cryptography
 public import Nostr
 
-// What has come of what others were asked to do.
+// The outcomes of tasks.
 
 extension JobTable {
   // MARK: What a task needs
 
-  /// What the request of an attempt says; nil when it is not to be made any more.
+  /// What the request of an attempt says; nil if the request is no longer to be made.
   public func terms(_ id: JobID, attempt: Int) -> JobTerms? {
     guard let record = records[id], record.picture.endedAt == nil,
       let found = record.picture.attempts.first(where: { $0.number == attempt }), found.request == nil
@@ -23,7 +23,7 @@ extension JobTable {
   /// A request of a job as it was published.
   public func request(_ id: JobID, _ request: EventID) -> JobRequest? { records[id]?.request(request) }
 
-  /// An answer that is encrypted, and who has encrypted it.
+  /// An encrypted answer, and the provider that has encrypted it.
   public func sealed(_ id: JobID, _ event: EventID) -> (provider: PublicKey, event: Event)? {
     // `try?`: it was an event when it was kept.
     guard let answer = records[id]?.answers.first(where: { $0.event == event }), let json = answer.sealed,
@@ -32,7 +32,7 @@ extension JobTable {
     return (answer.provider, read)
   }
 
-  /// Requests whose way to relays is not over: who publishes is asked how far they are.
+  /// Requests that are still on their way to relays; the shell asks the publisher about them.
   public var watched: [EventID] {
     records.values.flatMap { record in
       record.picture.attempts.compactMap { attempt in
@@ -42,7 +42,7 @@ extension JobTable {
     }
   }
 
-  /// Requests of jobs that go on which the store has, as far as is known; the oldest first.
+  /// Requests of jobs that continue which the store has, to the tracker's knowledge; the oldest first.
   public var storedRequests: [(job: JobID, request: EventID)] {
     let requests = records.flatMap { id, record in
       record.picture.attempts.compactMap { attempt -> (job: JobID, request: EventID, startedAt: Int64)? in
@@ -55,10 +55,10 @@ extension JobTable {
 
   // MARK: Outcomes
 
-  /// The request of an attempt is signed. The event is verified by nobody: the signer is believed.
+  /// The request of an attempt is signed. The event is not verified, because the signer is trusted.
   public mutating func made(_ id: JobID, attempt: Int, event: Event, at now: Int64) -> [JobAction] {
     if let other = requestJobs[event.id], other != id {
-      // Two jobs of the same words are two requests, or an answer could be of either.
+      // Two jobs with equal contents must have two requests: an answer to one event could belong to either.
       return failed(.make(id, attempt: attempt), "another job has asked the same in the same second", at: now)
     }
     guard end(.make(id, attempt: attempt)), records[id]?.picture.endedAt == nil else { return finish(at: now) }
@@ -66,18 +66,18 @@ extension JobTable {
       id,
       .requested(JobRequestFact(attempt: attempt, id: event.id, createdAt: event.createdAt, json: event.json)),
       at: now)
-    // An answer may come as soon as it is out, and that is after it is written down.
+    // Early enough for an answer: the request is published only after it is on disk.
     requestJobs[event.id] = id
     return finish(at: now)
   }
 
-  /// The request of an attempt cannot be made, whoever tries again; why.
+  /// The request of an attempt can never be made; why.
   public mutating func undone(_ id: JobID, attempt: Int, _ why: String, at now: Int64) -> [JobAction] {
     if end(.make(id, attempt: attempt)) { note(id, .undone(attempt, why), at: now) }
     return finish(at: now)
   }
 
-  /// A request is published, or how far that is has changed. Without relays the store here has it alone.
+  /// A request is published, or has reached more relays. Without relays, only the store here has it.
   public mutating func published(
     _ id: JobID, _ request: EventID, confirmed: Int, of count: Int, isStored: Bool, at now: Int64
   ) -> [JobAction] {
@@ -93,7 +93,7 @@ extension JobTable {
     return finish(at: now)
   }
 
-  /// No relay takes a request, and none is tried any more; why.
+  /// No relay takes a request, and no attempt will follow; why.
   public mutating func unpublished(_ id: JobID, _ request: EventID, _ why: String, at now: Int64) -> [JobAction] {
     _ = end(.publish(id, request))
     let attempt = records[id]?.picture.attempts.first { $0.request?.id == request }
@@ -102,7 +102,7 @@ extension JobTable {
     return finish(at: now)
   }
 
-  /// An encrypted answer was decrypted; nil: it cannot be.
+  /// An encrypted answer was decrypted; `plaintext` is nil if it cannot be.
   public mutating func opened(_ id: JobID, _ event: EventID, plaintext: String?, at now: Int64) -> [JobAction] {
     guard end(.open(id, event)), let record = records[id], record.picture.endedAt == nil,
       let answer = record.answers.first(where: { $0.event == event && $0.sealed != nil })
@@ -114,25 +114,25 @@ extension JobTable {
     return finish(at: now)
   }
 
-  /// A request's deletion is where the request was.
+  /// The deletion of a request is where the request was.
   public mutating func withdrawn(_ id: JobID, _ request: EventID, at now: Int64) -> [JobAction] {
     if end(.withdraw(id, request)) { note(id, .withdrawn(request), at: now) }
     return finish(at: now)
   }
 
-  /// Something could not be done now; it is tried again, later each time.
+  /// A task could not be done now. It is retried, with a growing wait.
   ///
   /// - Parameters:
-  ///   - task: what.
+  ///   - task: the task.
   ///   - why: for people.
-  ///   - isLocked: whether the job's account is locked. What no deadline ends waits for ``unlocked(_:at:)`` then.
+  ///   - isLocked: whether the job's account is locked. A task without a deadline then waits for ``unlocked(_:at:)``.
   ///   - now: milliseconds since 1970.
   public mutating func failed(
     _ task: JobTask, _ why: String, isLocked: Bool = false, at now: Int64
   ) -> [JobAction] {
     guard let failures = records[task.job]?.tasks[task]?.failures else { return finish(at: now) }
     if case .publish = task, records[task.job]?.picture.endedAt != nil {
-      // It may be out all the same, and is taken back.
+      // The request may be published all the same, so it is deleted.
       _ = end(task)
       look(task.job, at: now)
       return finish(at: now)

@@ -2,13 +2,13 @@ internal import Contracts
 public import Cryptography
 internal import Nostr
 
-// What a cancelled job has asked is taken back. That needs its account's key, which can be locked for days: it waits
-// for the unlock, and meanwhile takes no place from jobs that are under way.
+// The requests of a cancelled job are deleted. That needs the key of its account, which can be locked for days: the
+// deletion waits for the unlock, and meanwhile takes no place from jobs under way.
 
 extension JobTable {
-  /// Has what a cancelled job has asked taken back.
+  /// Has the requests of a cancelled job deleted.
   ///
-  /// - Returns: whether anything is still to be; what cannot be for too long is left where it is.
+  /// - Returns: whether any deletion is still to be made. One that could not be made for too long is given up.
   mutating func takesBack(_ id: JobID, _ record: JobRecord, at now: Int64) -> Bool {
     guard record.picture.state == .cancelled, let endedAt = record.picture.endedAt,
       now - endedAt < limits.withdrawalMilliseconds
@@ -17,7 +17,8 @@ extension JobTable {
     guard !left.isEmpty else { return false }
     withdrawing.insert(id)
     for request in left {
-      // What is being published now is taken back when it is there; what waits to be tried again is tried no more.
+      // A request that is being published is deleted once it is published; one that waits for a retry is not tried
+      // again.
       if let publishing = record.tasks[.publish(id, request.id)] {
         guard publishing.due != nil else { continue }
         _ = end(.publish(id, request.id))

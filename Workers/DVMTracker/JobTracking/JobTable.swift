@@ -3,28 +3,29 @@ public import Cryptography
 internal import Clocks
 public import Nostr
 
-// The tracker's machine: all jobs that are not done with, as a value without I/O.
+// The tracker's machine: all jobs that are not closed, as a value without I/O. A job is closed when it has ended and
+// nothing is left to do for it.
 //
 //   submitted, received, approved, … ─▶ facts ─▶ write ─▶ written ─▶ applied ─▶ looked at ─▶ tasks, more facts
 //                                                                                 ▲
 //                                            the time of something has come ──────┘
 //
-// Nothing follows from a fact before it is on the disk: facts wait in a batch, and a job is looked at when none of its
-// facts wait. What is to be done is not remembered but seen: the same look at the same facts wants the same tasks,
-// after a death as before it. So every task may be asked for again, and none is begun twice at a time.
+// Nothing follows from a fact before it is on disk: facts wait in a batch, and the table looks at a job when none of
+// its facts wait. What has to be done is not stored but derived: the same facts give the same tasks, after a death as
+// before it. So a task may be asked for again, and none is under way twice at a time.
 //
-// Times are those of the wall clock, because they are told, and must outlive a reboot. A clock that is set makes a
-// phase shorter or longer, and changes nothing of what is known.
+// Times are of the wall clock, because they are shown, and must outlive a reboot. When the clock is set, a phase
+// becomes shorter or longer; nothing that is known changes.
 
 /// The jobs of this machine.
 public struct JobTable: Sendable {
-  /// A batch on its way to the disk, and what it makes of its jobs.
+  /// A batch on its way to the disk, and what its jobs become with it.
   struct Outstanding: Sendable {
     var batch: JobBatch
     var pictures: [JobID: JobPicture]
   }
 
-  /// What a job has come to that others wait for.
+  /// The outcome of a job, for the jobs that wait for it.
   struct Outcome: Sendable, Hashable {
     var state: Job.State
     var reason: String?
@@ -36,50 +37,50 @@ public struct JobTable: Sendable {
     var at: Int64
     var job: JobID
     var provider: PublicKey
-    /// The intent's.
+    /// The key of the intent.
     var key: Octets32
     var amount: Int64
 
-    /// Whether both are one intent.
+    /// Whether both are the same intent.
     func isSame(_ other: Spending) -> Bool {
       job == other.job && provider == other.provider && key == other.key
     }
   }
 
-  /// The bounds.
+  /// The limits.
   public var limits: TrackingLimits
   var records: [JobID: JobRecord] = [:]
-  /// All jobs that are kept, those that are done with among them.
+  /// All kept jobs, closed ones included.
   var keys = JobKeyIndex()
   var requestJobs: [EventID: JobID] = [:]
   /// Zaps of jobs in memory.
   var zaps = ZapIndex()
-  /// Of jobs that are not in memory: answers that came late, and the time of the last fact.
+  /// For jobs that are not in memory: how many late answers they have, and the time of their last fact.
   var lateCounts: [JobID: Int] = [:]
   var lateStamps: [JobID: Int64] = [:]
-  /// Who waits for whom.
+  /// For each job, the jobs that wait for it.
   var dependents: [JobID: Set<JobID>] = [:]
   var outcomes: [JobID: Outcome] = [:]
-  /// Cancelled jobs whose requests are still to be taken back.
+  /// Cancelled jobs whose requests are still to be deleted.
   var withdrawing: Set<JobID> = []
-  /// Of jobs in memory, and of the last ``spendingMilliseconds``.
+  /// Approvals for jobs in memory, and those of the last ``spendingMilliseconds``.
   var spendings: [Spending] = []
   /// Payment hashes that have proven a payment.
   var proven = ProvenHashes()
-  /// Keys of intents that this process has written down.
+  /// Keys of intents that this process has approved.
   var approvedHere: Set<Octets32> = []
   /// What is known of providers.
   public internal(set) var histories: [PublicKey: ProviderHistory] = [:]
   var queued: JobBatch
   var outstanding: Outstanding?
-  /// After a failure, when writing is tried again.
+  /// When to write again after a failure.
   var writeDue: Int64?
   var wakes = Deadlines<Int64, JobID>()
   var actions: [JobAction] = []
   var isClosed = false
-  /// Whether looking has begun: before, only what is on the disk is taken in.
+  /// Whether the table looks at jobs. Before that, it only takes in what is on disk.
   var isLive = false
-  /// Answers that were kept, since the start.
+  /// Answers that were kept, and receipts that came for zaps here, since the start.
   public internal(set) var answerCount: UInt64 = 0
   /// What has become of jobs, since the start.
   public internal(set) var counters = JobCounters()
@@ -89,34 +90,34 @@ public struct JobTable: Sendable {
   /// Whether ``interests`` may have changed.
   var haveInterestsChanged = true
 
-  /// An empty book.
+  /// An empty table.
   public init(limits: TrackingLimits = TrackingLimits()) {
     self.limits = limits
     queued = JobBatch(number: 0)
   }
 
-  // MARK: What is there
+  // MARK: Reading
 
-  /// Jobs in memory: those that have not ended, and those with something left to be done.
+  /// Jobs in memory: those that have not ended, and those for which something is left to do.
   public var count: Int { records.count }
   /// Jobs in memory by state.
   public var counts: [Job.State: Int] { records.values.reduce(into: [:]) { $0[$1.picture.state, default: 0] += 1 } }
-  /// A job in memory as its facts on the disk make it.
+  /// A job in memory, as computed from its facts on disk.
   public func picture(_ id: JobID) -> JobPicture? { records[id]?.picture }
-  /// What was asked for.
+  /// A job in memory, as it was accepted.
   public func order(_ id: JobID) -> JobOrder? { records[id]?.order }
-  /// The facts on the disk of a job in memory.
+  /// The facts on disk of a job in memory.
   public func facts(_ id: JobID) -> [JobFact]? { records[id]?.facts }
-  /// The job that somebody names: by its id, its key, or one of its requests.
+  /// The job with this name: its id, its key, or the id of one of its requests.
   public func job(named name: String) -> JobID? {
     if let id = JobID(name), records[id] != nil || keys.contains(id) { return id }
     return keys[name] ?? EventID(name).flatMap { requestJobs[$0] }
   }
-  /// Whether a job here, whatever became of it, has asked by this event.
+  /// Whether this event is a request of a job here, whatever became of the job.
   public func isRequest(_ id: EventID) -> Bool { requestJobs[id] != nil }
-  /// The job with this key of its submitter's.
+  /// The job to which its submitter gave this key.
   public func job(keyed key: String) -> JobID? { keys[key] }
-  /// Whether a job is accepted and on the disk; false for one that is on its way there.
+  /// Whether an accepted job is on disk; false while it is on its way there.
   public func isCommitted(_ id: JobID) -> Bool { records[id]?.isCommitted ?? true }
   /// Whether anything of a job is on its way to the disk.
   public func isPending(_ id: JobID) -> Bool {
@@ -125,7 +126,7 @@ public struct JobTable: Sendable {
 
   // MARK: A start
 
-  /// A job that is on the disk and not done with.
+  /// Takes in a job from the disk that is not closed.
   public mutating func restored(_ order: JobOrder, _ facts: [JobFact]) {
     let record = JobRecord(order, facts, isCommitted: true)
     records[order.id] = record
@@ -137,13 +138,13 @@ public struct JobTable: Sendable {
     }
   }
 
-  /// A job that is kept, and done with.
+  /// Takes in a closed job that is kept.
   public mutating func kept(_ id: JobID, key: String, requests: [EventID]) {
     keys.add(id, keyed: key)
     for request in requests { requestJobs[request] = id }
   }
 
-  /// A job that was kept is kept no longer.
+  /// Removes a job that is no longer kept.
   public mutating func forgotten(_ id: JobID, key: String, requests: [EventID]) {
     keys.remove(id, keyed: key)
     for request in requests { requestJobs[request] = nil }
@@ -151,28 +152,28 @@ public struct JobTable: Sendable {
     lateStamps[id] = nil
   }
 
-  /// What is known of a provider.
+  /// Takes in what is known of a provider.
   public mutating func restored(_ provider: PublicKey, _ history: ProviderHistory) { histories[provider] = history }
 
-  /// A payment that was approved, of a job in memory or in the last ``spendingMilliseconds``.
+  /// Takes in an approval for a job in memory, or of the last ``spendingMilliseconds``.
   public mutating func restored(_ intent: PaymentIntent, of job: JobID, at: Int64) {
     spendings.append(
       Spending(at: at, job: job, provider: intent.provider, key: intent.key, amount: intent.amount))
   }
 
-  /// Up to this seq the event store was looked through.
+  /// The event store was read up to this seq.
   public mutating func restored(cursor: Int64) { writtenCursor = cursor }
 
-  /// Jobs that are waited for and not in memory: they have ended, or are forgotten.
+  /// Jobs that others wait for and that are not in memory: they have ended, or are forgotten.
   public var missingDependencies: [JobID] { dependents.keys.filter { records[$0] == nil && outcomes[$0] == nil } }
 
-  /// What a job that is waited for has come to; nil: nobody knows it any more.
+  /// Takes in the outcome of a job that others wait for; `order` is nil if the job is forgotten.
   public mutating func learned(_ id: JobID, _ order: JobOrder?, _ facts: [JobFact]) {
     outcomes[id] =
       order.map { Self.outcome($0, JobPicture($0, facts)) } ?? Outcome(state: .failed, reason: "it is forgotten")
   }
 
-  /// All that is on the disk is here: what is to be done is done.
+  /// Everything on disk has been taken in: the work begins.
   public mutating func began(at now: Int64) -> [JobAction] {
     isLive = true
     for id in records.keys.sorted() { look(id, at: now) }
@@ -181,7 +182,7 @@ public struct JobTable: Sendable {
 
   // MARK: Writing
 
-  /// Notes a fact: it is written down, and then counts.
+  /// Notes a fact. It counts once it is on disk.
   mutating func note(_ id: JobID, _ what: JobFact.What, at now: Int64) {
     guard var record = records[id] else { return }
     let fact = JobFact(at: record.stamp(now), what)
@@ -191,7 +192,7 @@ public struct JobTable: Sendable {
     queued.entries.append(JobBatch.Entry(job: id, fact: fact))
   }
 
-  /// The batch with this number is on the disk.
+  /// The batch with this number is on disk.
   public mutating func written(_ number: UInt64, at now: Int64) -> [JobAction] {
     guard let done = outstanding, done.batch.number == number else { return [] }
     outstanding = nil
@@ -208,8 +209,8 @@ public struct JobTable: Sendable {
     return finish(at: now)
   }
 
-  /// The batch with this number is not on the disk: facts are kept and tried again; whoever submitted a job is told,
-  /// and it is none.
+  /// The batch with this number could not be written. Its facts are kept and tried again. Its new jobs are dropped;
+  /// their submitters get an error.
   public mutating func notWritten(_ number: UInt64, at now: Int64) -> [JobAction] {
     guard let failed = outstanding, failed.batch.number == number else { return [] }
     outstanding = nil
@@ -234,7 +235,7 @@ public struct JobTable: Sendable {
     return finish(at: now)
   }
 
-  /// What has lost its place while it was on its way to the disk need not get there any more.
+  /// Leaves out facts that lost their place while they were on their way to the disk.
   private mutating func leaveOut(_ events: [JobID: Set<EventID>], of batch: inout JobBatch) {
     guard !events.isEmpty else { return }
     batch.entries.removeAll { entry in
@@ -276,15 +277,15 @@ public struct JobTable: Sendable {
     }
   }
 
-  /// Whether anything waits for the disk. Where the store was looked through alone does not, for a while: looking once
-  /// more is harmless, and strangers' events would cost a transaction each.
+  /// Whether there is anything to write. A new cursor alone is not written at once: to look at events again is
+  /// harmless, and each event of a stranger would cost a transaction.
   private var isWorthWriting: Bool {
     guard queued.isEmpty, let cursor = queued.cursor else { return !queued.isEmpty }
-    // A lower one is of another store: of that one nothing was looked at.
+    // A lower cursor belongs to another store, of which nothing was looked at.
     return cursor < writtenCursor || cursor - writtenCursor >= limits.cursorStride
   }
 
-  /// Takes what is queued, unless something is on its way already.
+  /// Writes what is queued, unless a batch is under way.
   private mutating func pump(at now: Int64) {
     guard outstanding == nil, isWorthWriting, writeDue.map({ $0 <= now }) ?? true else { return }
     batchCount += 1
@@ -295,7 +296,7 @@ public struct JobTable: Sendable {
     if surplus > 0 {
       queued.entries = Array(batch.entries.suffix(surplus))
       batch.entries.removeLast(surplus)
-      // What was looked at is on the disk before it is said to be.
+      // The facts of the events must be on disk before the cursor says so.
       (queued.cursor, batch.cursor) = (batch.cursor, nil)
       (queued.closed, batch.closed) = (batch.closed, [])
     }
@@ -316,8 +317,8 @@ public struct JobTable: Sendable {
     actions.append(.write(batch))
   }
 
-  /// What a job that ends with this batch has shown of its providers. It counts when it is written: a batch that is not
-  /// is made again.
+  /// Adds to the histories what a job that ends with this batch has shown of its providers. It counts once the batch is
+  /// written; a batch that fails is made again.
   private func tally(_ picture: JobPicture, into batch: inout JobBatch, at now: Int64) {
     for pair in picture.pairs.values {
       var history = batch.histories[pair.provider] ?? histories[pair.provider] ?? ProviderHistory()
@@ -335,7 +336,7 @@ public struct JobTable: Sendable {
     }
   }
 
-  // MARK: Turning
+  // MARK: Turns
 
   /// The timer has fired.
   public mutating func timerFired(at now: Int64) -> [JobAction] {
@@ -348,19 +349,19 @@ public struct JobTable: Sendable {
     return finish(at: now)
   }
 
-  /// Nothing new is begun from now on: the process is about to end.
+  /// The process is about to end: nothing new begins from now on.
   public mutating func closed(at now: Int64) -> [JobAction] {
     isClosed = true
     return finish(at: now)
   }
 
-  /// Ends a turn: writes what is to be written, sets the timer, gives the actions out.
+  /// Ends a turn: writes what has to be written, sets the timer, returns the actions.
   mutating func finish(at now: Int64) -> [JobAction] {
     pump(at: now)
     let next = [wakes.first, outstanding == nil ? writeDue : nil].compactMap { $0 }.min()
     if let next, next != timer, !isClosed {
       timer = next
-      // First of all: what the others bring about may set it again.
+      // First, because carrying out the other actions may set it again.
       actions.insert(.setTimer(next), at: 0)
     }
     if isLive, haveInterestsChanged {
@@ -371,7 +372,7 @@ public struct JobTable: Sendable {
     return actions
   }
 
-  /// Has a job looked at at this time, at the latest.
+  /// Has the table look at a job at this time, or before.
   mutating func wake(_ id: JobID, at time: Int64) {
     if let known = records[id]?.wakeAt, known <= time { return }
     records[id]?.wakeAt = time

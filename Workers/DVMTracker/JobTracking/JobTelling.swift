@@ -3,15 +3,15 @@ internal import Cryptography
 internal import Frames
 internal import Nostr
 
-// A job as it is told.
+// A job as the bus shows it.
 
 extension Job {
-  /// A job as its facts make it.
+  /// A job as computed from its facts.
   ///
   /// - Parameters:
-  ///   - order: what was asked for.
-  ///   - picture: what has come of it.
-  ///   - unkeptCount: answers that were too many to be kept.
+  ///   - order: the job as it was accepted.
+  ///   - picture: what has become of it.
+  ///   - unkeptCount: answers and receipts that were not kept.
   public init(_ order: JobOrder, _ picture: JobPicture, unkeptCount: Int = 0) {
     self.init(
       id: order.id.description, key: order.key, account: order.account.description, kind: order.kind,
@@ -40,11 +40,11 @@ extension Job {
 }
 
 extension Job {
-  /// The job, short enough for a frame as JSON. What providers have written is cut as far as need be, since strangers
-  /// could else make a job one that nobody can be told: first parts, then the result, then remarks.
+  /// The job, short enough for a frame as JSON. Texts of providers are cut where necessary, because strangers could
+  /// otherwise make a job too long to be sent: first partial results, then the result, then remarks.
   ///
   /// - Parameter byteCountMaximum: how long it may be.
-  /// - Returns: more than that only when all else in it takes as much.
+  /// - Returns: a longer one only if everything else in it takes that much.
   public func fitted(byteCountMaximum: Int) -> Job {
     var told = self
     var bytes = JSONPayload.encode(told)
@@ -115,7 +115,8 @@ extension JobZapState {
 }
 
 extension JobTable {
-  /// A job in memory as it is told; invoices that may not be paid now, in milliseconds since 1970, are told without.
+  /// A job in memory as the bus shows it. An invoice that must not be paid at `now`, milliseconds since 1970, has its
+  /// problem beside it.
   public func told(_ id: JobID, at now: Int64) -> Job? {
     guard let record = records[id] else { return nil }
     var job = Job(record.order, record.picture, unkeptCount: record.droppedCount)

@@ -1,17 +1,17 @@
 public import Cryptography
 internal import Clocks
 
-// What has been proven with which payment hash. Whoever makes invoices chooses their hashes, and can give two of them
-// the same one: then one payment has one preimage, and it fits both. So each hash proves the payment of one provider
-// for one job, whether by an invoice or by a zap, and whoever comes with it for something else is refused.
+// What each payment hash has proven. The maker of invoices chooses their hashes, and can give two of them the same one:
+// then one payment has one preimage, and it fits both. So each hash proves the payment of one provider for one job, by
+// an invoice or by a zap; for anything else it is refused.
 //
-// That is decided when a proof comes, and written down as it was decided: how a job stands follows from its own facts.
+// That is decided when a proof comes, and the decision is written down: the state of a job follows from its own facts.
 
 /// A payment that was proven.
 public struct PaymentProof: Sendable, Hashable {
   /// The hash of the preimage.
   public var hash: Octets32
-  /// Who was paid.
+  /// The provider that was paid.
   public var provider: PublicKey
   /// When it became known, milliseconds since 1970.
   public var at: Int64
@@ -23,7 +23,7 @@ public struct PaymentProof: Sendable, Hashable {
     self.at = at
   }
 
-  /// The one that counts of two of the same hash.
+  /// Orders proofs of the same hash; the earlier one counts.
   static func isEarlier(_ left: PaymentProof, _ right: PaymentProof) -> Bool {
     if left.at != right.at { return left.at < right.at }
     return left.provider == right.provider ? left.hash < right.hash : left.provider < right.provider
@@ -40,7 +40,7 @@ public struct ProvenHashes: Sendable {
   private var known: [Octets32: Known] = [:]
   private var ages = Deadlines<Int64, Octets32>()
 
-  /// Hashes that are remembered; whichever has proven something longest ago is forgotten first.
+  /// Most hashes that are remembered; the one whose proof is the oldest is forgotten first.
   public static let maximum = 100_000
 
   /// How many there are.
@@ -54,7 +54,7 @@ public struct ProvenHashes: Sendable {
     while known.count > Self.maximum, let (_, oldest) = ages.popDue(at: .max) { known[oldest] = nil }
   }
 
-  /// Whether a hash has proven the payment of somebody else, or for another job.
+  /// Whether a hash has proven a payment to another provider, or for another job.
   func isOther(_ hash: Octets32, than job: JobID, _ provider: PublicKey) -> Bool {
     known[hash].map { $0.job != job || $0.proof.provider != provider } ?? false
   }
@@ -64,16 +64,16 @@ public struct ProvenHashes: Sendable {
 }
 
 extension JobTable {
-  /// Whether a payment hash belongs to another job, or somebody else: approved there, or proven. One payment settles
-  /// one thing.
+  /// Whether a payment hash belongs to another job or provider: approved there, or proven. One payment settles one
+  /// thing.
   func isSpentElsewhere(_ hash: Octets32, than job: JobID, _ provider: PublicKey) -> Bool {
     proven.isOther(hash, than: job, provider)
       || spendings.contains { $0.key == hash && ($0.job != job || $0.provider != provider) }
   }
 
-  /// Takes a payment hash as the proof of a payment: it proves no other from now on.
+  /// Takes a payment hash as the proof of a payment: from now on it proves no other.
   ///
-  /// - Returns: false when it belongs to another one.
+  /// - Returns: false if it belongs to another payment.
   mutating func claim(_ hash: Octets32, _ job: JobID, _ provider: PublicKey, at now: Int64) -> Bool {
     guard !isSpentElsewhere(hash, than: job, provider) else { return false }
     guard !proven.contains(hash) else { return true }
@@ -83,6 +83,6 @@ extension JobTable {
     return true
   }
 
-  /// A payment was proven, of a job that may be forgotten since.
+  /// Takes in a payment that was proven, for a job that may be forgotten since.
   public mutating func restored(_ proof: PaymentProof, of job: JobID) { proven.add(proof, of: job) }
 }

@@ -3,35 +3,35 @@ public import Cryptography
 
 /// What this machine has seen of a provider.
 public struct ProviderHistory: Sendable, Hashable {
-  /// Requests addressed to it, or answered by it.
+  /// Jobs in which it was asked, or answered.
   public var asked = 0
-  /// Those that it has answered with a result.
+  /// Those of them to which it has sent a result.
   public var answered = 0
-  /// Its results that were not paid.
+  /// Results whose payment was denied.
   public var unpaid = 0
-  /// Payments for which no result came.
+  /// Payments, made or approved, for which no result came in time.
   public var undelivered = 0
-  /// Jobs in which its bill was one that nobody could approve.
+  /// Jobs in which its bill was not in order.
   public var contradictions = 0
   /// How long its last results took, in milliseconds, the oldest first; ``latencyMaximum`` at most.
   public var latencies: [Int64] = []
-  /// When anything was seen last, milliseconds since 1970.
+  /// When it was last seen, milliseconds since 1970.
   public var lastAt: Int64 = 0
 
   /// Latencies that are kept.
   public static let latencyMaximum = 32
-  /// Providers that are remembered; whoever was seen longest ago is forgotten first.
+  /// Most providers that are remembered; the one that was seen longest ago is forgotten first.
   public static let providerMaximum = 10_000
 
-  /// Nothing.
+  /// An empty history.
   public init() {}
 
-  /// Half of its results came faster, in milliseconds.
+  /// The median of the latencies, in milliseconds.
   public var medianMilliseconds: Int64? {
     latencies.isEmpty ? nil : latencies.sorted()[(latencies.count - 1) / 2]
   }
 
-  /// Adds what a job has shown that has ended.
+  /// Adds what a job that has ended has shown.
   mutating func add(_ pair: JobPicture.Pair, of picture: JobPicture, at now: Int64) {
     asked += 1
     lastAt = max(lastAt, now)
@@ -46,7 +46,7 @@ public struct ProviderHistory: Sendable, Hashable {
     latencies.removeFirst(max(0, latencies.count - Self.latencyMaximum))
   }
 
-  /// As it is told.
+  /// The history as the bus shows it.
   public func told(_ provider: PublicKey, kinds: [UInt16] = []) -> JobProvider {
     var told = JobProvider(provider: provider.description, kinds: kinds)
     told.asked = asked

@@ -1,29 +1,30 @@
 public import Cryptography
 public import Nostr
 
-// Zaps (NIP-57): what a provider is paid by that has shown no invoice, or where somebody likes it better.
+// Zaps (NIP-57): how a provider is paid that has shown no invoice, or any provider if the caller prefers that.
 //
 //   approved(zap of the event that asks) ─▶ zapRequested ─▶ handed to a wallet, which pays ─▶ receipted: paid
 //
-// The request is never published: who holds it is this machine, whoever pays, and the payee's wallet. The receipt is an
-// event that anybody can write, so it is looked at before it is believed. It must hold our request, and an invoice that
-// was made for it, of its amount. Then one of two proves that the invoice was paid: its author is the payee's wallet,
-// whom the payee's lnurl page names; or it shows the preimage. Who made the invoice knows the preimage from the start,
-// but for our request only the payee's side can have made one, and says so to its own cost.
+// The request is never published: only this machine, the payer and the payee's wallet have it. The receipt is an event
+// that anyone can write, so it is checked before it is believed. It must contain our request, and an invoice that was
+// made for that request and has its amount. Then one of two things proves that the invoice was paid: its author is the
+// payee's wallet, which the payee's lnurl page names; or it shows the preimage. The maker of the invoice knows the
+// preimage from the start. But only the payee's side can have made one for our request, and a false receipt costs only
+// that side.
 
-/// A request for a zap that was signed (kind 9734).
+/// A signed request for a zap (kind 9734).
 public struct ZapRequestFact: Sendable, Hashable {
-  /// Who is paid.
+  /// The provider that is paid.
   public var provider: PublicKey
-  /// The event that is zapped: the one that asks for the payment.
+  /// The zapped event: the one that asks for the payment.
   public var target: EventID
   /// The request's id.
   public var id: EventID
-  /// When it says it was made, seconds since 1970.
+  /// Its date, seconds since 1970.
   public var createdAt: Int64
-  /// Millisatoshi.
+  /// The amount in millisatoshi.
   public var amount: Int64
-  /// The event, JSON: what is handed to the wallet, to the byte.
+  /// The event, JSON: the exact bytes for the wallet.
   public var json: [UInt8]
 
   /// A request.
@@ -38,30 +39,30 @@ public struct ZapRequestFact: Sendable, Hashable {
     self.json = json
   }
 
-  /// What is signed; nil for what is no request.
+  /// The signed request, parsed; nil if it cannot be.
   public var request: ZapRequest? {
-    // `try?`: it was read when it was signed.
+    // `try?`: it could be read when it was signed.
     (try? Event(json: json)).flatMap { try? ZapRequest($0) }
   }
 }
 
-/// A receipt that has come (kind 9735), as far as it matters here.
+/// The relevant part of a receipt (kind 9735).
 public struct ZapReceiptFact: Sendable, Hashable {
-  /// Why a receipt counts for nothing.
+  /// Why a receipt does not count.
   public enum Objection: UInt8, Sendable, Hashable, CaseIterable {
-    /// It is none: without an invoice, without a request that is signed, or for somebody else than that.
+    /// It is not a receipt: it has no invoice or no signed request, or names another payee than its request.
     case unreadable = 0
-    /// The request that it holds is not ours.
+    /// The request that it contains is not ours.
     case otherRequest = 1
-    /// Its invoice is of another amount.
+    /// Its invoice has another amount.
     case otherAmount = 2
-    /// Its invoice was made for something else than our request.
+    /// Its invoice was not made for our request.
     case otherDescription = 3
     /// Its preimage is not that of its invoice.
     case wrongPreimage = 4
-    /// Its invoice is of another network.
+    /// Its invoice is for another network.
     case otherNetwork = 5
-    /// Its payment hash is that of a payment for another job, or of another provider.
+    /// Its payment hash belongs to a payment for another job, or to another provider.
     case otherPayment = 6
 
     /// The name under which it is counted.
@@ -82,21 +83,21 @@ public struct ZapReceiptFact: Sendable, Hashable {
   public var event: EventID
   /// Its author, which should be the payee's wallet.
   public var wallet: PublicKey
-  /// When it says it was made, seconds since 1970.
+  /// Its date, seconds since 1970.
   public var createdAt: Int64
-  /// The request of ours that it holds.
+  /// The request of ours that it contains.
   public var request: EventID?
-  /// The preimage, when it is that of the invoice.
+  /// The preimage, if it is that of the invoice.
   public var preimage: Octets32?
-  /// The payment hash of its invoice, where nothing else is wrong with it; nil in ledgers from before that was kept.
+  /// The payment hash of its invoice, if nothing else is wrong with it; nil in ledgers from before it was kept.
   public var paymentHash: Octets32?
-  /// Why it counts for nothing.
+  /// Why it does not count; nil if it does.
   public var objection: Objection?
 
-  /// By which payment it may prove something.
+  /// The hash of the payment that it may prove.
   var hash: Octets32? { paymentHash ?? preimage.map { SHA256.hash($0.bytes) } }
 
-  /// A receipt of which nothing is known but that it is there.
+  /// A receipt of which nothing else is known.
   public init(event: EventID, wallet: PublicKey, createdAt: Int64) {
     self.event = event
     self.wallet = wallet
@@ -107,7 +108,7 @@ public struct ZapReceiptFact: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - event: of kind 9735; its signature was verified.
-  ///   - requests: ours, of the job that it seems to be for.
+  ///   - requests: our requests of the job that it seems to be for.
   ///   - network: where its invoice must be payable.
   public init(_ event: Event, to requests: [ZapRequestFact], network: Invoice.Network = .bitcoin) {
     self.init(event: event.id, wallet: event.pubkey, createdAt: event.createdAt)
@@ -125,7 +126,7 @@ public struct ZapReceiptFact: Sendable, Hashable {
     if objection == nil { (preimage, paymentHash) = (receipt.preimage, receipt.invoice.paymentHash) }
   }
 
-  /// Takes back what it would prove.
+  /// Withdraws what the receipt would prove.
   mutating func object(_ objection: Objection) { (preimage, self.objection) = (nil, objection) }
 
   private static func objection(
