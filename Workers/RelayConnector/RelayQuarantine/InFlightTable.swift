@@ -3,7 +3,7 @@
 //
 //      0  8 bytes  "ROOSTHND"
 //      8  u32      version: 1
-//     12  u32      in hand: the number of a slot, from 1; 0 = nothing
+//     12  u32      in flight: the number of a slot, from 1; 0 = nothing
 //     16  zeroes to 64
 //     64  slots of 512 bytes, the first one is number 1:
 //           0  u16  bytes of the URL; 0 = the slot is free
