@@ -17,8 +17,8 @@ internal import NostrContracts
 //    wakes        without their content, of the last      mute lists, and kinds that wake, of the last five days,
 //                 five days, for the keys it names        for the keys it names
 //
-// The keys that a push relay names cannot be restricted here: if `nostr-registration` admits every phone, the push relay
-// learns the keys from phones, and no other part of Roost knows them.
+// The keys that a push relay names cannot be restricted here: if `nostr-registration` admits every phone, the push
+// relay learns the keys from phones, and no other part of Roost knows them.
 
 /// What the worker of a role may read.
 public enum StoreReader: Sendable, Hashable {
