@@ -14,7 +14,7 @@ struct SegmentWriter: Sendable {
   let times: ClosedRange<Int64>
   private let postings: [Posting]
   private let ids: [(term: UInt64, seq: Int64)]
-  /// Events of the segment.
+  /// The number of events in the segment.
   var eventCount: Int64 { Int64(ids.count) }
   private var postingIndex = 0
   private var idIndex = 0

@@ -56,7 +56,7 @@ public struct WorkFailure: Error, Hashable, Sendable, CustomStringConvertible {
   public enum Code: String, Sendable {
     /// An attempt to connect failed, or was not over before the deadline.
     case relayUnreachable = "relay-unreachable"
-    /// The connection ended with the work under way. Not `disconnected`: that is the caller's own end of the bus.
+    /// The connection ended with the work under way. `disconnected` is another code: the caller's bus ended.
     case disconnected = "relay-disconnected"
     /// The relay sent CLOSED.
     case closedByRelay = "closed-by-relay"
