@@ -77,9 +77,6 @@ public struct ClientSession: Sendable {
   ///   - limits: what the client may hold.
   ///   - challenge: random, for this connection only.
   ///   - addresses: the URLs under which the client may know this relay.
-  ///   - limits: what it may hold.
-  ///   - challenge: random, for this connection alone.
-  ///   - addresses: the names under which it may know this relay.
   public init(
     requirement: ClientRequirement = .open, limits: ClientLimits = ClientLimits(), challenge: String,
     addresses: Set<RelayURL>

@@ -17,8 +17,8 @@ public import RelaySession
 //                                                missing, until the account has authenticated, or a while
 //
 // A CLOSED after EOSE that names no error is not a refusal: the relay has answered, and says that nothing more will
-// come. rust-nostr's relay does so for a filter of ids. If everything asked for has come, the interest is done. If it
-// is live, the set sends the request again after a wait that grows each time.
+// come. rust-nostr's relay does so for a filter of ids. If everything asked for has come, the interest is done.
+// Otherwise the set sends the request of a live interest again, after a wait that grows each time.
 //
 // While the relay is held back, its messages are not read, so its silence does not count and no patience runs out.
 //
@@ -322,7 +322,7 @@ public struct SubscriptionSet: Sendable {
     return settled([.changed(key)], at: now)
   }
 
-  /// Handles CLOSED after EOSE; returns whether it is no refusal. An interest that is not live is done with EOSE,
+  /// Handles CLOSED after EOSE; returns false if it is a refusal. An interest that is not live is done with EOSE,
   /// whatever reason the CLOSED has.
   private mutating func closedBehindEnd(
     _ key: String, _ entry: Entry, _ reason: RelayReason?, at now: Instant
