@@ -2,18 +2,18 @@ internal import EventIndex
 internal import Nostr
 public import Storage
 
-// Words are indexed after the commit, in transactions of their own: a post is stored and answered before anybody takes
-// it apart. The property `searched-seq` says how far that has come, in the same transaction as the words, so a death
-// repeats or leaves out nothing.
+// Words are indexed after the commit, in transactions of their own: a post is stored and answered before its words are
+// extracted. The property `searched-seq` says how far the index has come, in the same transaction as the words, so a
+// death repeats nothing and leaves nothing out.
 //
-// An event that goes takes its words with it, in the transaction that removes it. SQLite's table keeps no text, so it
-// is told the words again; they are made from the event's JSON by the same rules, or else the whole index is made anew
-// (`SearchedText.version`).
+// The words of an event are removed with it, in the same transaction. SQLite's table keeps no text, so the removal must
+// name the words again. They are made from the event's JSON by the same rules; if the rules change, the whole index is
+// built again (`SearchedText.version`).
 
 extension EventArchive {
-  /// Most events whose words are indexed in one transaction.
+  /// The most events whose words are indexed in one transaction.
   public static let indexEventCount = 250
-  /// Bytes of JSON from which on a transaction takes no further event.
+  /// Once a transaction has read this many bytes of JSON, it takes no further event.
   static let indexByteCount = 1 << 20
 
   /// Whether there are events whose words are not indexed yet.
@@ -47,7 +47,7 @@ extension EventArchive {
       }
       if !text.isEmpty { try writer.insertWords(reached, text) }
     }
-    // Behind the last event there may be seqs whose events are gone.
+    // After the last event there may be seqs whose events are gone.
     if byteCount < Self.indexByteCount, count < Self.indexEventCount { reached = end }
     try session.write(property: "searched-seq", reached)
     return reached
@@ -61,7 +61,7 @@ extension ArchiveWriter {
       UTF8Column(text.body.utf8))
   }
 
-  /// Removes the words of an event that is still there.
+  /// Removes the words of an event that still exists.
   func removeWords(_ seq: Int64) throws {
     guard seq <= searchedSeq else { return }
     let text = try session.event(seq) { event, bytes in SearchedText(event, in: bytes) }

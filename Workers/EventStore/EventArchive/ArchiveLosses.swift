@@ -1,26 +1,26 @@
 internal import Glibc
 internal import Storage
 
-// What was lost is told until somebody has taken note: of a rescue as long as the damaged file lies beside the
-// database, since whoever has what he needs of it removes it; of commits that went with the log or the power, and of
-// events that were found damaged one by one, for a week. So it stands in the database, as properties, and outlives
-// starts.
+// Losses are reported until the operator can be expected to know of them. A rescue is reported while the damaged file
+// lies beside the database, because an operator who has what is needed of it removes it. Commits that were lost with
+// the log or the power, and events that were found damaged one by one, are reported for a week. So losses are kept in
+// the database, as properties, and survive restarts.
 
-/// What is known of events that were here, and are lost.
+/// What is known of events that were stored and are lost.
 public struct ArchiveLosses: Sendable, Hashable {
   /// The last rescue, while the damaged file is there.
   public var rescue: ArchiveRescue?
-  /// Seqs that were committed and that the database had not any more at a start.
+  /// Seqs that were committed, but were missing in the database at a start.
   public var seqs: ClosedRange<Int64>?
   /// Events that were found damaged and removed, see ``EventArchive/scrub(now:)``.
   public var damagedCount: Int64 = 0
 
-  /// Nothing.
+  /// No losses.
   public init() {}
 }
 
 extension ArchiveRescue {
-  /// Writes down what it has come to, in the database that was made.
+  /// Writes the result of the rescue into the new database.
   func write(_ session: StorageSession) throws {
     try session.write(property: "rescue-time", time)
     try session.write(property: "rescue-saved", Int64(savedCount))
@@ -32,7 +32,7 @@ extension ArchiveRescue {
 
   private static let unknownCount: Int64 = -1
 
-  /// What was written down.
+  /// Reads the result that was written; nil if there was no rescue.
   init?(_ session: StorageSession) throws {
     guard let time = try session.property("rescue-time") else { return nil }
     self.init(quarantinePath: Quarantine(of: session.path, time: time).path, time: time)
@@ -48,17 +48,17 @@ extension ArchiveRescue {
 }
 
 extension EventArchive {
-  /// How long lost seqs and damaged events are told, in seconds.
+  /// How long lost seqs and damaged events are reported, in seconds.
   static let lossSeconds: Int64 = 7 * 86_400
 
-  /// What was lost, as far as it is still to be told: a damaged file that was removed from its place is so at once.
+  /// The losses still to be reported. A rescue is no longer one of them once its damaged file is removed.
   public var losses: ArchiveLosses {
     var losses = keptLosses
     if let rescue = losses.rescue, access(rescue.quarantinePath, F_OK) != 0 { losses.rescue = nil }
     return losses
   }
 
-  /// Writes down what this start has found to be lost, and reads what earlier ones have.
+  /// Writes the loss that this start has found, and reads those of earlier starts.
   func keepLosses(now: Int64) throws(StorageFault) {
     let found = lostSeqs
     keptLosses = try file.writeNow { session in

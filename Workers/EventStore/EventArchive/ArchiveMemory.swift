@@ -2,24 +2,24 @@ internal import Cryptography
 internal import EventIndex
 internal import Nostr
 
-/// What is known of the newest events without asking the database: their postings and ids, which are on disk only as
+/// What is known of the newest events without reading the database: their postings and ids, which are on disk only as
 /// part of the events themselves.
 ///
-/// A value: a reader takes a copy and has one state for the whole of its query; copies share what they have in common.
-/// The writer gathers what it does as an ``ArchiveChange``, which is made here when its transaction has committed.
+/// A value: a reader takes a copy and has one state for the whole of its query; copies share their storage. The writer
+/// collects its changes in an ``ArchiveChange``, which is applied here when its transaction has committed.
 struct ArchiveMemory: Sendable {
-  /// Events not yet in a segment, those of the segment that is just being written first.
+  /// Events not yet in a segment. While a segment is being written, its events come first.
   var generations: [Generation] = [Generation(firstSeq: 1)]
   /// Complete segments, by number.
   var segments: [Segment] = []
-  /// Authors who have vanished and whose events are still being removed → up to when (NIP-62).
+  /// Authors who have vanished and whose events are still being removed → the time of the request (NIP-62).
   var vanishing: [PublicKey: Int64] = [:]
 
   struct Generation: Sendable {
     /// The first seq that may be in it.
     var firstSeq: Int64
     var postings = PostingMemory()
-    /// Events whose postings are in it, whether or not they were removed again.
+    /// Events whose postings are in it, also those that were removed since.
     var storedCount = 0
     /// Id terms → seq.
     var ids: [UInt64: Int64] = [:]
@@ -29,14 +29,15 @@ struct ArchiveMemory: Sendable {
     var number: Int64
     var firstSeq: Int64
     var lastSeq: Int64
-    /// The oldest and the newest `created_at` in it: a query for the newest opens it when its walk comes that far.
+    /// The oldest and the newest `created_at` in it. A query for the newest events opens the segment when its walk
+    /// reaches these times.
     var times: ClosedRange<Int64>
-    /// Events it had when it was written.
+    /// The events it had when it was written.
     var eventCount: Int64
-    /// Events that were removed since, and whose postings still stand in it.
+    /// Events that were removed since, but whose postings are still in it.
     var gone: Int64 = 0
 
-    /// Whether it is to be trimmed.
+    /// Whether it should be trimmed.
     var isSparse: Bool { gone > 0 && gone * 4 >= eventCount }
   }
 
@@ -48,13 +49,13 @@ struct ArchiveMemory: Sendable {
     return nil
   }
 
-  /// Whether an event is covered by a request to vanish and only waits to be removed: nobody is answered with it.
+  /// Whether a request to vanish covers the event, which then only waits to be removed and must not be in an answer.
   func hides(_ event: IndexedEvent) -> Bool {
     guard !vanishing.isEmpty else { return false }
     return event.goesWith.contains { author in vanishing[author].map { event.isCovered(upTo: $0) } ?? false }
   }
 
-  /// Makes a change that was committed.
+  /// Applies a committed change.
   mutating func apply(_ change: ArchiveChange) {
     let last = generations.count - 1
     for (term, seq) in change.ids { generations[last].ids[term] = seq }
@@ -76,13 +77,13 @@ struct ArchiveMemory: Sendable {
 }
 
 extension IndexedEvent {
-  /// Whether it is of the past that a request to vanish of a second speaks of: all but the request itself, so of
-  /// several the last.
+  /// Whether a request to vanish of this second covers the event. It covers everything up to that second except
+  /// requests to vanish of that second itself, so the last request stays.
   func isCovered(upTo until: Int64) -> Bool {
     createdAt < until || createdAt == until && kind != EventKind.vanish
   }
 
-  /// Whose vanishing takes the event along (NIP-62): its author's, and of a gift wrap that of those it is for.
+  /// The keys whose requests to vanish cover the event (NIP-62): its author, and for a gift wrap also its recipients.
   var goesWith: [PublicKey] {
     guard kind == EventKind.giftWrap else { return [pubkey] }
     let receivers = tags.filter { $0.letter.ascii == UInt8(ascii: "p") }
@@ -96,28 +97,28 @@ struct ArchiveChange: Sendable {
   var ids: [UInt64: Int64] = [:]
   /// Ids removed that were stored before: term, seq.
   var removedIDs: [UInt64: Int64] = [:]
-  /// Events stored, whether or not they were removed again.
+  /// Events stored, also those that were removed again.
   var storedCount = 0
-  /// Postings of what was stored.
+  /// The postings of the events stored.
   var postings: [Posting] = []
   /// The last seq given.
   var lastSeq: Int64
-  /// Events stored less events removed.
+  /// The events stored minus the events removed.
   var eventCount: Int64 = 0
-  /// Ids of what was removed: nobody may go on taking them for stored.
+  /// Ids of removed events: no cache may treat them as stored.
   var gone: [EventID] = []
-  /// Seqs of events that were damaged and are removed: their ids are not known.
+  /// Seqs of events that are removed because they were damaged: their ids are not known.
   var discarded: [Int64] = []
-  /// Authors who asked to be forgotten, and up to when.
+  /// Authors who asked to be forgotten → the time of the request.
   var vanishing: [PublicKey: Int64] = [:]
-  /// Those of whom nothing is left.
+  /// The same authors, once none of their events is left.
   var vanished: [PublicKey: Int64] = [:]
-  /// Where events that were stored before were seen for the first time.
+  /// New sightings of events that were stored before.
   var newSightings: Set<SeenPlace> = []
-  /// How many events were removed from which segment.
+  /// How many events were removed from each segment.
   var goneBySegment: [Int64: Int64] = [:]
-  /// Bytes of the foreign events stored less those of the removed.
+  /// The bytes of the foreign events stored, minus those of the foreign events removed.
   var foreignByteCount: Int64 = 0
-  /// Bytes of the pages in use then.
+  /// The bytes of the pages in use after the change.
   var usedByteCount: Int64 = 0
 }

@@ -1,13 +1,12 @@
 internal import Nostr
 internal import Storage
 
-// A stored event whose bytes are not what its author signed any more: a disk that errs changes bytes without a word,
-// and SQLite keeps no checksums. When a good copy comes, from here or from a file, it takes the place of the damaged
-// one. The seq, the place in every index and the words are those of the event as it was, so only the row itself is
-// written.
+// A stored event whose bytes are no longer what its author signed: a faulty disk changes bytes without an error, and
+// SQLite keeps no checksums. When a good copy comes, it replaces the damaged one. The seq, the index entries and the
+// words are still those of the original event, so only the row itself is written.
 
 extension ArchiveWriter {
-  /// Puts a verified copy in the place of a stored event that is damaged. Returns whether it was.
+  /// Replaces a stored event by a verified copy, if the stored one is damaged. Returns whether it was.
   mutating func mend(_ seq: Int64, by event: VerifiedEvent) throws -> Bool {
     guard event.isSignatureChecked, let json = try json(seq), json != event.json,
       !Self.isSound(json, as: event.indexed.id)
@@ -20,12 +19,12 @@ extension ArchiveWriter {
       statement.reset()
     }
     try run("DELETE FROM unchecked WHERE seq = ?", seq)
-    // Whoever has the damaged one in memory forgets it.
+    // Caches drop the damaged copy.
     change.gone.append(event.indexed.id)
     return true
   }
 
-  /// The JSON of a seq, whatever became of it; nil when it is gone.
+  /// The JSON of a seq as stored, damaged or not; nil when the event is gone.
   func json(_ seq: Int64) throws -> [UInt8]? {
     return try session.first("SELECT json FROM event WHERE seq = ?", seq) { $0.bytes(0) }
   }

@@ -3,28 +3,30 @@ public import Nostr
 public import Observations
 internal import Storage
 
-// What is written besides events: when filters were fetched, and where named observations have got to. Notes take the
-// way of events, through the same lane and into the same transactions, so that none says more than what is committed.
+// What is written in addition to events: when filters were fetched, and how far named observations have come. Notes
+// take the same path as events, through the same lane and into the same transactions, so no note says more than what is
+// committed.
 
-/// Something to be written down that is no event.
+/// Something to be written that is not an event.
 public enum ArchiveNote: Hashable, Sendable {
-  /// A relay was asked these filters and has sent what it had; `nil` for all the relays that are planned.
+  /// A relay has sent everything it had for these filters; `nil` means all relays that were planned.
   case fetched(FilterKey, relay: Int64?, at: Int64)
-  /// All that a relay had for a filter, whenever it was created between these times, is here. The name is that of the
-  /// filter's subject.
+  /// Everything that a relay had for a filter, created between these times, is stored. The key is that of the filter's
+  /// subject.
   case covered(FilterKey, relay: Int64, CoverageIntervals.Interval)
-  /// A named observation has got so far.
+  /// A named observation has come this far.
   case marked(ObserveMark)
-  /// A relay of which a sample was to do has brought a forgery.
+  /// A relay whose signatures are only sampled has brought a forgery.
   case distrusted(relay: Int64, at: Int64)
   /// A named observation is forgotten.
   case unmarked(owner: String, id: String)
 }
 
 extension ArchiveWriter {
-  /// Most fetch times kept, and as many filters with coverage, of each relay; beyond it the oldest go.
+  /// The most fetch times, and the most coverages, one of each for a filter and a relay; beyond it the oldest are
+  /// removed.
   static let fetchMaximum: Int64 = 100_000
-  /// Most of them removed in one transaction.
+  /// The most of them that one transaction removes.
   static let trimMaximum: Int64 = 1_000
 
   func write(_ note: ArchiveNote) throws {
@@ -63,8 +65,8 @@ extension ArchiveWriter {
       interval.checkedAt, coverage.bytes)
   }
 
-  /// Nothing is claimed to be here any more that was created up to a second: for whoever removes events only to make
-  /// room, in the same transaction.
+  /// Withdraws all coverage up to a second. A caller that removes events only to make room uses it in the same
+  /// transaction.
   func forgetCoverage(upTo time: Int64) throws {
     try session.run(
       """
@@ -73,7 +75,7 @@ extension ArchiveWriter {
       """, time)
   }
 
-  /// Keeps the tables of notes to their bounds, a slice at a time.
+  /// Trims the tables of notes to their limits, one slice at a time.
   func trimNotes() throws {
     for table in ["fetch", "coverage"] {
       try session.run(

@@ -29,7 +29,7 @@ struct ArchiveOpening: Sendable {
       foreignByteCount: try session.property("foreign-bytes") ?? 0)
   }
 
-  /// The database's own key; made when it is asked for first.
+  /// The database's own key. The first call makes it.
   private static func key(_ session: StorageSession) throws -> SipHash {
     let statement = try session.statement("SELECT value FROM property WHERE name = 'term-key'")
     if try statement.step() {
@@ -52,8 +52,8 @@ struct ArchiveOpening: Sendable {
     return SipHash(key: words[0], words[1])
   }
 
-  /// Up to where words are indexed. An index made by other rules is thrown away: what is removed from it must be
-  /// exactly what was put in.
+  /// The last seq whose words are indexed. An index made by other rules is discarded, because a removal must name
+  /// exactly the words that were inserted.
   private static func searchedSeq(_ session: StorageSession) throws -> Int64 {
     if try session.property("search-version") == SearchedText.version {
       return try session.property("searched-seq") ?? 0
@@ -99,8 +99,8 @@ struct ArchiveOpening: Sendable {
     return segments
   }
 
-  /// From when to when a segment has postings; every event has one under "everything". The newest stands first in the
-  /// last block, the oldest is the key of the first one.
+  /// The oldest and newest time of a segment's postings; every event has one under "everything". The newest is the
+  /// first entry of the last block, the oldest is the key of the first block.
   private static func times(_ segment: Int64, _ session: StorageSession) throws -> ClosedRange<Int64> {
     var newest = SegmentCursor(segment: segment, term: TermMaker.everything, since: .min, until: .max)
     let statement = try session.statement(
@@ -112,7 +112,7 @@ struct ArchiveOpening: Sendable {
     return first <= last.time ? first...last.time : .min ... .max
   }
 
-  /// Reads the events that are in no segment. Returns the last seq.
+  /// Reads the events that are in no segment, and returns the last seq.
   private static func readTail(
     from firstSeq: Int64, _ session: StorageSession, _ maker: TermMaker, _ generation: inout ArchiveMemory.Generation
   ) throws -> Int64 {

@@ -14,8 +14,8 @@ struct ArchiveReader {
   /// - Parameters:
   ///   - matcher: the filter.
   ///   - position: the last event of the page before; nil for the first page.
-  ///   - limit: most events of this page, the filter's own limit apart.
-  ///   - byteLimit: bytes of JSON from which on the page ends.
+  ///   - limit: the most events of this page, regardless of the filter's own limit.
+  ///   - byteLimit: once the page has this many bytes of JSON, it ends.
   ///   - now: events that expired before are left out.
   func block(
     _ matcher: SearchingMatcher, after position: QueryPosition?, limit: Int, byteLimit: Int = .max, now: Int64
@@ -46,7 +46,7 @@ struct ArchiveReader {
 
   private static let jsonStatement = "SELECT json FROM event WHERE seq = ?"
 
-  /// Adds an event to the block if it is there and matches.
+  /// Adds an event to the block if it exists and matches.
   private func read(
     _ seq: Int64, _ statement: StorageStatement, _ matcher: SearchingMatcher, _ position: QueryPosition?, _ now: Int64,
     into block: inout EventBlock
@@ -62,8 +62,8 @@ struct ArchiveReader {
     }
   }
 
-  /// Whether an event matches and may be given. What tags and words say is looked at only where it matters: to take
-  /// them out costs more than all the rest.
+  /// Whether an event matches and may be in an answer. Tags and words are extracted only when the filter needs them:
+  /// that costs more than everything else.
   func accepts(
     _ event: ScannedEvent, _ bytes: UnsafeRawBufferPointer, _ matcher: SearchingMatcher, _ now: Int64
   ) -> Bool {
@@ -78,8 +78,9 @@ struct ArchiveReader {
     return event.expiration(in: bytes).map { $0 > now } ?? true
   }
 
-  /// The events of the next second that has any in the walk, and in the other one, each once; false at the end. Either
-  /// walk goes at once to where the other stands, so that what only one of them has costs little.
+  /// The events of the next second that occurs in the walk, and in the other one if there are two, each event once;
+  /// false at the end. Each walk skips directly to the position of the other, so events that only one of them has cost
+  /// little.
   func nextSeqs(
     _ walk: inout PostingWalk, _ other: inout PostingWalk?, into seqs: inout [Int64]
   ) throws -> Bool {
@@ -105,7 +106,7 @@ struct ArchiveReader {
     return false
   }
 
-  /// The same for ids, as single events, because they are kept in memory afterwards.
+  /// The same for ids, but as single events, because these are kept in memory afterwards.
   func query(
     _ ids: [EventID], _ matcher: SearchingMatcher, after position: QueryPosition?, limit: Int, now: Int64
   ) throws -> [StoredEvent] {
@@ -134,7 +135,7 @@ struct ArchiveReader {
     return try session.seq(ofStoredID: term)
   }
 
-  /// The event of a seq; nil when it is gone, or its author has vanished.
+  /// The event of a seq; nil when it is gone or its author has vanished.
   func event(_ seq: Int64) throws -> StoredEvent? {
     let event = try session.event(seq) { scanned, bytes in
       StoredEvent(seq: seq, bytes, scanned, IndexedEvent(scanned, in: bytes))

@@ -2,40 +2,40 @@ internal import Cryptography
 internal import Nostr
 public import Storage
 
-// A damaged database is put aside, and a new one is filled with what can still be read of it (`RescuableFile`). Every
-// event proves itself by its signature, so what the damage has changed is told from what it has not. Deletions are
-// events as well, and come again in their old order and under their old seqs, so that whoever resumes by seq misses
-// nothing that was saved.
+// A damaged database is set aside, and a new one is filled with what can still be read of it (`RescuableFile`). Every
+// event is verified by its signature, so changed events are recognised. Deletions are events too: they are applied
+// again in their old order, and all events keep their seqs, so a client that resumes by seq misses nothing that was
+// saved.
 
-/// What was saved of a damaged database.
+/// What was saved from a damaged database.
 public struct ArchiveRescue: Sendable, Hashable {
   /// Where the damaged file is now.
   public let quarantinePath: String
-  /// When it was put aside, seconds since 1970.
+  /// When it was set aside, seconds since 1970.
   public let time: Int64
-  /// Events in the new one.
+  /// Events in the new database.
   public internal(set) var savedCount = 0
-  /// Events that could be read, and are not what was signed any more.
+  /// Events that could be read, but are no longer what was signed.
   public internal(set) var damagedCount = 0
-  /// Events that were there before and were not saved, the damaged ones among them; nil when the file does not say how
+  /// Events that were stored before and were not saved, including the damaged ones; nil when the file does not say how
   /// many it had.
   public internal(set) var lostCount: Int?
-  /// Why reading ended before the end, if it did.
+  /// Why reading ended early, if it did.
   public internal(set) var reason: String?
 }
 
 extension EventArchive {
-  /// Opens the archive; if it is damaged, or was found so by ``markDamaged()``, puts it aside and makes another of what
-  /// can be read.
+  /// Opens the archive. If it is damaged, or was found so by ``markDamaged()``, sets it aside and makes a new one from
+  /// what can be read.
   ///
   /// Waits on this thread: every event of a damaged file is verified again.
   ///
   /// - Parameters:
-  ///   - settings: how it is opened.
+  ///   - settings: the settings for the file.
   ///   - path: the database file.
-  ///   - segmentEventCount: events of a segment.
+  ///   - segmentEventCount: the number of events of a segment.
   ///   - now: seconds since 1970, for the name of the damaged file.
-  ///   - progress: called on this thread now and then while a damaged file is read, with what was saved so far.
+  ///   - progress: called on this thread now and then while a damaged file is read, with the result so far.
   public static func openOrRescue(
     path: String, settings: StorageSettings = StorageSettings(durability: .normal),
     segmentEventCount: Int = EventArchive.standardSegmentEventCount, now: Int64,
@@ -45,7 +45,7 @@ extension EventArchive {
     let (archive, quarantine) = try Self.rescuable(path).open(now: now) { path throws(StorageFault) in
       let archive = try EventArchive(path: path, settings: settings, segmentEventCount: segmentEventCount)
       try archive.keepLosses(now: now)
-      // What a start reads besides: damage there is met here, while all that is sound can be saved.
+      // The other things that a start reads: damage in them is found here, while everything sound can still be saved.
       _ = (try archive.relaysNow(), try archive.marksNow(), try archive.distrustedNow())
       return archive
     } refill: { unfinished, damaged throws(StorageFault) in
@@ -67,7 +67,7 @@ extension EventArchive {
     return (archive, rescue)
   }
 
-  /// Says that the file was found to be damaged while it was in use: the next start rescues what it can.
+  /// Notes that the file was found damaged while in use: the next start rescues what it can.
   public func markDamaged() { Self.rescuable(path).markDamaged() }
 
   private static func rescuable(_ path: String) -> RescuableFile {
@@ -91,7 +91,7 @@ extension EventArchive {
           rescue.damagedCount += 1
           continue
         }
-        // A seq beyond the last is part of the damage.
+        // A seq above the last one is part of the damage.
         events.append((min(row.seq, old.last ?? DamagedFile.seqMaximum), event))
       }
       soundCount += Int64(events.count)
@@ -105,7 +105,7 @@ extension EventArchive {
     try goOn(after: max(old.seq, old.last ?? 0) + SeqLedger.unknownGap, rescue)
   }
 
-  /// Stores events under the seqs they had. Returns how many are stored.
+  /// Stores events under their old seqs, and returns how many are stored.
   private func restore(_ events: [(seq: Int64, event: VerifiedEvent)], now: Int64) throws(StorageFault) -> Int {
     try file.writeNow(
       { session in
@@ -120,7 +120,7 @@ extension EventArchive {
     ).outcomes.count { if case .stored = $0 { true } else { false } }
   }
 
-  /// Goes on behind all seqs that may have been given, and writes down what the rescue has come to.
+  /// Continues after all seqs that may have been given, and writes the result of the rescue.
   private func goOn(after seq: Int64, _ rescue: ArchiveRescue) throws(StorageFault) {
     _ = try file.writeNow(
       { session in
@@ -132,7 +132,7 @@ extension EventArchive {
       }, onCommit: { apply($0) })
   }
 
-  /// The same where the file says nothing of them.
+  /// The same when the file does not say which seqs were given.
   private func goOn(afterAnyOf given: Int64?, _ rescue: ArchiveRescue) throws(StorageFault) {
     try goOn(after: (given ?? 0) + SeqLedger.unknownGap, rescue)
   }

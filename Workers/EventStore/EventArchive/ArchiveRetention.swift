@@ -3,56 +3,57 @@ internal import EventIndex
 public import Nostr
 public import Storage
 
-// Making room. The size that counts is that of the pages in use: what is removed leaves pages free, which are used
-// again before the file grows. The file itself does not become smaller.
+// Makes room. The size that counts is that of the pages in use: a removal leaves free pages, which are used again
+// before the file grows. The file itself does not become smaller.
 //
-// What goes first. Foreign events that clients of this machine handed in, in the order in which they came: their
-// authors chose `created_at`. Then of what nothing protects the oldest by `created_at`, after what claims to be of the
-// future, which has no age to go by. Profiles, contact lists, relay lists and the like of anybody are small and needed
-// for nearly everything, and deletions are small and speak for others: they go last (`ArchiveRetention.neededKinds`).
-// What was published here, and what an author of one's own wrote, never goes. That an event was deleted or an author
-// has vanished is not remembered in events but beside them, and stays also when the request goes.
+// The order of removal: first the foreign events that clients of this machine handed in, in the order in which they
+// came, because their authors chose `created_at`. Then, of the events that nothing protects, those that claim to be
+// from the future, which have no usable age, and after them the oldest by `created_at`. Profiles, contact lists, relay
+// lists and the like of any author are small and needed for nearly everything, and deletions are small and concern
+// other events: they are removed last (`ArchiveRetention.neededKinds`). What was published here, and what an own author
+// wrote, is never removed. That an event was deleted, or that an author vanished, is kept in tombstones and not in
+// events, so it outlives the removal of the request; only the tombstones of a foreign request are removed with it.
 //
-// Foreign events have a limit of their own besides, so that a client that hands in millions fills no disk. An event
-// that a relay sends as well is foreign no longer. So a foreign event is nothing that a relay has brought, no coverage
-// of a relay speaks of it, and what is known of coverage stays when it goes.
+// Foreign events also have a limit of their own, so a client that hands in millions does not fill the disk. An event
+// that a relay sends too is no longer foreign. So no relay has sent a foreign event, the coverage of no relay includes
+// it, and coverage remains valid when it is removed.
 //
-// Postings of removed events are left behind, as always, and a segment of which a quarter is gone, whatever took it, is
-// trimmed (`ArchiveTrimming`), so that they do not fill in the end the room that was made.
+// Postings of removed events stay behind. When a quarter of a segment's events is gone, for whatever reason, the
+// segment is trimmed (`ArchiveTrimming`), so that old postings do not use up the room that was made.
 
-/// When an event goes, if room is needed.
+/// When an event is removed, if room is needed.
 public enum RetentionRank: Sendable, Hashable {
-  /// Never: an account signed it, or it was published here.
+  /// Never: an own account signed it, or it was published here.
   case kept
   /// When it is the oldest: a relay sent it, or it was imported.
   case ordinary
-  /// Before all others, and above ``ArchiveRetention/foreignByteLimit`` in any case: a client of this machine handed it
-  /// in, no account signed it, and no relay has sent it. Becomes `ordinary` when a relay sends it, `kept` when it is
-  /// published here.
+  /// Before all others, and always while foreign events are above ``ArchiveRetention/foreignByteLimit``. A client of
+  /// this machine handed it in, no own account signed it, and no relay has sent it. Becomes `ordinary` when a relay
+  /// sends it, and `kept` when it is published here.
   case foreign
 }
 
 /// What may be removed to make room.
 public struct ArchiveRetention: Sendable, Hashable {
-  /// Bytes the database may have in use; nil: as many as there is room for.
+  /// The bytes that the database may use; nil: as many as there is room for.
   public var byteLimit: Int64?
   /// Authors whose events are never removed.
   public var keptAuthors: Set<PublicKey>
-  /// Bytes of JSON that foreign events may have together; nil: as many as there is room for.
+  /// The bytes of JSON that all foreign events may have; nil: as many as there is room for.
   public var foreignByteLimit: Int64?
 
-  /// Bits of an event's flags: 1 never goes, 2 goes last, 4 goes first.
+  /// The bits of an event's flags: 1 is never removed, 2 is removed last, 4 is removed first.
   static let keptFlag: Int64 = 1
   static let neededFlag: Int64 = 2
   static let foreignFlag: Int64 = 4
 
-  /// The rank that flags were made of.
+  /// The rank that the flags encode.
   static func rank(flags: Int64) -> RetentionRank {
     if flags & keptFlag != 0 { return .kept }
     return flags & foreignFlag != 0 ? .foreign : .ordinary
   }
 
-  /// Kinds that go last: profiles, contacts, deletions, requests to vanish, lists of relays.
+  /// Kinds that are removed last: profiles, contacts, deletions, requests to vanish, lists of relays.
   public static let neededKinds: Set<UInt16> = [
     EventKind.metadata, EventKind.follows, EventKind.deletion, EventKind.vanish, EventKind.relayList,
     EventKind.directMessageRelays,
@@ -65,22 +66,22 @@ public struct ArchiveRetention: Sendable, Hashable {
     self.foreignByteLimit = foreignByteLimit
   }
 
-  /// What is removed down to: a sixteenth below the limit, so that room is made in one go, and not again after every
-  /// event.
+  /// The size at which removal stops: a sixteenth below the limit, so that room is made at once, and not again after
+  /// every event.
   var byteGoal: Int64? { byteLimit.map { $0 - $0 / 16 } }
   /// The same for foreign events.
   var foreignByteGoal: Int64? { foreignByteLimit.map { $0 - $0 / 16 } }
 }
 
-/// Says when room is made: from above the limit down to the goal, and not for every event that is above one of them.
+/// Decides when room is made: above the limit, until the goal is reached. So it does not begin again for every event.
 public struct RetentionGauge: Sendable, Hashable {
-  /// How much room there is, as somebody is told: to look again where nothing was left is no news until there is room.
+  /// How much room there is, for reports. A new search after `exhausted` changes nothing here until there is room.
   public enum Room: Sendable, Hashable {
-    /// The size is below the limit, or was brought below it. May become `making`.
+    /// The size is below the limit, or was brought below it. The next state may be `making`.
     case below
-    /// It is above, and what is oldest goes. May become any.
+    /// The size is above the limit, and the oldest events are removed. Any state may be next.
     case making
-    /// It is above, and nothing is left that may be removed. May become `below`.
+    /// The size is above the limit, and no event may be removed. The next state may be `below`.
     case exhausted
   }
 
@@ -88,18 +89,18 @@ public struct RetentionGauge: Sendable, Hashable {
   public private(set) var room = Room.below
   /// Whether room is being made.
   public private(set) var isUnderWay = false
-  /// Whether nothing was left that may be removed. It is looked for again after ``lookAgain()``.
+  /// Whether no event was left that may be removed. The search starts again after ``lookAgain()``.
   public private(set) var isExhausted = false
-  /// Whether foreign events are above their limit, and go until a sixteenth of it is free.
+  /// Whether foreign events are above their limit. They are removed until a sixteenth of it is free.
   public private(set) var isForeignDue = false
 
-  /// Nothing measured.
+  /// No measurement yet.
   public init() {}
 
-  /// Whether the next slice is to be removed.
+  /// Whether the next slice should be removed.
   ///
   /// - Parameters:
-  ///   - usedByteCount: bytes in use of the database.
+  ///   - usedByteCount: the bytes of the database in use.
   ///   - foreignByteCount: bytes of the foreign events in it.
   ///   - retention: what may be removed.
   public mutating func isDue(
@@ -125,17 +126,17 @@ public struct RetentionGauge: Sendable, Hashable {
     if usedByteCount <= goal { isUnderWay = false }
   }
 
-  /// Nothing more may be removed.
+  /// No event is left that may be removed.
   public mutating func exhausted() { isExhausted = true }
 
-  /// Something may have changed.
+  /// There may be events to remove again.
   public mutating func lookAgain() { isExhausted = false }
 }
 
 extension EventArchive {
-  /// Most events removed, or found to be kept, in one transaction.
+  /// The most events that one transaction removes, or finds to be kept.
   static let evictionEventCount = 500
-  /// An event is of the future when it is so many seconds ahead.
+  /// An event is from the future when it is more than this many seconds ahead.
   static let futureSeconds: Int64 = 86_400
 
   /// Removes a slice of events to make room, down to the goals at most.
@@ -143,7 +144,7 @@ extension EventArchive {
   /// - Parameters:
   ///   - retention: what may be removed.
   ///   - now: seconds since 1970.
-  /// - Returns: the ids removed, and whether anything was found that might be removed.
+  /// - Returns: the ids removed, and whether no event was left that may be removed.
   public func evict(
     _ retention: ArchiveRetention, now: Int64
   ) async throws(StorageFault) -> (gone: [EventID], isExhausted: Bool) {
@@ -172,7 +173,7 @@ extension EventArchive {
     var isExhausted = false
     if seqs.isEmpty {
       try writer.forgetForeignBytes()
-      // The limit of foreign events is no reason to remove others.
+      // The limit of foreign events is no reason to remove other events.
       if try session.usedByteCount() > retention.byteGoal ?? .max {
         seqs = try writer.evictable(limit: Self.evictionEventCount, future: now + Self.futureSeconds)
         isExhausted = seqs.isEmpty
@@ -187,18 +188,19 @@ extension EventArchive {
 }
 
 extension ArchiveWriter {
-  /// The foreign events that came first, from an index of their own.
+  /// The foreign events that came first, from an index for them.
   fileprivate func foreign(limit: Int) throws -> [Int64] {
     let statement = try session.statement("SELECT seq FROM event WHERE flags = 4 ORDER BY seq LIMIT ?", limit)
     return try seqs(of: statement)
   }
 
-  /// There are no foreign events, so they have no bytes: whatever made the count wrong, it is right from here on.
+  /// Without foreign events there are no bytes of them: whatever made the count wrong, it is right again.
   fileprivate mutating func forgetForeignBytes() throws {
     change.foreignByteCount = -(try session.property("foreign-bytes") ?? 0)
   }
 
-  /// Of the others those that go first. Each of the three is answered from an index of its own.
+  /// The events that are removed first, among those that are not foreign. Each of the three queries has an index of its
+  /// own.
   fileprivate func evictable(limit: Int, future: Int64) throws -> [Int64] {
     for (sql, bound) in [
       ("SELECT seq FROM event WHERE flags = 0 AND time > ? ORDER BY time DESC LIMIT ?", future),
@@ -218,13 +220,13 @@ extension ArchiveWriter {
     return seqs
   }
 
-  /// Removes as many as it takes, of large events few. Returns the newest `created_at` of what was removed, is not in
-  /// the future and came from a relay: what is here of relays is no longer complete up to it.
+  /// Removes as many events as necessary; few if they are large. Returns the newest `created_at` of the removed events
+  /// that are not from the future and came from a relay: up to it, the events of relays are no longer complete here.
   fileprivate mutating func evict(_ seqs: [Int64], _ retention: ArchiveRetention, now: Int64) throws -> Int64? {
     var newest: Int64?
     let foreignByteCount = try session.property("foreign-bytes") ?? 0
     for seq in seqs {
-      // Pages that became free in this transaction are counted already.
+      // The count already includes pages that this transaction has freed.
       let isAbove = try session.usedByteCount() > retention.byteGoal ?? .max
       guard isAbove || foreignByteCount + change.foreignByteCount > retention.foreignByteGoal ?? .max else { break }
       guard let event = try stored(seq) else { continue }
@@ -239,8 +241,8 @@ extension ArchiveWriter {
     return newest
   }
 
-  /// Whether the coverage of a relay may speak of an event: of all but foreign ones, and of a foreign one that a relay
-  /// has sent, as earlier versions left it.
+  /// Whether the coverage of a relay may include an event. It may for all but foreign events, and for a foreign event
+  /// that a relay has sent; earlier versions left such events.
   private func mayBeCovered(_ seq: Int64) throws -> Bool {
     let statement = try session.statement(
       "SELECT flags <> 4 OR EXISTS (SELECT 1 FROM seen WHERE seen.seq = event.seq) FROM event WHERE seq = ?", seq)

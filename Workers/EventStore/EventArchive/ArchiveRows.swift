@@ -5,9 +5,9 @@ internal import Storage
 // Rows that more than one part of the archive reads or writes.
 
 extension StorageSession {
-  /// Reads the event in a column of the row that a statement stands at.
+  /// Reads the event in a column of the statement's current row.
   ///
-  /// - Throws: `corrupt` when it cannot be read: only what could be was ever written there.
+  /// - Throws: `corrupt` when it cannot be read, because only readable events were ever written.
   func scanned<Value>(
     _ statement: StorageStatement, _ column: Int32, seq: Int64,
     _ body: (ScannedEvent, UnsafeRawBufferPointer) throws -> Value
@@ -15,7 +15,7 @@ extension StorageSession {
     try statement.withBytes(column) { bytes in
       let event: ScannedEvent
       do throws(EventFault) { event = try ScannedEvent(bytes) } catch {
-        // A statement that is left in the middle of its rows would hold the transaction open.
+        // A statement that is left within its rows would hold the transaction open.
         statement.reset()
         throw StorageFault(.corrupt, path: path, "event \(seq) cannot be read: \(error)")
       }
@@ -23,7 +23,7 @@ extension StorageSession {
     }
   }
 
-  /// What `body` makes of an event; nil when it is gone.
+  /// The result of `body` for an event; nil when the event is gone.
   func event<Value>(
     _ seq: Int64, _ body: (ScannedEvent, UnsafeRawBufferPointer) throws -> Value
   ) throws -> Value? {
@@ -36,7 +36,7 @@ extension StorageSession {
 
   /// The seq of an id that is in a segment, by its term.
   func seq(ofStoredID term: UInt64) throws -> Int64? {
-    // What was removed while its segment was being written is still there by name.
+    // The table still has ids of events that were removed while their segment was being written.
     let statement = try statement(
       "SELECT seq FROM identity WHERE term = ? AND EXISTS (SELECT 1 FROM event WHERE event.seq = identity.seq)")
     statement.bind(term)

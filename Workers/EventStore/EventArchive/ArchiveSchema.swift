@@ -2,7 +2,7 @@ internal import Storage
 
 // The tables.
 //
-//   event      every event that is kept, by seq: its compact JSON, and what retention asks for without reading it
+//   event      every event that is kept, by seq: its compact JSON, and what retention needs without reading it
 //   identity   id → seq, as terms; ids of the newest events are in memory until their segment is written
 //   address    the place of a replaceable or addressable event → seq
 //   segment    runs of events whose postings are on disk
@@ -14,13 +14,12 @@ internal import Storage
 //   fetch      filters (by FilterKey) → when they were fetched, of one relay or (0) of all that were planned
 //   coverage   a filter's subject and a relay → the times of creation of which all is here (CoverageIntervals)
 //   mark       named observations → the last seq their observer has dealt with
-//   unchecked  events whose signatures nobody has looked at → the relay that brought them
+//   unchecked  events whose signatures were not checked → the relay that brought them
 //   distrust   relays that brought forgeries while they were sampled
 //   search     words → events, up to the property `searched-seq`
 //   property   the database's own key for terms, the last seq given, how many events there are
 //
-// The order of `seq` is the order of commits and nothing else. It is never given twice, also when the event that had it
-// is gone.
+// The order of `seq` is the order of commits and nothing else. A seq is never given twice, even when its event is gone.
 
 enum ArchiveSchema {
   static let migrations = [
@@ -47,12 +46,12 @@ enum ArchiveSchema {
     search, retention, fetches, coverage, sampling, foreign,
   ]
 
-  /// Words (NIP-50). The text of an event is in `event` and not here again, so this table keeps where words stand, and
-  /// no more. `ArchiveIndexing` makes the words.
+  /// Words (NIP-50). The text of an event is only in `event`, so this table keeps the positions of words and nothing
+  /// else. `ArchiveIndexing` makes the words.
   private static let search = StorageMigration(
     version: 2, "CREATE VIRTUAL TABLE search USING fts5 (title, body, content = '', tokenize = 'ascii')")
 
-  /// The order in which events go when room is needed, and how much of a segment has gone.
+  /// The order in which events are removed when room is needed, and how many events of a segment are gone.
   private static let retention = StorageMigration(
     version: 3,
     """
@@ -92,7 +91,7 @@ enum ArchiveSchema {
     CREATE TABLE distrust (relay INTEGER PRIMARY KEY, time INTEGER NOT NULL);
     """)
 
-  /// Foreign events, in the order in which they go.
+  /// Foreign events, in the order in which they are removed.
   private static let foreign = StorageMigration(
     version: 7, "CREATE INDEX evictedForeign ON event (seq) WHERE flags = 4")
 }

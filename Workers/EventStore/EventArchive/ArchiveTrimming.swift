@@ -1,23 +1,22 @@
 internal import EventIndex
 public import Storage
 
-// Takes the postings of removed events out of a segment. Blocks are written again at their place, or removed; nothing
-// moves. So a reader who has looked at the segment before misses nothing: what is still to be found stands where it
-// stood.
+// Removes the postings of removed events from a segment. A block is rewritten at its place, or removed; no block moves.
+// So a reader that has already looked at the segment misses nothing: what can still be found is where it was.
 
 /// How far the trimming of a segment has come.
 struct SegmentTrimmer: Sendable {
   let number: Int64
-  /// Events that were gone when it began.
+  /// Events that were gone when the trimming began.
   let gone: Int64
   private let living: Set<Int64>
   private var last: (term: Int64, oldest: Int64, block: Int64) = (.min, .min, .min)
   private var keptBlockCount = 0
 
-  /// Blocks looked at in one transaction.
+  /// The blocks that one transaction looks at.
   static let sliceBlockCount = 4_000
 
-  /// Looks which events of the segment are still there.
+  /// Reads which events of the segment still exist.
   init(_ segment: ArchiveMemory.Segment, _ session: StorageSession) throws {
     number = segment.number
     gone = segment.gone
@@ -28,11 +27,11 @@ struct SegmentTrimmer: Sendable {
     self.living = living
   }
 
-  /// What has become of a segment.
+  /// The result of a slice.
   enum Outcome: Sendable {
     case unfinished
     case trimmed
-    /// Nothing of it is left.
+    /// Nothing of the segment is left.
     case empty
   }
 
@@ -100,7 +99,7 @@ extension EventArchive {
   /// Whether a slice of a segment waits to be trimmed.
   public var hasTrimWork: Bool { memory.segments.contains { $0.isSparse } }
 
-  /// Trims one slice of a segment, if there is one to be trimmed.
+  /// Trims one slice of a segment, if one needs it.
   public func trimSlice() async throws(StorageFault) {
     _ = try await file.write({ [self] session in try trimSlice(session) }, onCommit: { [self] in trimmed($0) })
   }

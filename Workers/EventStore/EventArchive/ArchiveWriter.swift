@@ -5,17 +5,17 @@ internal import Storage
 
 /// Stores events: the only place where the archive is changed. Lives for one transaction, on the writer's thread.
 struct ArchiveWriter {
-  /// What is to be done to memory once this is committed.
+  /// What to apply to memory once this is committed.
   var change: ArchiveChange
   let session: StorageSession
   let maker: TermMaker
-  /// Words of all up to this seq are indexed.
+  /// The last seq whose words are indexed.
   let searchedSeq: Int64
   private let segments: [ArchiveMemory.Segment]
   private let memory: (UInt64) -> Int64?
 
   /// - Parameters:
-  ///   - searchedSeq: words of all up to this seq are indexed.
+  ///   - searchedSeq: the last seq whose words are indexed.
   ///   - segments: complete segments.
   ///   - memory: the seq of an id that is in memory, by its term.
   init(
@@ -48,10 +48,10 @@ struct ArchiveWriter {
     return outcomes
   }
 
-  /// Gives no seq up to this one.
+  /// Skips all seqs up to this one.
   mutating func skip(to seq: Int64) { change.lastSeq = max(change.lastSeq, seq) }
 
-  /// Writes what is to be known at the next start. The last thing of a transaction.
+  /// Writes what the next start needs. The last step of a transaction.
   mutating func finish() throws {
     try session.write(property: "last-seq", change.lastSeq)
     for (segment, count) in change.goneBySegment {
@@ -75,7 +75,7 @@ struct ArchiveWriter {
     let indexed = event.indexed
     let idTerm = maker.term(id: indexed.id)
     if try hasVanished(indexed) { return .vanished }
-    // Also of one that is there still, until it is swept.
+    // Also for an event that is still stored, until it is swept.
     if let expiration = event.expiration, expiration <= now { return .expired }
     if let seq = try seq(ofID: idTerm) {
       let isMended = try mend(seq, by: event)
@@ -124,10 +124,10 @@ struct ArchiveWriter {
 
   // MARK: Ids
 
-  /// The seq of an id; nil when it is not here.
+  /// The seq of an id; nil when it is not stored.
   ///
-  /// A term is taken for the id: two ids share one with a chance of 1 in 2^64, which nobody can raise who does not know
-  /// the key.
+  /// A term identifies the id. Two ids share one with a chance of 1 in 2^64, and an attacker without the key cannot
+  /// raise it.
   func seq(ofID term: UInt64) throws -> Int64? {
     if let seq = change.ids[term] { return seq }
     if let seq = memory(term) { return change.removedIDs[term] == seq ? nil : seq }
@@ -136,12 +136,12 @@ struct ArchiveWriter {
 
   // MARK: Places of replaceable events
 
-  /// What is in the way of a replaceable event.
+  /// The present event at the address of a replaceable event.
   struct Occupant {
     let seq: Int64
     let indexed: IndexedEvent
 
-    /// Newer stays; of one second, the lower id (NIP-01).
+    /// The newer event stays; of the same second, the one with the lower id (NIP-01).
     func isReplaced(by event: IndexedEvent) -> Bool {
       (event.createdAt, indexed.id) > (indexed.createdAt, event.id)
     }
@@ -170,7 +170,7 @@ struct ArchiveWriter {
 
   // MARK: Removing
 
-  /// Removes an event, and of a foreign one the tombstones that it has made.
+  /// Removes an event; for a foreign one, also the tombstones that it made.
   mutating func remove(_ seq: Int64, _ event: Occupant) throws {
     let asksEveryRelay =
       try event.indexed.kind == EventKind.vanish && session.event(seq) { $0.asksEveryRelay(in: $1) } ?? false
@@ -189,7 +189,7 @@ struct ArchiveWriter {
     try run("DELETE FROM identity WHERE term = ?", Int64(bitPattern: idTerm))
   }
 
-  /// Removes the row of an event, and its bytes from those of foreign events. Returns whether it was one.
+  /// Removes the row of an event, and subtracts its bytes if it is foreign. Returns whether it was foreign.
   @discardableResult
   mutating func removeRow(_ seq: Int64) throws -> Bool {
     let deletion = try session.statement("DELETE FROM event WHERE seq = ? RETURNING flags, length(json)", seq)
@@ -200,7 +200,7 @@ struct ArchiveWriter {
     return true
   }
 
-  /// Takes note that the postings of a seq stand for nothing.
+  /// Notes that the postings of a seq refer to no event.
   mutating func countGone(_ seq: Int64) {
     guard let segment = segments.first(where: { $0.firstSeq <= seq && seq <= $0.lastSeq }) else { return }
     change.goneBySegment[segment.number, default: 0] += 1
@@ -214,8 +214,8 @@ struct ArchiveWriter {
 
   // MARK: Deletions
 
-  /// Who has vanished has no events of before, deletions and earlier requests included (NIP-62), also while they are
-  /// still being removed.
+  /// Whether a request to vanish covers the event. An author who has vanished has no events from before, deletions and
+  /// earlier requests included (NIP-62), even while they are still being removed.
   private func hasVanished(_ event: IndexedEvent) throws -> Bool {
     try event.goesWith.contains { author in
       try tombstone(maker.term(author: author)).map { event.isCovered(upTo: $0) } ?? false
@@ -241,7 +241,7 @@ struct ArchiveWriter {
       """, Int64(bitPattern: term), until)
   }
 
-  /// Does what a deletion asks for: its author's events only, those to come as well (NIP-09).
+  /// Carries out a deletion: only events of its author, including later copies (NIP-09).
   private mutating func delete(as request: IndexedEvent) throws {
     for tag in request.tags {
       switch tag.letter.ascii {
@@ -262,12 +262,12 @@ struct ArchiveWriter {
     }
   }
 
-  /// A foreign deletion, or request to vanish, is removed, and the tombstones that it made are removed with it: else
-  /// deletions of events that never were would keep theirs for ever, and push out all other events. An event that its
-  /// author has asked twice to delete may come back then.
+  /// Removes the tombstones of a foreign deletion or request to vanish together with it. Otherwise deletions of events
+  /// that never existed would keep tombstones for ever, and push out all other events. An event that its author asked
+  /// twice to delete may then come back.
   ///
-  /// - Parameter asksEveryRelay: whether it is a request to vanish that names this relay: one that names others has
-  ///   made no tombstone, and must not remove that of another request.
+  /// - Parameter asksEveryRelay: whether it is a request to vanish to all relays. A request to single relays has made
+  ///   no tombstone, and must not remove that of another request.
   private func unbury(as request: IndexedEvent, asksEveryRelay: Bool) throws {
     switch request.kind {
     case EventKind.deletion:
@@ -292,11 +292,11 @@ struct ArchiveWriter {
     try run("DELETE FROM tombstone WHERE term = ? AND until <= ?", Int64(bitPattern: term), until)
   }
 
-  /// Deletions and requests to vanish stay (NIP-09, NIP-62).
+  /// Deletions and requests to vanish cannot be deleted (NIP-09, NIP-62).
   private static func canBeDeleted(_ kind: UInt16) -> Bool { kind != EventKind.deletion && kind != EventKind.vanish }
 
-  /// Nothing of this author's past is taken any more; what is there is removed by
-  /// ``removeVanished(limit:memory:now:)``.
+  /// From now on the archive accepts none of this author's earlier events; ``removeVanished(limit:memory:now:)``
+  /// removes the stored ones.
   private mutating func beginVanishing(_ request: IndexedEvent) throws {
     change.vanishing[request.pubkey] = max(change.vanishing[request.pubkey] ?? .min, request.createdAt)
     try bury(maker.term(author: request.pubkey), until: request.createdAt)
@@ -309,7 +309,7 @@ struct ArchiveWriter {
 
   // MARK: Where seen
 
-  /// A stored event came again. It may have been removed since somebody looked.
+  /// A stored event came again. It may have been removed since the look-up.
   private mutating func noteAgain(
     _ seq: Int64, relay: Int64?, receivedAt: Int64, _ rank: RetentionRank
   ) throws {
@@ -324,7 +324,7 @@ struct ArchiveWriter {
     if session.changedRowCount > 0 { change.newSightings.insert(SeenPlace(seq: seq, relay: relay)) }
   }
 
-  /// From now on it never goes to make room.
+  /// From now on the event is never removed to make room.
   mutating func keep(_ seq: Int64) throws {
     let statement = try session.statement(
       "UPDATE event SET flags = flags | 1 WHERE seq = ? AND flags & 1 = 0 RETURNING flags & 4, length(json)", seq)
@@ -333,7 +333,7 @@ struct ArchiveWriter {
     statement.reset()
   }
 
-  /// From now on it is foreign no longer: a relay sends it as well.
+  /// From now on the event is no longer foreign: a relay sends it too.
   private mutating func adopt(_ seq: Int64) throws {
     let statement = try session.statement(
       """

@@ -2,16 +2,16 @@ internal import Cryptography
 internal import Nostr
 internal import Storage
 
-// What can still be read of a damaged file's events.
+// Reads the events of a damaged file that can still be read.
 //
-// Rows are read in runs, in the order of seqs. A run ends at a page that cannot be read, and what it has read until
-// then is kept. Behind it each seq is asked for by itself: that goes down the table's tree to one leaf, so what hangs
-// on sound pages is found whatever became of its neighbours, and the next run begins at the first seq that is. After
-// `fineSearchCount` seqs in vain, as behind a damaged page near the root of a large file, or in a gap, steps double,
-// and where one ends well the first good seq is looked for by halves.
+// Rows are read in runs, in the order of seqs. A run ends at a page that cannot be read; the rows read before it are
+// kept. After it each seq is looked up singly. A look-up goes down the table's tree to one leaf, so events on sound
+// pages are found whatever the state of other pages, and the next run begins at the first seq that can be read. After
+// `fineSearchCount` failed look-ups in a row, as behind a damaged page near the root of a large file, or in a gap, the
+// steps double. When a step succeeds, a binary search finds the first good seq.
 //
 // Rejected: to go through the pages of the file without the tree. It would find events behind damaged inner pages, but
-// also such as were removed, and must not come back.
+// also events that were removed and must not come back.
 
 /// Reads a damaged file. Used by one thread.
 struct DamagedFile {
@@ -20,7 +20,7 @@ struct DamagedFile {
     let flags: Int64
     let json: [UInt8]
 
-    /// The event; nil when it is not what was signed any more.
+    /// The event; nil when it is no longer what was signed.
     func event(_ verifier: EventVerifier, now: Int64) -> VerifiedEvent? {
       json.withUnsafeBytes { bytes in
         do throws(EventFault) {
@@ -32,20 +32,20 @@ struct DamagedFile {
     }
   }
 
-  /// Rows of a run.
+  /// The rows of a run.
   static let runCount: Int64 = 200
-  /// Seqs that are each asked for in a row, in vain, before steps get longer: a second's work.
+  /// How many failed look-ups in a row before the steps grow: the work of a second.
   static let fineSearchCount = 65_536
-  /// No file of ours has a higher seq.
+  /// No file of the archive has a higher seq.
   static let seqMaximum: Int64 = 1 << 53
 
-  /// The last seq that was given; nil when nobody knows.
+  /// The last seq that was given; nil when that is not known.
   let last: Int64?
-  /// How many events it had; nil when it does not say.
+  /// How many events the file had; nil when it does not say.
   let eventCount: Int64?
-  /// All up to this seq was looked at.
+  /// The last seq that was looked at.
   private(set) var seq: Int64 = 0
-  /// Why something could not be read, as of the last time.
+  /// Why something could not be read, most recently.
   private(set) var reason: String?
 
   private let file: StorageFile
@@ -53,8 +53,8 @@ struct DamagedFile {
 
   /// Opens the file.
   ///
-  /// - Parameter given: the last seq that may have been given, where that is known from elsewhere.
-  /// - Throws: that nothing can be read of it.
+  /// - Parameter given: the last seq that may have been given, if another file says so.
+  /// - Throws: when nothing can be read of the file.
   init(path: String, given: Int64?) throws(StorageFault) {
     var settings = StorageSettings(durability: .normal)
     settings.isDamaged = true
@@ -73,7 +73,7 @@ struct DamagedFile {
     } catch { return nil }
   }
 
-  /// The next rows; empty after a piece where there are none, nil at the end.
+  /// The next rows. Empty after a damaged part without rows; nil at the end.
   mutating func next() -> [Row]? {
     if isSearching {
       guard let found = nextReadable() else { return nil }
@@ -87,7 +87,7 @@ struct DamagedFile {
     } catch {
       reason = error.reason
       isSearching = true
-      // Without a row the next seq is the one that cannot be read, or is not there.
+      // Without a row, the next seq is the one that cannot be read, or that has no event.
       seq = rows.last?.seq ?? seq + 1
     }
     return rows
@@ -98,13 +98,13 @@ struct DamagedFile {
     do throws(StorageFault) { try file.close() } catch { reason = error.reason }
   }
 
-  /// What was read before the damage stays in `rows`: a transaction that has met it cannot be ended without an error.
+  /// Rows that were read before the damage stay in `rows`: a transaction that has met damage always ends with an error.
   private func read(_ rows: inout [Row]) throws(StorageFault) {
     var read: [Row] = []
     defer { rows = read }
     try file.readNow { session in
       let statement = try session.statement("SELECT seq, flags, json FROM event WHERE seq >= ? ORDER BY seq LIMIT ?")
-      // Not "behind the last one", whose leaf may be the damaged one.
+      // Not `seq > ?` with the last seq, because its leaf may be the damaged one.
       statement.bind(seq + 1, Self.runCount)
       while try statement.step() {
         read.append(Row(seq: statement.number(0), flags: statement.number(1), json: statement.bytes(2)))
@@ -112,8 +112,8 @@ struct DamagedFile {
     }
   }
 
-  /// The first seq behind those that were looked at of which it can be said whether there is an event; nil when there
-  /// is none up to the last.
+  /// The first later seq that can be looked up, whether or not it has an event; nil when there is no such seq up to the
+  /// last.
   private func nextReadable() -> Int64? {
     let end = last ?? Self.seqMaximum
     var (failed, step, count) = (seq, Int64(1), 0)

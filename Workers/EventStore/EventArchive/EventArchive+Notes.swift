@@ -19,12 +19,12 @@ public struct SeenPlace: Hashable, Sendable {
 }
 
 extension EventArchive {
-  /// When filters were last fetched, seconds since 1970; nil when they were not, or it is forgotten.
+  /// When filters were last fetched, seconds since 1970; nil when they never were, or when that is forgotten.
   ///
   /// - Parameters:
-  ///   - keys: names of the filters.
-  ///   - relays: of these relays, each; nil: of all that were planned.
-  /// - Returns: the oldest of the times of all keys and relays.
+  ///   - keys: the keys of the filters.
+  ///   - relays: each of these relays; nil: all that were planned, as one.
+  /// - Returns: the oldest time of all keys and relays.
   public func fetchedAt(_ keys: [FilterKey], relays: [Int64]?) async throws(StorageFault) -> Int64? {
     try await file.read { session in
       let statement = try session.statement("SELECT time FROM fetch WHERE filter = ? AND relay = ?")
@@ -41,11 +41,11 @@ extension EventArchive {
     }
   }
 
-  /// Of some events those that came from a relay.
+  /// Those of some events that came from a relay.
   ///
   /// - Parameters:
   ///   - seqs: the events.
-  ///   - relays: one of these; nil: any.
+  ///   - relays: from one of these; nil: from any.
   public func seen(_ seqs: [Int64], at relays: Set<Int64>?) async throws(StorageFault) -> Set<Int64> {
     guard !seqs.isEmpty, relays?.isEmpty != true else { return [] }
     return try await file.read { session in
@@ -64,12 +64,12 @@ extension EventArchive {
     }
   }
 
-  /// Of some events those that any filter matches, in the order asked for; those that are gone or over are left out.
+  /// Those of some events that any filter matches, in the given order; without those that are gone or expired.
   ///
   /// - Parameters:
   ///   - seqs: the events.
-  ///   - filters: any of which must match.
-  ///   - recipients: the only ones whose gift wraps are given; nil: all.
+  ///   - filters: at least one must match.
+  ///   - recipients: the only recipients whose gift wraps are returned; nil: all.
   ///   - now: events that expired before are left out.
   public func events(
     _ seqs: [Int64], matching filters: [Filter], for recipients: Recipients? = nil, now: Int64
@@ -88,7 +88,7 @@ extension EventArchive {
     }
   }
 
-  /// Where named observations have got to. Waits on this thread.
+  /// How far named observations have come. Waits on this thread.
   public func marksNow() throws(StorageFault) -> [ObserveMark] {
     try file.readNow { session in
       let statement = try session.statement("SELECT owner, id, plan, seq, time FROM mark")
@@ -109,9 +109,9 @@ extension EventArchive {
   /// What is known of a filter, by relay.
   ///
   /// - Parameters:
-  ///   - filter: the filter; its fetch times are its own, its intervals those of its subject.
-  ///   - relays: at these relays only.
-  /// - Returns: relays of which something is known, in the order of their URLs.
+  ///   - filter: the filter. Fetch times are kept for the filter itself, intervals for its subject.
+  ///   - relays: only these relays; nil: all.
+  /// - Returns: the relays of which something is known, in the order of their URLs.
   public func coverage(of filter: Filter, at relays: Set<String>?) async throws(StorageFault) -> [RelayCoverage] {
     try await file.read { session in
       let fetched = try session.statement(
@@ -138,7 +138,7 @@ extension EventArchive {
     }
   }
 
-  /// Nothing is claimed to be here any more that was created up to a second. Waits on this thread.
+  /// Withdraws all coverage up to a second. Waits on this thread.
   public func forgetCoverageNow(upTo time: Int64) throws(StorageFault) {
     _ = try file.writeNow { session in try writer(session).forgetCoverage(upTo: time) }
   }
@@ -150,6 +150,6 @@ public struct RelayCoverage: Hashable, Sendable {
   public let relay: String
   /// When the relay last sent all it had for the filter, seconds since 1970.
   public var fetchedAt: Int64?
-  /// Of which times of creation all is here.
+  /// For events created in these times, everything that the relay had is stored.
   public var intervals: [CoverageIntervals.Interval] = []
 }

@@ -2,7 +2,7 @@ public import EventIndex
 public import Nostr
 public import Storage
 
-/// A relay's number in the archive, by which `seen` refers to it.
+/// A relay's number in the archive; `seen` refers to relays by it.
 public struct RelayNumber: Hashable, Sendable {
   /// The number, from 1.
   public let number: Int64
@@ -24,20 +24,20 @@ public struct RelayNumber: Hashable, Sendable {
 public struct EventSighting: Hashable, Sendable {
   /// The relay's URL.
   public let relay: String
-  /// When it came from there first, seconds since 1970.
+  /// When it first came from there, seconds since 1970.
   public let firstSeenAt: Int64
 }
 
 /// Events in the order of their commits.
 public struct CommittedPage: Sendable {
-  /// Those that match.
+  /// The events that match.
   public internal(set) var block: EventBlock
-  /// All up to this seq was looked at.
+  /// The last seq that was looked at.
   public let lastSeq: Int64
 }
 
 extension EventArchive {
-  /// The seqs of ids that are stored; nil for those that are not. Waits on this thread, for microseconds an id.
+  /// The seqs of stored ids; nil for ids that are not stored. Waits on this thread, for microseconds per id.
   public func seqsNow(of ids: [EventID]) throws(StorageFault) -> [Int64?] {
     let (memory, maker) = (memory, maker)
     return try file.readNow { session in
@@ -50,7 +50,7 @@ extension EventArchive {
     }
   }
 
-  /// The JSON of seqs as it is stored, whatever became of it; those that are gone are left out. Waits on this thread.
+  /// The JSON of seqs as stored, damaged or not; without those that are gone. Waits on this thread.
   public func storedNow(_ seqs: [Int64]) throws(StorageFault) -> [Int64: [UInt8]] {
     try file.readNow { session in
       let statement = try session.statement("SELECT json FROM event WHERE seq = ?")
@@ -65,17 +65,17 @@ extension EventArchive {
     }
   }
 
-  /// Events committed after one seq, up to another, that any of the filters matches, in order: one page.
+  /// The events committed after one seq, up to another, that any of the filters matches, in order: one page.
   ///
   /// - Parameters:
-  ///   - seq: the last seq that was seen.
-  ///   - filters: any of which must match.
-  ///   - recipients: the only ones whose gift wraps are given; nil: all.
+  ///   - seq: the last seq of the page before.
+  ///   - filters: at least one must match.
+  ///   - recipients: the only recipients whose gift wraps are returned; nil: all.
   ///   - now: events that expired before are left out.
-  ///   - end: the last seq of interest.
-  ///   - limit: most events of this page.
-  ///   - byteLimit: bytes of JSON from which on the page ends.
-  ///   - scanLimit: most events looked at.
+  ///   - end: the last seq to look at.
+  ///   - limit: the most events of this page.
+  ///   - byteLimit: once the page has this many bytes of JSON, it ends.
+  ///   - scanLimit: the most events looked at.
   public func committed(
     after seq: Int64, upTo end: Int64, matching filters: [Filter], for recipients: Recipients? = nil, limit: Int,
     byteLimit: Int = .max, scanLimit: Int, now: Int64
@@ -89,11 +89,11 @@ extension EventArchive {
     }
   }
 
-  /// How many events any of the filters matches; limits apart.
+  /// How many events match any of the filters, whose limits are ignored.
   ///
   /// - Parameters:
-  ///   - filters: any of which must match.
-  ///   - recipients: the only ones whose gift wraps are counted; nil: all.
+  ///   - filters: at least one must match.
+  ///   - recipients: the only recipients whose gift wraps are counted; nil: all.
   ///   - now: events that expired before are left out.
   public func count(
     _ filters: [Filter], for recipients: Recipients? = nil, now: Int64
@@ -109,7 +109,7 @@ extension EventArchive {
     }
   }
 
-  /// Where an event was seen, the first first; nil when it is not stored.
+  /// The sightings of an event, the earliest first; nil when it is not stored.
   public func sightings(of id: EventID) async throws(StorageFault) -> (seq: Int64, sightings: [EventSighting])? {
     let (memory, maker) = (memory, maker)
     return try await file.read { session in
@@ -160,7 +160,7 @@ extension ArchiveReader {
     return CommittedPage(block: block, lastSeq: block.isLast ? end : lastSeq)
   }
 
-  /// Counts what a filter matches, and tells the seq of each.
+  /// Counts what a filter matches, and calls `each` with every seq.
   func count(_ matcher: SearchingMatcher, now: Int64, _ each: (Int64) -> Void) throws -> Int {
     if EventArchive.isSearch(matcher.filter) { return try countSearch(matcher, now: now, each) }
     var (count, position) = (0, QueryPosition?.none)

@@ -1,20 +1,20 @@
 public import EventIndex
 public import Nostr
 
-// Look-ups by id. What is in memory is answered from there, the rest is read and is in memory afterwards.
+// Look-ups by id. Events in memory are returned from there; the others are read, and are in memory afterwards.
 
 extension EventArchive {
-  /// Bytes of recent events kept in memory, unless told otherwise.
+  /// The standard bytes of recent events in memory.
   public static let standardRecentByteCount = 16 << 20
 
-  /// Bytes of recent events kept in memory; 0: none. Setting it forgets them.
+  /// The bytes of recent events in memory; 0: none. A new value forgets the events.
   public var recentByteCount: Int {
     get { recent.byteLimit }
     set { recent.byteLimit = newValue }
   }
 
-  /// The page that ``block(_:for:after:limit:byteLimit:now:)`` would answer, when all ids that the filter names are in
-  /// memory; else nil. Waits for nothing.
+  /// The page that ``block(_:for:after:limit:byteLimit:now:)`` would return, if all ids of the filter are in memory;
+  /// else nil. Never waits.
   public func recalled(
     _ filter: Filter, for recipients: Recipients? = nil, after position: QueryPosition? = nil, limit: Int, now: Int64
   ) -> EventBlock? {
@@ -24,7 +24,7 @@ extension EventArchive {
     return request.needsReading ? nil : request.page(.events([]))
   }
 
-  /// The part of a filter's answer that is in memory, and the filter for the rest; nil for the rest when there is none.
+  /// The part of a filter's answer that is in memory, and the filter for the rest; nil when nothing is left to read.
   func recall(_ filter: Filter) -> (events: [StoredEvent], rest: Filter?) {
     guard let ids = filter.ids, !ids.isEmpty else { return ([], filter) }
     var (events, missing): ([StoredEvent], [EventID]) = ([], [])

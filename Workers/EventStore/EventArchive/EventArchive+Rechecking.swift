@@ -2,26 +2,26 @@ internal import Cryptography
 public import Nostr
 public import Storage
 
-// Events that were taken without a look at their signatures, and what becomes of them when the relay that brought them
-// is found out: each is checked after all, a slice at a time, and removed if it was forged. Which relay brought an
-// event is kept until then. A list of relays found out is kept for ever: what is left to be checked outlives the
-// process, and so does the distrust.
+// Events that were stored without a check of their signatures, and what happens when the relay that brought them is
+// caught with a forgery: each of its events is then checked, a slice at a time, and removed if it is forged. The
+// archive keeps which relay brought an event until then. It keeps the list of caught relays for ever, because both the
+// unchecked events and the distrust must survive the process.
 
-/// What a slice of checking has come to.
+/// The result of one slice of checks.
 public struct RecheckSlice: Sendable {
   /// Ids of forgeries, which are removed.
   public let removed: [EventID]
-  /// Events found good.
+  /// Events whose signatures are right.
   public let soundCount: Int
-  /// Whether nothing is left to be checked.
+  /// Whether nothing is left to check.
   public let isComplete: Bool
 }
 
 extension EventArchive {
-  /// Events checked in one transaction: some 5 ms.
+  /// How many events one transaction checks: about 5 ms.
   static let recheckCount = 128
 
-  /// Checks a slice of what distrusted relays have brought unchecked.
+  /// Checks a slice of the unchecked events that distrusted relays have brought.
   public func recheck() async throws(StorageFault) -> RecheckSlice {
     try await file.write({ [self] session in try recheck(session) }, onCommit: { [self] in apply($0.written) }).slice
   }
@@ -54,7 +54,7 @@ extension EventArchive {
 }
 
 extension ArchiveWriter {
-  /// Remembers who brought an event unchecked.
+  /// Remembers which relay brought an event unchecked.
   func noteUnchecked(_ seq: Int64, relay: Int64) throws {
     try run("INSERT OR REPLACE INTO unchecked (seq, relay) VALUES (?, ?)", seq, relay)
   }
@@ -64,7 +64,7 @@ extension ArchiveWriter {
     try run("INSERT OR IGNORE INTO distrust (relay, time) VALUES (?, ?)", relay, time)
   }
 
-  /// Checks events that distrusted relays have brought. Returns how many were good, and how many were looked at.
+  /// Checks events that distrusted relays have brought. Returns how many were right, and how many were looked at.
   mutating func recheck(limit: Int) throws -> (soundCount: Int, count: Int) {
     let statement = try session.statement(
       "SELECT seq FROM distrust JOIN unchecked ON unchecked.relay = distrust.relay LIMIT ?", limit)

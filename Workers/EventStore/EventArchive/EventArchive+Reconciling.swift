@@ -3,21 +3,22 @@ public import Nostr
 public import Reconciliation
 public import Storage
 
-// What a filter matches as records for reconciliation (NIP-77): times and ids, of up to a million events.
+// The events that a filter matches as records for reconciliation (NIP-77): times and ids, of up to a million events.
 //
-// Postings say which events come into question, newest first; they are read in the order in which they were stored,
-// some thousands at a time, and where they lie close together without looking for each. An event is held against the
-// filter where it stands, its tags only if the filter has some, and 40 bytes of it are kept. Rejected: a table of ids
-// beside the events, which would answer without reading them, and cost every event that is stored.
+// Postings give the candidates, newest first. The candidates are read in the order in which they were stored, some
+// thousands at a time; where they lie close together, the rows between are read too, which costs less than a look-up of
+// each. Each event is matched with the filter in place, its tags only if the filter has some, and 40 bytes of it are
+// kept. Rejected: a table of ids beside the events. It would answer without reading the events, but cost time for every
+// event stored.
 
 extension EventArchive {
-  /// The records of all that a filter matches, of the newest `limit` if it has one; nil when there are more than
-  /// `maximum`. Words find what `search(_:now:)` finds.
+  /// The records of everything that a filter matches, or of the newest `limit` if it has one; nil when there are more
+  /// than `maximum`. A filter with words finds what `search(_:now:)` finds.
   ///
   /// - Parameters:
   ///   - filter: the filter.
-  ///   - recipients: whose gift wraps count; nil: everybody's.
-  ///   - maximum: most records; looking ends at one more.
+  ///   - recipients: the only recipients whose gift wraps count; nil: all.
+  ///   - maximum: the most records; the search ends at one more.
   ///   - now: events that expired before are left out.
   public func records(
     _ filter: Filter, for recipients: Recipients? = nil, maximum: Int, now: Int64
@@ -42,7 +43,7 @@ extension EventArchive {
 }
 
 extension ArchiveReader {
-  /// Events that are read one behind the other.
+  /// The events that are read as one run.
   private static let runCount = 8_192
 
   func records(
@@ -58,7 +59,7 @@ extension ArchiveReader {
     } else {
       try gather(filter, matcher, until: min(limit, maximum < .max ? maximum + 1 : maximum), now, into: &found)
       if limit < found.count {
-        // As a query would cut it off: of one second the lowest ids stay.
+        // Cut as a query would cut: of one second, the lowest ids stay.
         found.sort { ($1.timestamp, $0.id) < ($0.timestamp, $1.id) }
         found.removeSubrange(limit...)
       }
@@ -66,7 +67,7 @@ extension ArchiveReader {
     return found.count > maximum ? nil : ReconcileRecords(found)
   }
 
-  /// Adds what a filter matches, newest first by seconds, until there are `enough` and the second is whole.
+  /// Adds what a filter matches, newest second first, until there are `enough` records and the last second is complete.
   private func gather(
     _ filter: Filter, _ matcher: SearchingMatcher, until enough: Int, _ now: Int64, into found: inout [ReconcileRecord]
   ) throws {
@@ -91,7 +92,7 @@ extension ArchiveReader {
     }
   }
 
-  /// Adds those of some events, in the order of seqs, that are there, match and are not over.
+  /// Adds those of some events, in the order of seqs, that exist, match and have not expired.
   private func read(
     _ seqs: [Int64], _ matcher: SearchingMatcher, _ now: Int64, into found: inout [ReconcileRecord]
   ) throws {
@@ -108,7 +109,7 @@ extension ArchiveReader {
     }
   }
 
-  /// Rows that are passed over for each that is read, up to which that costs less than looking for each.
+  /// How many rows may be skipped for each row that is read, so that this costs less than a look-up of each.
   private static let sparseness: Int64 = 4
 
   private func readThrough(
@@ -128,7 +129,7 @@ extension ArchiveReader {
     }
   }
 
-  /// The record of the event in a column; nil when it does not match, is over, or its author has vanished.
+  /// The record of the event in a column; nil when it does not match, has expired, or its author has vanished.
   private func record(
     _ statement: StorageStatement, _ column: Int32, _ seq: Int64, _ matcher: SearchingMatcher, _ now: Int64
   ) throws -> ReconcileRecord? {

@@ -2,22 +2,23 @@ internal import Cryptography
 internal import Nostr
 public import Storage
 
-// A disk that errs changes bytes without a word, and SQLite keeps no checksums. Every event names its own hash, so all
-// that is stored is looked through, a slice at a time when there is nothing else to do, and begun again a day after the
-// end. An event that is not what its id says is removed: its relays, its author or a file may bring it again.
-// Signatures are not looked at, which cost a hundred times as much: a damaged one is met by whoever verifies the event.
+// A faulty disk changes bytes without an error, and SQLite keeps no checksums. Every event contains its own hash, so
+// the archive checks all stored events, a slice at a time when there is nothing else to do, and starts again a day
+// after the end. An event that does not match its id is removed; its relays, its author or a file may bring it again.
+// Signatures are not checked, because that costs a hundred times as much: a client that verifies the event notices a
+// damaged signature.
 //
-// Words and ids are found by what an event says, and a damaged one says something else. So what of it stands in the
-// indexes stays there, and is passed over, since its seq has no event and is given to no other.
+// Words and ids in the indexes come from an event's content, and a damaged event has other content. So its index
+// entries stay, and readers skip them, because their seq has no event and is never given again.
 
-/// What a slice of looking through stored events has come to.
+/// The result of one slice of the check of stored events.
 public struct ScrubSlice: Sendable, Hashable {
   /// Seqs of damaged events, which are removed.
   public let removed: [Int64]
-  /// Whether all was looked through, and nothing is to be done for a while.
+  /// Whether all events were checked, and nothing is to be done for a while.
   public let isComplete: Bool
 
-  /// What a slice has come to.
+  /// The result of a slice.
   public init(removed: [Int64], isComplete: Bool) {
     self.removed = removed
     self.isComplete = isComplete
@@ -25,13 +26,13 @@ public struct ScrubSlice: Sendable, Hashable {
 }
 
 extension EventArchive {
-  /// Events of one slice: some 5 ms of a reader's time.
+  /// The events of one slice: about 5 ms of a reader's time.
   static let scrubCount = 500
-  /// Bytes of JSON from which on a slice takes no further event.
+  /// Once a slice has read this many bytes of JSON, it takes no further event.
   static let scrubByteCount = 4 << 20
-  /// From the end of one pass to the beginning of the next, in seconds.
+  /// The time from the end of one pass to the start of the next, in seconds.
   public static let scrubSeconds: Int64 = 86_400
-  /// More damaged events in a slice mean that the file is damaged, and is to be rescued.
+  /// The most damaged events of a slice. More mean that the file is damaged and must be rescued.
   public static let scrubDamageMaximum = 32
 
   private struct Look: Sendable {
@@ -41,7 +42,7 @@ extension EventArchive {
     var damaged: [Int64] = []
   }
 
-  /// Looks through the next slice.
+  /// Checks the next slice.
   ///
   /// - Parameter now: seconds since 1970.
   /// - Throws: `corrupt` when more than ``scrubDamageMaximum`` events of it are damaged.
@@ -111,7 +112,7 @@ extension EventArchive {
     var writer = writer(session)
     let verifier = EventVerifier()
     for seq in look.damaged {
-      // It may have been mended or removed since.
+      // It may have been mended or removed meanwhile.
       let isDamaged = try writer.json(seq).map { json in
         json.withUnsafeBytes { !Self.isIdentified($0, verifier) }
       }
@@ -135,13 +136,13 @@ extension EventArchive {
     apply(discarded.written)
     guard !discarded.slice.removed.isEmpty else { return }
     keptLosses = discarded.losses
-    // By which ids they are remembered, nobody knows any more.
+    // Their ids are not known, so all recent events are dropped.
     recent.forget()
   }
 }
 
 extension ArchiveWriter {
-  /// Removes an event of which nothing that it says can be trusted.
+  /// Removes an event whose content cannot be trusted.
   mutating func discard(_ seq: Int64) throws {
     change.eventCount -= 1
     change.discarded.append(seq)

@@ -2,24 +2,24 @@ public import EventIndex
 public import Nostr
 public import Storage
 
-// A search is answered in the order of quality (NIP-50), and that is known only when all that matches has been looked
-// at. So it is done at once: the matches are ranked (BM25; a word in a title counts for four), the newest first of
-// those that rank alike, and the list of their seqs is kept by whoever reads on. What that may cost is bounded: the
-// last `searchHitMaximum` events stored that match are ranked, and when it takes a look at each to know whether it
-// does, `searchLookMaximum` are looked at.
+// A search is answered in the order of quality (NIP-50), which is known only after all matches have been looked at. So
+// the whole search is done at once. The matches are ranked (BM25; a word in a title counts four times), matches of
+// equal rank newest first, and a reader of several pages keeps the list of their seqs. The cost is bounded: only the
+// `searchHitMaximum` matching events that were stored last are ranked; and if each event must be read to know whether
+// it matches, only `searchLookMaximum` are read.
 
 extension EventArchive {
-  /// Events that are ranked, and so can be found.
+  /// The most events that are ranked, and so can be found.
   public static let searchHitMaximum = 5_000
-  /// Events with the words that are read to hold them against the rest of a filter.
+  /// The most events with the words that are read to match them with the rest of a filter.
   public static let searchLookMaximum = 50_000
 
-  /// What a filter with words finds among what is indexed (``searchedSeq``): seqs, the best first. The filter's `limit`
-  /// is the reader's matter.
+  /// The seqs of what a filter with words finds among the indexed events (``searchedSeq``), the best first. The caller
+  /// applies the filter's `limit`.
   ///
   /// - Parameters:
   ///   - filter: a filter whose `search` has words to be found; see ``isSearch(_:)``.
-  ///   - recipients: the only ones whose gift wraps are found; nil: all.
+  ///   - recipients: the only recipients whose gift wraps are found; nil: all.
   ///   - now: events that expired before are left out.
   public func search(
     _ filter: Filter, for recipients: Recipients? = nil, now: Int64
@@ -40,8 +40,8 @@ extension EventArchive {
     }
   }
 
-  /// Whether a filter asks for words to be found, so that its answer has an order of its own. One that only excludes
-  /// words has not.
+  /// Whether a filter searches for words, so that its answer has an order of its own. A filter that only excludes words
+  /// does not.
   public static func isSearch(_ filter: Filter) -> Bool {
     filter.search.map { SearchQuery($0) }.map { !$0.terms.isEmpty || $0.isImpossible } ?? false
   }
@@ -55,7 +55,7 @@ extension EventArchive {
     }
   }
 
-  /// The events of these seqs, in this order, without those that are gone or over.
+  /// The events of these seqs, in this order, without those that are gone or expired.
   public func events(_ seqs: [Int64], now: Int64) async throws(StorageFault) -> EventBlock {
     let (memory, maker) = (memory, maker)
     return try await file.read { session in
@@ -68,7 +68,7 @@ extension EventArchive {
 extension ArchiveReader {
   private struct Hit {
     let seq: Int64
-    /// The better the smaller.
+    /// Lower is better.
     let score: Double
     let time: Int64
   }
@@ -83,7 +83,7 @@ extension ArchiveReader {
     return hits.map(\.seq)
   }
 
-  /// How many events a filter with words matches, and the seq of each.
+  /// Counts the events that a filter with words matches, and calls `each` with every seq.
   func countSearch(_ matcher: SearchingMatcher, now: Int64, _ each: (Int64) -> Void) throws -> Int {
     var count = 0
     try eachMatch(matcher, now: now) { seq, _, _ in
@@ -94,7 +94,7 @@ extension ArchiveReader {
     return count
   }
 
-  /// Goes through what matches, the last stored first, until told to stop.
+  /// Calls `each` with the matches, the last stored first, until it returns false.
   private func eachMatch(
     _ matcher: SearchingMatcher, now: Int64, _ each: (_ seq: Int64, _ score: Double, _ time: Int64) -> Bool
   ) throws {
@@ -123,8 +123,8 @@ extension ArchiveReader {
     }
   }
 
-  /// The rank, which costs most, is asked of those only that meet the conditions. The first of them is no more than a
-  /// look into a sorted list; without the plus SQLite would search the index of words once for each.
+  /// The rank costs most, so it is computed only for rows that meet the conditions. The first condition only looks into
+  /// a sorted list; without the plus SQLite would search the index of words once for each number.
   private static let matchStatement = """
     SELECT search.rowid, bm25(search, 4.0, 1.0), event.time, event.kind
     FROM search CROSS JOIN event ON event.seq = search.rowid
@@ -133,13 +133,14 @@ extension ArchiveReader {
     ORDER BY search.rowid DESC
     """
 
-  /// A list of numbers as JSON; NULL for none.
+  /// A list of numbers as JSON; NULL for nil.
   private static func bind(_ numbers: (some Collection)?, at index: Int32, _ statement: StorageStatement) {
     guard let numbers else { return statement.bind(Int64?.none, at: index) }
     statement.bind("[\(numbers.map { "\($0)" }.joined(separator: ","))]", at: index)
   }
 
-  /// The few events that the rest of the filter may match; nil when they are not few, or that is not known beforehand.
+  /// The few events that the rest of the filter may match; nil when they are many, or when that is not known in
+  /// advance.
   private func candidates(_ filter: Filter) throws -> Set<Int64>? {
     guard filter.ids != nil || filter.authors != nil || !filter.tags.isEmpty else { return nil }
     switch QueryPlan(filter, maker) {
@@ -159,7 +160,7 @@ extension ArchiveReader {
 
   private static let candidateMaximum = 50_000
 
-  /// Events whose time is over (NIP-40) and that were not removed yet: those of half a minute.
+  /// Events that have expired (NIP-40) and were not removed yet: those of half a minute.
   private func ended(_ now: Int64) throws -> Set<Int64> {
     let statement = try session.statement("SELECT seq FROM expiry WHERE time <= ?", now)
     var seqs = Set<Int64>()

@@ -3,20 +3,19 @@ internal import EventIndex
 internal import Nostr
 public import Storage
 
-// What goes by itself: events whose time is over (NIP-40), and those of authors who have vanished (NIP-62). A slice at
-// a time, so that whoever wants to store an event waits for one slice only. Readers pass over both before they are
-// removed.
+// Removes events that have expired (NIP-40), and those of authors who have vanished (NIP-62), a slice at a time, so
+// that a caller that stores an event waits for one slice at most. Readers skip both kinds before they are removed.
 
 extension EventArchive {
   /// Most events removed in one transaction.
   public static let sweepEventCount = 500
 
-  /// Whether somebody has vanished whose events are still being removed. Nobody is answered with them meanwhile.
+  /// Whether events of an author who has vanished are still being removed. No answer contains them meanwhile.
   public var isAnyoneVanishing: Bool { !memory.vanishing.isEmpty }
 
-  /// Removes a slice of what must go.
+  /// Removes a slice of expired events and those of vanished authors.
   ///
-  /// - Returns: the ids removed; fewer than ``sweepEventCount`` mean that nothing is left to be removed now.
+  /// - Returns: the ids removed; fewer than ``sweepEventCount`` mean that nothing is left to remove now.
   public func sweep(now: Int64) async throws(StorageFault) -> ArchiveCommit {
     try await file.write({ [self] session in try sweep(now: now, session) }, onCommit: { [self] in apply($0) }).commit
   }
@@ -37,7 +36,7 @@ extension EventArchive {
 }
 
 extension ArchiveWriter {
-  /// Removes events whose time is over. Returns how many places in the list of ends were looked at.
+  /// Removes expired events. Returns how many entries of the expiry list were processed.
   mutating func removeExpired(limit: Int, now: Int64) throws -> Int {
     let statement = try session.statement(
       "SELECT time, seq FROM expiry WHERE time <= ? ORDER BY time LIMIT ?", now, limit)
@@ -50,14 +49,14 @@ extension ArchiveWriter {
     return ends.count
   }
 
-  /// Removes events of authors who have vanished, and gift wraps to them (NIP-62); an author without any more is done
-  /// with.
+  /// Removes events of an author who has vanished, and gift wraps to that author (NIP-62). The author is done when
+  /// nothing more is found.
   mutating func removeVanished(limit: Int, memory: ArchiveMemory, now: Int64) throws {
     let statement = try session.statement("SELECT author, until FROM vanishing LIMIT 1")
     guard try statement.step() else { return }
     let (text, until) = (statement.text(0), statement.number(1))
     statement.reset()
-    // The only one who must still see them.
+    // This reader must still see the events that are hidden from all others.
     var memory = memory
     memory.vanishing = [:]
     let reader = ArchiveReader(session: session, maker: maker, memory: memory)
@@ -72,7 +71,7 @@ extension ArchiveWriter {
     }
     var (isDone, room) = (true, limit)
     for filter in filters ?? [] {
-      // One more than the request itself, which stays and is found each time.
+      // The limit leaves room for the author's requests to vanish of that second, which stay and are found each time.
       let found = try reader.block(
         SearchingMatcher(filter), after: nil, limit: limit + Self.vanishRequestMaximum, now: .min
       ).events()
@@ -86,6 +85,6 @@ extension ArchiveWriter {
     try session.run("DELETE FROM vanishing WHERE author = ? AND until = ?", text, until)
   }
 
-  /// Requests to vanish of one author and one second that are looked over to find his other events.
+  /// The most requests to vanish, of one author and one second, that are skipped to find the author's other events.
   private static let vanishRequestMaximum = 1_000
 }

@@ -4,14 +4,14 @@ public import Nostr
 public import Storage
 internal import Synchronization
 
-// The events that are kept, and how they are found.
+// The stored events, and how they are found.
 //
 // One writer stores batches of verified events, each in one transaction. Readers answer filters from a snapshot of the
-// database and a copy of what is only in memory; memory is copied first, so that an event that moves from memory to
-// disk meanwhile is met twice rather than not at all.
+// database and a copy of what is only in memory. The memory is copied first, so that an event that moves from memory to
+// disk meanwhile is found twice rather than not at all.
 //
 // After `segmentEventCount` events the postings in memory are written as a segment (`SegmentWriter`), in slices between
-// batches. After a death the events since the last complete segment are read once, and memory is as it was.
+// batches. After a death the events since the last complete segment are read once, which restores the memory.
 
 /// The event database.
 public final class EventArchive: Sendable {
@@ -20,7 +20,7 @@ public final class EventArchive: Sendable {
   let maker: TermMaker
   let recent = RecentEvents(byteLimit: EventArchive.standardRecentByteCount)
   private let state: Mutex<State>
-  /// Events in memory from which a segment is written.
+  /// The number of events in memory at which a segment is written.
   let segmentEventCount: Int
 
   private struct State {
@@ -28,7 +28,7 @@ public final class EventArchive: Sendable {
     var lastSeq: Int64
     var eventCount: Int64
     var segment: SegmentWriter?
-    /// Words of all up to this seq are indexed.
+    /// The last seq whose words are indexed.
     var searchedSeq: Int64
     var trimmer: SegmentTrimmer?
     var usedByteCount: Int64
@@ -36,13 +36,13 @@ public final class EventArchive: Sendable {
     var losses = ArchiveLosses()
   }
 
-  /// The version of the database's form; a file of a later one is refused.
+  /// The version of the database's schema; a file of a later version is refused.
   public static var schemaVersion: Int { ArchiveSchema.migrations.last?.version ?? 0 }
 
-  /// Events of one segment, unless told otherwise. Their postings take about 7 MiB of memory.
+  /// The standard number of events in one segment. Their postings take about 7 MiB of memory.
   public static let standardSegmentEventCount = 32_768
 
-  /// Opens the archive, or makes it.
+  /// Opens the archive; creates it if the file does not exist.
   public init(
     path: String, settings: StorageSettings = StorageSettings(durability: .normal),
     segmentEventCount: Int = EventArchive.standardSegmentEventCount
@@ -61,7 +61,7 @@ public final class EventArchive: Sendable {
         foreignByteCount: opened.foreignByteCount))
   }
 
-  /// Seqs that were committed before this start and that the database has not: what was lost to damage, or with the
+  /// Seqs that were committed before this start, but that the database does not have: lost to damage, or with the
   /// power.
   public let lostSeqs: ClosedRange<Int64>?
 
@@ -72,26 +72,26 @@ public final class EventArchive: Sendable {
   /// The database file.
   public var path: String { file.path }
 
-  /// Words of all up to this seq can be searched for; see `EventArchive+Search`.
+  /// The last seq whose words can be searched; see `EventArchive+Search`.
   public internal(set) var searchedSeq: Int64 {
     get { state.withLock { $0.searchedSeq } }
     set { state.withLock { $0.searchedSeq = newValue } }
   }
 
-  /// What was lost at some time, as it is written down.
+  /// The losses that are recorded in the database.
   var keptLosses: ArchiveLosses {
     get { state.withLock { $0.losses } }
     set { state.withLock { $0.losses = newValue } }
   }
 
-  /// Bytes of the database's pages in use, as of the last commit of events, or of what was trimmed. The file may be
+  /// The bytes of the database's pages in use, after the last commit of events or the last trim. The file may be
   /// larger: free pages are used again.
   public var usedByteCount: Int64 { state.withLock { $0.usedByteCount } }
 
   /// Bytes of JSON of the foreign events (``RetentionRank/foreign``), as of the last commit.
   public var foreignByteCount: Int64 { state.withLock { $0.foreignByteCount } }
 
-  /// How many events are stored.
+  /// The number of stored events.
   public var eventCount: Int64 { state.withLock { $0.eventCount } }
 
   /// A copy of what is in memory.
@@ -102,12 +102,12 @@ public final class EventArchive: Sendable {
   /// Writes a batch in one transaction, in order.
   ///
   /// - Parameters:
-  ///   - entries: what is stored, in order.
+  ///   - entries: what to store, in order.
   ///   - now: seconds since 1970.
-  ///   - relays: numbers for relay URLs that the batch is the first to use.
-  ///   - isSynced: whether it outlives a loss of power when this returns, with all that was written before. Else it
-  ///     does a few MiB of writes later, and a killed process in any case.
-  /// - Returns: what became of each entry.
+  ///   - relays: numbers for relay URLs that this batch is the first to use.
+  ///   - isSynced: whether the batch, and everything written before it, survives a loss of power when this returns.
+  ///     Without it, that holds only some MiB of writes later; a killed process loses nothing in either case.
+  /// - Returns: the outcome of each entry.
   /// - Throws: why none of them was written.
   public func write(
     _ entries: [ArchiveEntry], relays: [RelayNumber] = [], now: Int64, isSynced: Bool = false
@@ -176,26 +176,26 @@ public final class EventArchive: Sendable {
       $0.usedByteCount = written.change.usedByteCount
       $0.foreignByteCount += written.change.foreignByteCount
     }
-    // Afterwards: whoever knows of this removal has the memory that hides what is removed.
+    // After the state: a reader that knows of this removal then also has the memory that hides what is removed.
     recent.committed(stored, gone: written.change.gone)
     if !written.change.vanishing.isEmpty { recent.forget() }
   }
 
   // MARK: Segments
 
-  /// Whether a slice of a segment waits to be written.
+  /// Whether a slice of a segment is waiting to be written.
   public var hasSegmentWork: Bool {
     state.withLock {
       $0.segment != nil || isFull($0)
     }
   }
 
-  /// Events that were removed again count as well: their postings take memory.
+  /// Events that were removed again count too, because their postings take memory.
   private func isFull(_ state: State) -> Bool {
     state.memory.generations.last.map { $0.storedCount >= segmentEventCount } ?? false
   }
 
-  /// Writes one slice of a segment, if there is one to be written.
+  /// Writes one slice of a segment, if one is waiting.
   public func writeSegmentSlice() async throws(StorageFault) {
     _ = try await file.write({ [self] session in try writeSlice(session) }, onCommit: { [self] in wrote($0) })
   }
@@ -229,7 +229,7 @@ public final class EventArchive: Sendable {
     }
   }
 
-  /// The trimming that was begun.
+  /// The trimming that is under way.
   var trimmer: SegmentTrimmer? { state.withLock { $0.trimmer } }
 
   /// A slice of a segment was trimmed.
@@ -262,10 +262,10 @@ public final class EventArchive: Sendable {
   ///
   /// - Parameters:
   ///   - filter: the filter.
-  ///   - recipients: the only ones whose gift wraps are given; nil: all.
+  ///   - recipients: the only recipients whose gift wraps are returned; nil: all.
   ///   - position: the last event of the page before; nil for the first page.
-  ///   - limit: most events of this page.
-  ///   - byteLimit: bytes of JSON from which on the page ends.
+  ///   - limit: the most events of this page.
+  ///   - byteLimit: once the page has this many bytes of JSON, it ends.
   ///   - now: events that expired before are left out.
   public func block(
     _ filter: Filter, for recipients: Recipients? = nil, after position: QueryPosition? = nil, limit: Int,
@@ -288,7 +288,7 @@ public final class EventArchive: Sendable {
     return request.page(try file.readNow { try request.read($0) })
   }
 
-  /// A page as single events, waiting on this thread: for tools and tests, since each event is read a second time.
+  /// A page as single events, waiting on this thread. For tools and tests, because each event is scanned a second time.
   public func queryNow(
     _ filter: Filter, after position: QueryPosition? = nil, limit: Int, now: Int64
   ) throws(StorageFault) -> [StoredEvent] {

@@ -1,28 +1,28 @@
 internal import Nostr
 
-/// Events that were read together, in order. Their bytes lie in one piece of memory, so that a thousand events on their
-/// way to somebody are copied out of the database once and are not a thousand things to be kept count of.
+/// Events that were read together, in order. Their bytes are in one piece of memory, so a thousand events are copied
+/// out of the database once, without a reference count for each.
 public struct EventBlock: Sendable {
   /// One of the events.
   public struct Entry: Sendable, Hashable {
-    /// Its place in the order of commits.
+    /// Its seq.
     public let seq: Int64
     /// Its kind.
     public let kind: UInt16
-    /// Where it stands among the results of a filter.
+    /// Its position in the order in which filters are answered.
     public let position: QueryPosition
-    /// Where its JSON is in ``EventBlock/bytes``.
+    /// The range of its JSON in ``EventBlock/bytes``.
     public let bytes: Range<Int>
   }
 
-  /// The JSON of the events, one behind the other; between them may be what is no event's any more.
+  /// The JSON of the events, one after the other; between them may be bytes of events that were left out.
   public private(set) var bytes: [UInt8] = []
-  /// The events, in the order they were asked for.
+  /// The events, in the order of the query.
   public private(set) var entries: [Entry] = []
-  /// Whether nothing is left behind the last of them.
+  /// Whether there are no events after the last of these.
   public internal(set) var isLast = false
 
-  /// None.
+  /// An empty block.
   public init() {}
 
   /// Events that were read one by one.
@@ -34,16 +34,16 @@ public struct EventBlock: Sendable {
     self.isLast = isLast
   }
 
-  /// How many events.
+  /// The number of events.
   public var count: Int { entries.count }
 
-  /// The JSON of an event, lent.
+  /// Calls `body` with the JSON of an event, without a copy.
   @inline(__always)
   public func withJSON<Value>(of entry: Entry, _ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
     try bytes.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[entry.bytes])) }
   }
 
-  /// The JSON of an event, copied.
+  /// A copy of the JSON of an event.
   public func json(of entry: Entry) -> [UInt8] { Array(bytes[entry.bytes]) }
 
   mutating func append(_ seq: Int64, _ kind: UInt16, _ position: QueryPosition, _ json: UnsafeRawBufferPointer) {
@@ -52,21 +52,21 @@ public struct EventBlock: Sendable {
     entries.append(Entry(seq: seq, kind: kind, position: position, bytes: start..<bytes.count))
   }
 
-  /// Puts what stands from an index on into the order of ids, and leaves out what is more than `limit` in all.
+  /// Sorts the entries from an index on by id, and cuts the block at `limit` entries in all.
   mutating func orderByID(from start: Int, limit: Int) {
     if entries.count - start > 1 { entries[start...].sort { $0.position.id < $1.position.id } }
     if entries.count > limit { entries.removeSubrange(limit...) }
   }
 
-  /// Leaves out the others.
+  /// Keeps only these events.
   public mutating func keep(where isKept: (Entry) -> Bool) { entries.removeAll { !isKept($0) } }
 
-  /// Leaves out all behind the first so many.
+  /// Keeps only the first `count` events.
   public mutating func keepFirst(_ count: Int) { entries.removeSubrange(min(count, entries.count)...) }
 
   /// The events one by one.
   ///
-  /// - Throws: `EventFault` when one cannot be read, which was read before.
+  /// - Throws: `EventFault` when an event cannot be read, although it was read before.
   func events() throws -> [StoredEvent] {
     try entries.map { entry in
       try withJSON(of: entry) { json in

@@ -2,14 +2,14 @@ internal import EventIndex
 internal import Nostr
 internal import Storage
 
-/// One page that is asked for: what of it is in memory, how the rest is read, and how both become one. The reading is
-/// done wherever the caller wants it done.
+/// A request for one page: the part of it in memory, how the rest is read, and how both are merged. The caller chooses
+/// the thread that reads.
 struct PageRequest: Sendable {
   /// What was read.
   enum Found: Sendable {
-    /// A page as it is.
+    /// A complete page.
     case page(EventBlock)
-    /// Events by their ids, which are in memory from now on.
+    /// Events by their ids, which are kept in memory from now on.
     case events([StoredEvent])
   }
 
@@ -23,7 +23,7 @@ struct PageRequest: Sendable {
   private let recent: RecentEvents
   private let maker: TermMaker
   private let memory: ArchiveMemory
-  /// What is removed from here on is not brought back by what is read.
+  /// The number of removals so far. After another removal, events that this request reads are not kept in memory.
   private let removals: UInt64
 
   init(
@@ -43,10 +43,10 @@ struct PageRequest: Sendable {
     missing = matcher.filter.ids == nil ? nil : rest?.ids ?? []
   }
 
-  /// Whether there is anything to be read.
+  /// Whether anything must be read.
   var needsReading: Bool { missing?.isEmpty != true }
 
-  /// Reads it.
+  /// Reads what is missing in memory.
   func read(_ session: StorageSession) throws -> Found {
     let reader = ArchiveReader(session: session, maker: maker, memory: memory)
     guard let missing else {
@@ -55,7 +55,7 @@ struct PageRequest: Sendable {
     return .events(try reader.query(missing, matcher, after: position, limit: limit, now: now))
   }
 
-  /// The page, when all is there.
+  /// The page, made of what was read and what was in memory.
   func page(_ found: Found) -> EventBlock {
     switch found {
     case .page(let block): return block

@@ -3,8 +3,8 @@ internal import HeapModule
 internal import Nostr
 internal import Storage
 
-/// Walks backwards in time through all postings of some terms, wherever they are. A segment is opened when the walk
-/// comes to its newest event: to open it costs a search for each term, and most queries end before most segments.
+/// Walks backwards in time through all postings of some terms, in memory and in segments. A segment is opened when the
+/// walk reaches its newest event: to open it costs a search for each term, and most queries end before most segments.
 struct PostingWalk {
   private enum Source {
     case memory(PostingCursor)
@@ -27,7 +27,7 @@ struct PostingWalk {
   /// Segments that are not open yet, the newest last.
   private var closed: [ArchiveMemory.Segment]
 
-  /// A walk through the times a filter allows, from `position` on if there is one.
+  /// A walk through the times that a filter allows, back from `position` if there is one.
   init(_ terms: [UInt64], _ filter: Filter, until position: Int64?, _ reader: ArchiveReader) throws {
     self.terms = terms
     let since = filter.since ?? .min
@@ -56,7 +56,7 @@ struct PostingWalk {
     return heads.max?.entry.time
   }
 
-  /// The events of the second that comes next, each once, in the place of what `seqs` had.
+  /// Takes the events of the next second, each once; replaces the content of `seqs`.
   mutating func take(_ second: Int64, _ session: StorageSession, into seqs: inout [Int64]) throws {
     seqs.removeAll(keepingCapacity: true)
     while let head = heads.max, head.entry.time == second {
@@ -64,7 +64,7 @@ struct PostingWalk {
       seqs.append(head.entry.seq)
       try pull(head.source, session)
     }
-    // An event stands under several of the terms, or in memory and in the segment that is just being written.
+    // An event may occur under several of the terms, or both in memory and in the segment that is being written.
     guard seqs.count > 1 else { return }
     seqs.sort()
     var last: Int64?
@@ -74,7 +74,7 @@ struct PostingWalk {
     }
   }
 
-  /// Leaves out what is newer than `second`.
+  /// Skips what is newer than `second`.
   mutating func skip(to second: Int64, _ session: StorageSession) throws {
     until = second
     while let head = heads.max, head.entry.time > second {

@@ -1,16 +1,18 @@
 internal import Nostr
 internal import Synchronization
 
-/// The events met last, by id, in memory: whoever asks for one that just came, or was just asked for, waits for no
-/// disk.
+/// The events used last, by id, in memory. A client that asks for an event that just came, or was just requested, does
+/// not wait for a disk.
 ///
-/// Bounded by bytes, in two generations like the gate's ids: when the young one has half of the bytes it becomes the
-/// old one, and the old one is forgotten; what is asked for in the old one moves to the young.
+/// Bounded by bytes, in two generations like the gate's ids. When the young generation has half of the bytes it becomes
+/// the old one, and the previous old one is dropped; an event that is requested from the old generation moves to the
+/// young one.
 ///
-/// What is removed from the archive is removed here when that is committed. A reader may still hold such an event, from
-/// a state of before; so he says which removals he knows of, and comes too late if there was another.
+/// An event that is removed from the archive is removed here when that is committed. A reader may still hold such an
+/// event from an older state. So a reader passes the number of removals that it knows; if there was another since, its
+/// events are not kept.
 final class RecentEvents: Sendable {
-  /// Bytes counted for an event besides its JSON: what is kept of it for filters.
+  /// The bytes counted for an event in addition to its JSON: what filters need of it.
   static let overheadByteCount = 300
 
   private struct State {
@@ -36,7 +38,7 @@ final class RecentEvents: Sendable {
 
   init(byteLimit: Int) { state = Mutex(State(byteLimit: byteLimit)) }
 
-  /// Bytes that the events may have together; 0: none is kept.
+  /// The bytes that all events may have; 0: no event is kept.
   var byteLimit: Int {
     get { state.withLock { $0.byteLimit } }
     set {
@@ -47,10 +49,10 @@ final class RecentEvents: Sendable {
     }
   }
 
-  /// How many removals there have been.
+  /// The number of removals so far.
   var removals: UInt64 { state.withLock { $0.removals } }
 
-  /// An event, if it is here.
+  /// An event; nil if it is not in memory.
   func event(_ id: EventID) -> StoredEvent? {
     state.withLock { state in
       if let event = state.young[id] { return event }
@@ -60,7 +62,7 @@ final class RecentEvents: Sendable {
     }
   }
 
-  /// Keeps what was committed; what went in the same transaction goes.
+  /// Keeps the committed events, and drops those that the same transaction removed.
   func committed(_ events: [StoredEvent], gone: [EventID]) {
     state.withLock { state in
       for event in events { state.insert(event) }
@@ -75,7 +77,7 @@ final class RecentEvents: Sendable {
     }
   }
 
-  /// Forgets all: what is still stored can be read again.
+  /// Drops all events: those still stored can be read again.
   func forget() {
     state.withLock { state in
       state.removals += 1
@@ -83,7 +85,7 @@ final class RecentEvents: Sendable {
     }
   }
 
-  /// Keeps what was read, unless something was removed since then.
+  /// Keeps the events that were read, unless an event was removed since.
   func read(_ events: [StoredEvent], removals: UInt64) {
     state.withLock { state in
       guard state.removals == removals else { return }

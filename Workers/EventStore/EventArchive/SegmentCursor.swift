@@ -9,7 +9,7 @@ struct SegmentCursor {
   private var until: Int64
   private var entries: [PostingBlock.Entry] = []
   private var index = 0
-  /// The block read last, by its key; what comes next stands before it.
+  /// The key of the block that was read last; the next block is before it.
   private var oldest: Int64
   private var block = Int64.max
   private var isOver = false
@@ -40,11 +40,11 @@ struct SegmentCursor {
     }
   }
 
-  /// Leaves out what is newer than `time`: blocks of newer entries are not read.
+  /// Skips what is newer than `time`; blocks with only newer entries are not read.
   mutating func skip(to time: Int64) {
     until = min(until, time)
     guard time < oldest else { return }
-    // Nothing of the block that was read last is as old.
+    // All entries of the block that was read last are newer.
     entries = []
     index = 0
     (oldest, block) = (time, .max)

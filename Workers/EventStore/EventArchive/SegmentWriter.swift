@@ -1,11 +1,11 @@
 internal import EventIndex
 internal import Storage
 
-/// Writes the postings and ids of one generation to disk, a slice at a time, so that whoever waits to store an event
-/// waits for one slice and not for all of it.
+/// Writes the postings and ids of one generation to disk, a slice at a time, so that a caller that stores an event
+/// waits for one slice and not for the whole segment.
 ///
-/// The segment counts from the transaction that calls it complete. What a death leaves of an incomplete one is removed
-/// at the next start.
+/// The segment is valid from the transaction that marks it complete. The next start removes what a death leaves of an
+/// incomplete one.
 struct SegmentWriter: Sendable {
   let number: Int64
   let firstSeq: Int64
@@ -14,20 +14,20 @@ struct SegmentWriter: Sendable {
   let times: ClosedRange<Int64>
   private let postings: [Posting]
   private let ids: [(term: UInt64, seq: Int64)]
-  /// Events of the segment.
+  /// The number of events in the segment.
   var eventCount: Int64 { Int64(ids.count) }
   private var postingIndex = 0
   private var idIndex = 0
 
-  /// Rows written in one transaction, so that no other waits for more.
+  /// The rows that one transaction writes, so that no other transaction waits longer.
   static let sliceRowCount = 2_000
 
   init(number: Int64, _ generation: ArchiveMemory.Generation, lastSeq: Int64) {
     self.number = number
     firstSeq = generation.firstSeq
     self.lastSeq = lastSeq
-    // By signed term, as the table has its keys. Those of events that were removed again are left out when they are
-    // many.
+    // Sorted by signed term, like the keys of the table. Postings of events that were removed again are left out if
+    // they are many.
     var sorted = generation.postings.sorted()
     if generation.ids.count < generation.storedCount * 3 / 4 {
       let living = Set(generation.ids.values)
@@ -63,7 +63,7 @@ struct SegmentWriter: Sendable {
     let statement = try session.statement(
       "INSERT INTO posting (segment, term, oldest, block, entries) VALUES (?, ?, ?, ?, ?)")
     while postingIndex < postings.count, room > 0 {
-      // One block: of one term, oldest first as they are sorted here.
+      // One block, of one term; the entries are sorted oldest first here.
       let term = postings[postingIndex].term
       var end = postingIndex + 1
       while end < postings.count, end - postingIndex < PostingBlock.entryCountMaximum, postings[end].term == term {

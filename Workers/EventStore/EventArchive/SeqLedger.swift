@@ -3,34 +3,34 @@ internal import LinuxSystem
 internal import Storage
 internal import Synchronization
 
-// Which seqs were given, written down apart from the database: whoever resumes by seq must never find another event
-// under one he has seen. After damage in the log of writes SQLite continues without the commits behind it, and says
-// nothing; after a loss of power the last commits may be gone.
+// Which seqs were given, written apart from the database: a client that resumes by seq must never find another event
+// under a seq it has seen. If SQLite's log of writes is damaged, SQLite continues without the commits after the damage
+// and reports nothing; after a loss of power the last commits may be missing.
 //
 // Two numbers in the file `events.db.seqs`, 42 bytes of text:
 //
-//     reserved   no seq above it was given; fsynced before the first seq of the next step is
-//     committed  up to here events were committed; written after each commit, and synced by nobody
+//     reserved   no seq above it was given; fsynced before a commit has a seq above the old value
+//     committed  up to here events were committed; written after each commit, never synced
 //
-// A start goes on behind `reserved`, so a seq is given once, whatever became of the database; what lies between is left
-// out. After a stop in order `reserved` is the last seq, and nothing is left out. Where the database has less than
-// `committed`, commits were lost. A killed process leaves both as they are; a loss of power may take the last values of
-// `committed`, and then a loss is not known.
+// A start continues after `reserved`, so each seq is given once, whatever happened to the database; the seqs between
+// are left out. After an orderly stop `reserved` is the last seq, and none is left out. If the database has less than
+// `committed`, commits were lost. A killed process changes neither number. A loss of power may lose the last values of
+// `committed`, and then a loss of commits is not noticed.
 //
-// Rejected: to look at the log of writes for frames behind a bad one. It says nothing when the damage is in its first
+// Rejected: to look in the log of writes for frames after a bad one. That finds nothing when the damage is in its first
 // page.
 
-/// The file of the seqs. Used by the writer, one transaction after the other.
+/// The file of the seqs. Only the writer uses it, one transaction after the other.
 final class SeqLedger: Sendable {
-  /// What it says.
+  /// The content of the file.
   struct Entry: Sendable, Hashable {
     var reserved: Int64
     var committed: Int64
   }
 
-  /// Seqs reserved at once: an fsync for so many events.
+  /// How many seqs are reserved at once: one fsync for so many events.
   static let step: Int64 = 65_536
-  /// Seqs left out where it is not known how many were given.
+  /// How many seqs are left out when it is not known how many were given.
   static let unknownGap: Int64 = 1_000_000
 
   private let path: String
@@ -38,10 +38,10 @@ final class SeqLedger: Sendable {
   private let state: Mutex<Entry?>
   private let isUnreadable: Bool
 
-  /// What the file is called beyond the database's name.
+  /// What the file's name adds to that of the database.
   static let suffix = ".seqs"
 
-  /// Opens the file, or makes it.
+  /// Opens the file; creates it if it does not exist.
   init(database: String) throws(StorageFault) {
     path = database + Self.suffix
     descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -50,7 +50,8 @@ final class SeqLedger: Sendable {
     let count = pread(descriptor, &bytes, bytes.count, 0)
     let entry = Self.entry(bytes.prefix(max(0, count)))
     state = Mutex(entry)
-    // Before the first seq is given, its name outlives a loss of power: without it all would be given again.
+    // Before the first seq is given, the file's name must survive a loss of power; without the file all seqs would be
+    // given again.
     if count == 0 {
       do throws(SystemFault) { try DirectoryEntries.synchronize(nameOf: path) } catch {
         Glibc.close(descriptor)
@@ -62,15 +63,15 @@ final class SeqLedger: Sendable {
 
   deinit { Glibc.close(descriptor) }
 
-  /// No seq above it was given; nil when the file is new, or cannot be read.
+  /// No seq above it was given; nil when the file is new or cannot be read.
   var reserved: Int64? { entry?.reserved }
 
   private var entry: Entry? { state.withLock { $0 } }
 
-  /// Begins with what the file and the database know.
+  /// Starts with what the file and the database know.
   ///
-  /// - Parameter lastSeq: the database's.
-  /// - Returns: the seq after which new ones are given, and those that the database should have and has not.
+  /// - Parameter lastSeq: the last seq of the database.
+  /// - Returns: the seq after which new ones are given, and the seqs that the database should have but does not.
   func begin(after lastSeq: Int64) throws(StorageFault) -> (lastSeq: Int64, lost: ClosedRange<Int64>?) {
     guard let entry else {
       let first = lastSeq + (isUnreadable ? Self.unknownGap : 0)
@@ -81,20 +82,20 @@ final class SeqLedger: Sendable {
     return (max(entry.reserved, lastSeq), lost)
   }
 
-  /// Before the commit of seqs up to this one.
+  /// Called before the commit of seqs up to this one.
   func willCommit(_ seq: Int64) throws(StorageFault) {
     guard let entry, seq > entry.reserved else { return }
     try write(Entry(reserved: seq + Self.step, committed: entry.committed))
   }
 
-  /// After it. Where it cannot be written it is not known, as after a loss of power.
+  /// Called after it. If the file cannot be written, the seq is not recorded, as after a loss of power.
   func committed(_ seq: Int64) {
     guard let entry, seq > entry.committed else { return }
     let new = Entry(reserved: max(entry.reserved, seq), committed: seq)
     if put(new) { state.withLock { $0 = new } }
   }
 
-  /// Nothing more is given; the database is closed.
+  /// No more seqs are given; the database is closed.
   func close(lastSeq: Int64) throws(StorageFault) {
     guard let entry else { return }
     try write(Entry(reserved: lastSeq, committed: entry.committed))
@@ -118,7 +119,7 @@ final class SeqLedger: Sendable {
     state.withLock { $0 = entry }
   }
 
-  /// In place: so few bytes in one block of the disk are there, or those of before.
+  /// In place: so few bytes, in one block of the disk, are either all new or all old.
   private func put(_ entry: Entry) -> Bool {
     let words = [entry.reserved, entry.committed].map { number in
       let digits = "\(number)"

@@ -1,17 +1,17 @@
 public import Nostr
 
-/// An event as it comes out of the archive.
+/// An event as the archive returns it.
 public struct StoredEvent: Sendable {
-  /// Its place in the order of commits.
+  /// Its number in the order of commits.
   public let seq: Int64
   /// Compact JSON.
   public let json: [UInt8]
   /// What filters look at.
   public let indexed: IndexedEvent
-  /// When it is over, seconds since 1970 (NIP-40); nil for never.
+  /// When it expires, seconds since 1970 (NIP-40); nil for never.
   public let expiration: Int64?
 
-  /// Where it stands among the results of a filter.
+  /// Its position in the order in which filters are answered.
   public var position: QueryPosition { QueryPosition(time: indexed.createdAt, id: indexed.id) }
 
   init(seq: Int64, _ event: VerifiedEvent) {
@@ -31,20 +31,20 @@ public struct StoredEvent: Sendable {
   func isExpired(_ now: Int64) -> Bool { expiration.map { $0 <= now } ?? false }
 }
 
-/// A place in the order in which filters are answered: newest first, and of one second the lowest id first (NIP-01).
-/// The next page begins behind it.
+/// A position in the order in which filters are answered: newest first, and of one second the lowest id first (NIP-01).
+/// The next page begins after it.
 public struct QueryPosition: Hashable, Sendable {
   /// `created_at`.
   public let time: Int64
   /// The id.
   public let id: EventID
 
-  /// A place.
+  /// A position.
   public init(time: Int64, id: EventID) {
     self.time = time
     self.id = id
   }
 
-  /// Whether it is answered before another.
+  /// Whether this position comes before another.
   public func precedes(_ other: QueryPosition) -> Bool { (other.time, id) < (time, other.id) }
 }

@@ -2,26 +2,26 @@ public import Cryptography
 internal import JSON
 public import Nostr
 
-/// An event that was verified, and all that storing it needs: what is done once, on any thread, before the one writer
-/// sees it.
+/// A verified event, with everything that storing it needs: this work is done once, on any thread, before the one
+/// writer gets the event.
 public struct VerifiedEvent: Sendable {
-  /// The event as it is kept and passed on: compact JSON.
+  /// The event as it is stored and passed on: compact JSON.
   public let json: [UInt8]
   /// What filters look at.
   public let indexed: IndexedEvent
-  /// When it ends (NIP-40), seconds since 1970.
+  /// When it expires (NIP-40), seconds since 1970.
   public let expiration: Int64?
-  /// The relay it came from, as numbered by the archive; nil for one of our own making.
+  /// The number of the relay it came from; nil for an event that no relay sent.
   public var relay: Int64?
   /// When it came, seconds since 1970.
   public var receivedAt: Int64
-  /// Whether it asks every relay to forget its author (NIP-62).
+  /// Whether it asks all relays to forget its author (NIP-62).
   public let isVanishRequest: Bool
-  /// When it goes, if room is needed.
+  /// When it is removed, if room is needed.
   public var rank: RetentionRank
-  /// The relay whose copy was taken without a look at its signature, being one of a sample; nil when it was looked at.
+  /// The relay that sent it, if its signature was not checked because that relay is only sampled; else nil.
   public private(set) var uncheckedRelay: Int64?
-  /// Whether its signature was looked at. Its id is right in any case.
+  /// Whether its signature was checked. Its id was checked in any case.
   public var isSignatureChecked: Bool { uncheckedRelay == nil }
 
   /// Verifies an event.
@@ -29,11 +29,11 @@ public struct VerifiedEvent: Sendable {
   /// - Parameters:
   ///   - bytes: the text the event was read from.
   ///   - scanned: the event.
-  ///   - verifier: this thread's.
-  ///   - key: the author's key, where it was computed before.
-  ///   - relay: the relay it came from, as numbered by the archive.
+  ///   - verifier: the verifier of this thread.
+  ///   - key: the author's key, if it was computed before.
+  ///   - relay: the number of the relay it came from.
   ///   - receivedAt: when it came, seconds since 1970.
-  ///   - rank: when it goes, if room is needed.
+  ///   - rank: when it is removed, if room is needed.
   /// - Throws: why it is not valid.
   public init(
     _ bytes: UnsafeRawBufferPointer, _ scanned: ScannedEvent, verifier: EventVerifier, key: ParsedPublicKey? = nil,
@@ -43,9 +43,9 @@ public struct VerifiedEvent: Sendable {
     self.init(trusted: bytes, scanned, relay: relay, receivedAt: receivedAt, rank: rank)
   }
 
-  /// Takes an event whose id is right, and leaves its signature to whoever checks samples.
+  /// Takes an event whose id is right, without a check of its signature, because the relay is only sampled.
   ///
-  /// - Throws: why it is not valid, as far as was looked.
+  /// - Throws: why it is not valid, apart from its signature.
   public init(
     unchecked bytes: UnsafeRawBufferPointer, _ scanned: ScannedEvent, verifier: EventVerifier, relay: Int64,
     receivedAt: Int64
@@ -59,7 +59,7 @@ public struct VerifiedEvent: Sendable {
     uncheckedRelay = relay
   }
 
-  /// Takes an event that was verified before: one that comes out of an archive of ours.
+  /// Takes an event that was verified before, such as one from an archive of this Roost.
   public init(
     trusted bytes: UnsafeRawBufferPointer, _ scanned: ScannedEvent, relay: Int64? = nil, receivedAt: Int64,
     rank: RetentionRank = .ordinary
@@ -81,7 +81,8 @@ public struct VerifiedEvent: Sendable {
 }
 
 extension ScannedEvent {
-  /// Whether a tag `["relay","ALL_RELAYS"]` is there. The store is nobody's relay, so no other value means it.
+  /// Whether the event has a tag `["relay","ALL_RELAYS"]`. The store is not a relay with a URL, so no other value names
+  /// it.
   func asksEveryRelay(in bytes: UnsafeRawBufferPointer) -> Bool {
     var reader = TagReader(self, in: bytes)
     while reader.nextTag() {
@@ -94,13 +95,13 @@ extension ScannedEvent {
   }
 }
 
-/// What is written: events, and what is learnt about events that are there.
+/// What is written: events, and news about stored events.
 public enum ArchiveEntry: Sendable {
   /// An event to be stored.
   case event(VerifiedEvent)
-  /// An event that is stored came again.
+  /// A stored event came again.
   case seen(seq: Int64, relay: Int64?, receivedAt: Int64, rank: RetentionRank)
-  /// Something that is no event.
+  /// Something that is not an event.
   case note(ArchiveNote)
 
   /// The relay it came from, if any.
@@ -113,20 +114,20 @@ public enum ArchiveEntry: Sendable {
   }
 }
 
-/// What a transaction has come to.
+/// The result of a transaction.
 public struct ArchiveCommit: Sendable {
-  /// What became of each entry.
+  /// The outcome of each entry.
   public let outcomes: [StoreOutcome]
-  /// Ids that were stored and are not any more.
+  /// Ids of events that were stored and no longer are.
   public let gone: [EventID]
-  /// Whether an author has vanished: of any id that was met before it is not known whether it is still there.
+  /// Whether an author has vanished: then it is not known of any earlier id whether its event is still stored.
   public let hasVanishing: Bool
-  /// Where events that were stored before were seen for the first time.
+  /// New sightings of events that were stored before.
   public let newSightings: Set<SeenPlace>
   /// The last seq.
   public let lastSeq: Int64
 
-  /// What a transaction has come to.
+  /// The result of a transaction.
   public init(
     outcomes: [StoreOutcome], gone: [EventID] = [], hasVanishing: Bool = false, newSightings: Set<SeenPlace> = [],
     lastSeq: Int64
@@ -139,22 +140,22 @@ public struct ArchiveCommit: Sendable {
   }
 }
 
-/// What became of an event that was to be stored.
+/// What happened to an event that was to be stored.
 public enum StoreOutcome: Hashable, Sendable {
-  /// It is stored; its place in the order of commits.
+  /// It is stored, with this seq.
   case stored(seq: Int64)
-  /// It was there already.
+  /// It was already stored.
   case duplicate(seq: Int64)
-  /// It was there, and damaged: this copy is in its place now.
+  /// It was stored, but damaged: this copy has replaced it.
   case mended(seq: Int64)
-  /// A newer one is in its place (NIP-01: of one second, the lower id stays).
+  /// A newer event is at its address (NIP-01: of one second, the lower id stays).
   case superseded
-  /// Its author has deleted it (NIP-09).
+  /// Its author deleted it (NIP-09).
   case deleted
-  /// Its author has asked for everything of then to be forgotten (NIP-62).
+  /// Its author asked that everything up to then be forgotten (NIP-62).
   case vanished
-  /// Its time was over (NIP-40).
+  /// It had expired (NIP-40).
   case expired
-  /// It was a note, and is written down.
+  /// It was a note, and was written.
   case noted
 }

@@ -1,11 +1,11 @@
 internal import Cryptography
 public import Nostr
 
-/// Who wants to hear of an event: the filters of all that listen, turned around.
+/// Finds the listeners for an event: an index of the filters of all listeners.
 ///
-/// Asking a thousand filters about every event would cost more than verifying it. So each filter is filed under the
-/// values of one of its lists, that which fewest events meet, and an event asks only those filed under its own id,
-/// tags, author and kind, and the few filed under nothing.
+/// To match every event with a thousand filters would cost more than to verify it. So each filter is filed under the
+/// values of one of its lists, the list that is likely to match the fewest events. An event is matched only with the
+/// filters filed under its own id, tags, author and kind, and with the few that are filed under nothing.
 public struct LiveFilters<Listener: Hashable & Comparable & Sendable>: Sendable {
   private struct Entry: Sendable {
     let listener: Listener
@@ -21,19 +21,19 @@ public struct LiveFilters<Listener: Hashable & Comparable & Sendable>: Sendable 
   private var byKind: [UInt16: Set<Int>] = [:]
   private var unfiled: Set<Int> = []
 
-  /// Nobody listens.
+  /// No listeners.
   public init() {}
 
-  /// How many listen.
+  /// The number of listeners.
   public var count: Int { entriesByListener.count }
 
-  /// Somebody listens, with any of these filters; whoever listened under this name before does so no longer. Filters
-  /// that nothing matches are dropped.
+  /// Adds a listener with these filters, any of which may match; replaces an earlier listener of the same name. Filters
+  /// that no event can match are dropped.
   ///
   /// - Parameters:
-  ///   - listener: who.
-  ///   - filters: his filters.
-  ///   - recipients: the only ones whose gift wraps are for him; nil: all.
+  ///   - listener: the listener's name.
+  ///   - filters: its filters.
+  ///   - recipients: the only recipients whose gift wraps the listener may receive; nil: all.
   public mutating func add(_ listener: Listener, _ filters: [Filter], for recipients: Recipients? = nil) {
     remove(listener)
     entriesByListener[listener] = []
@@ -46,7 +46,7 @@ public struct LiveFilters<Listener: Hashable & Comparable & Sendable>: Sendable 
     }
   }
 
-  /// Listens no longer.
+  /// Removes a listener.
   public mutating func remove(_ listener: Listener) {
     for number in entriesByListener.removeValue(forKey: listener) ?? [] {
       guard let entry = entries.removeValue(forKey: number) else { continue }
@@ -54,11 +54,11 @@ public struct LiveFilters<Listener: Hashable & Comparable & Sendable>: Sendable 
     }
   }
 
-  /// Those with a filter that matches, in order, each once.
+  /// The listeners with a filter that matches, in order, each once.
   ///
   /// - Parameters:
   ///   - event: the event.
-  ///   - text: its words; asked for once at most, and only when somebody searches.
+  ///   - text: makes the event's words; called once at most, and only for a filter that searches.
   public func listeners(for event: IndexedEvent, text: () -> SearchedText) -> [Listener] {
     var found: [Listener] = []
     var words: SearchedText?
@@ -86,8 +86,7 @@ public struct LiveFilters<Listener: Hashable & Comparable & Sendable>: Sendable 
     return found.indices.filter { $0 == 0 || found[$0] != found[$0 - 1] }.map { found[$0] }
   }
 
-  /// Changes the places where a filter is filed. Which list that is follows from the filter alone, so that it is found
-  /// again.
+  /// Changes the entries of a filter. Its list follows from the filter alone, so a removal finds the same entries.
   private mutating func file(_ number: Int, _ filter: Filter, _ change: (inout Set<Int>, Int) -> Void) {
     if let ids = filter.ids {
       for id in ids { Self.change(&byID, id, number, change) }

@@ -1,26 +1,26 @@
 public import Cryptography
 public import Nostr
 
-// How an event is found again.
+// How events are found.
 //
 // An event is filed under terms: its kind, its author, both together, each of its one-letter tags, and "everything". A
-// posting says that an event (by its seq) of a certain second stands under a certain term. A filter is answered by
-// walking backwards in time through the postings of the fewest terms that must contain every match, and looking at each
-// event found (`QueryPlan`); so a term may be a mere hash: another value under the same number costs a look, never a
-// wrong answer.
+// posting says that an event (by its seq) of a certain second has a certain term. To answer a filter, the reader walks
+// backwards in time through the postings of the fewest terms that together cover every match, and checks each event
+// found (`QueryPlan`). So a term may be a mere hash: another value with the same number costs a check, never a wrong
+// answer.
 //
 // Postings of recent events are kept in memory as sorted runs (`PostingMemory`), and are written to the database as
 // whole segments, in order. A B-tree that took each posting at its place would touch a page for nearly every one: 74 µs
-// an event at 400,000 events and growing, and none of that growth for sorted segments (decision 0008). What is in
-// memory is made again from the events themselves after a death.
+// an event at 400,000 events and growing. Sorted segments do not grow slower (decision 0008). After a death the
+// postings in memory are made again from the events.
 
-/// That an event stands under a term.
+/// An event that is filed under a term.
 public struct Posting: Hashable, Sendable, Comparable {
   /// The term, see ``TermMaker``.
   public var term: UInt64
   /// The event's `created_at`.
   public var time: Int64
-  /// The event's place in the order of commits.
+  /// The event's number in the order of commits.
   public var seq: Int64
 
   /// A posting.
@@ -30,7 +30,7 @@ public struct Posting: Hashable, Sendable, Comparable {
     self.seq = seq
   }
 
-  /// By term, then time, then seq.
+  /// Compares by term, then time, then seq.
   @inline(__always)
   public static func < (left: Posting, right: Posting) -> Bool {
     if left.term != right.term { return left.term < right.term }
@@ -39,17 +39,17 @@ public struct Posting: Hashable, Sendable, Comparable {
   }
 }
 
-/// Makes terms. The key is the database's own, made once and kept in it.
+/// Makes terms. The key belongs to the database: it is made once and stored in it.
 public struct TermMaker: Sendable, Hashable {
   private let hash: SipHash
 
-  /// The term under which every event stands.
+  /// The term of every event.
   public static let everything: UInt64 = 0
 
-  /// Makes terms with this key.
+  /// A maker with this key.
   public init(_ hash: SipHash) { self.hash = hash }
 
-  /// What a term is of: keeps a kind and a tag's value that look alike apart.
+  /// The sort of a term: keeps apart a kind and a tag value that look alike.
   private enum Sort: UInt8 {
     case kind = 1
     case author = 2
@@ -78,7 +78,7 @@ public struct TermMaker: Sendable, Hashable {
     }
   }
 
-  /// The place of a replaceable or addressable event: of all that share it, one is kept.
+  /// The address of a replaceable or addressable event; only one event is kept at an address.
   public func term(address author: PublicKey, kind: UInt16, identifier: TagValue) -> UInt64 {
     withUnsafeTemporaryAllocation(byteCount: 35 + identifier.utf8.count, alignment: 8) { bytes in
       Self.write(.address, author.octets, kind, to: bytes)
@@ -87,10 +87,10 @@ public struct TermMaker: Sendable, Hashable {
     }
   }
 
-  /// The place of an id.
+  /// An id.
   public func term(id: EventID) -> UInt64 { make(.id, id.octets) }
 
-  /// The place of an id as far as one author is concerned.
+  /// An id together with one author.
   public func term(id: EventID, author: PublicKey) -> UInt64 {
     withUnsafeTemporaryAllocation(byteCount: 67, alignment: 8) { bytes in
       Self.write(.id, author.octets, 0, to: bytes)
@@ -118,7 +118,7 @@ public struct TermMaker: Sendable, Hashable {
     }
   }
 
-  /// Everything an event stands under, each term once.
+  /// All terms of an event, each once.
   public func terms(of event: IndexedEvent) -> [UInt64] {
     var terms = [
       Self.everything, term(kind: event.kind), term(author: event.pubkey), term(author: event.pubkey, kind: event.kind),

@@ -1,10 +1,10 @@
-// Postings of one term in one segment, as they lie in the database: blocks of up to 128, newest first.
+// The postings of one term in one segment, as the database stores them: blocks of up to 128, newest first.
 //
 //     varint  how many
 //     then for each:  varint  seconds to the one before (the first: to 0, zigzag)
 //                     varint  seq minus the one before's (zigzag)
 //
-// A row for each posting would be three times as long and as slow; most of a row would be its key.
+// A row for each posting would take three times the space and time, most of it for the key.
 
 /// A block of postings of one term.
 public struct PostingBlock: Sendable, Hashable {
@@ -25,13 +25,13 @@ public struct PostingBlock: Sendable, Hashable {
   /// The entries, newest first.
   public let entries: [Entry]
 
-  /// Most entries of a block: it then takes some 500 bytes, which a page of the database holds without overflow.
+  /// The most entries of a block. It then takes some 500 bytes, which fit a page of the database without overflow.
   public static let entryCountMaximum = 128
 
-  /// A block of these, which must be newest first.
+  /// A block of these entries, which must be newest first.
   public init(_ entries: [Entry]) { self.entries = entries }
 
-  /// The block's bytes.
+  /// The encoded block.
   public var bytes: [UInt8] {
     var bytes: [UInt8] = []
     Varint.append(UInt64(entries.count), to: &bytes)
@@ -44,7 +44,7 @@ public struct PostingBlock: Sendable, Hashable {
     return bytes
   }
 
-  /// Reads a block; nil when the bytes are none.
+  /// Reads a block; nil when the bytes are not one.
   public init?(_ bytes: UnsafeRawBufferPointer) {
     var position = 0
     guard let count = Varint.read(bytes, &position), count <= UInt64(Self.entryCountMaximum) else { return nil }
@@ -61,7 +61,7 @@ public struct PostingBlock: Sendable, Hashable {
   }
 }
 
-/// Numbers of seven bits a byte, the lowest first; the top bit says that more follow.
+/// Numbers with seven bits in a byte, the lowest first; the top bit says that more bytes follow.
 enum Varint {
   @inline(__always)
   static func append(_ number: UInt64, to bytes: inout [UInt8]) {

@@ -1,18 +1,18 @@
-/// Postings of the events that came last, in memory, as a few sorted runs.
+/// Postings of the latest events, in memory, as a few sorted runs.
 ///
-/// A posting whose event is gone stays: whoever finds it looks for the event anyway. Each batch of events adds a run;
-/// neighbours of like length are merged, so that there are never more runs than the logarithm of the whole, and each
-/// posting is moved that often at most.
+/// A posting whose event is gone stays: a reader looks for the event anyway. Each batch of events adds a run.
+/// Neighbours of similar length are merged, so there are never more runs than the logarithm of the number of postings,
+/// and no posting is moved more often.
 public struct PostingMemory: Sendable {
   /// Sorted, the longest first.
   private var runs: [[Posting]] = []
-  /// How many postings there are.
+  /// The number of postings.
   public private(set) var count = 0
 
-  /// Nothing.
+  /// No postings.
   public init() {}
 
-  /// Whether there is none.
+  /// Whether there are no postings.
   public var isEmpty: Bool { count == 0 }
 
   /// Adds a batch, in any order.
@@ -51,10 +51,10 @@ public struct PostingMemory: Sendable {
     }
   }
 
-  /// All of it as one sorted run: what becomes a segment.
+  /// All postings as one sorted run, from which a segment is made.
   public func sorted() -> [Posting] { runs.reversed().reduce([]) { Self.merged($0, $1) } }
 
-  /// The postings under a term from `until` back to `since`, newest first.
+  /// The postings of a term from `until` back to `since`, newest first.
   public func cursors(term: UInt64, since: Int64, until: Int64) -> [PostingCursor] {
     runs.compactMap { run in
       let end = Self.firstIndex(in: run, after: term, until)
@@ -63,7 +63,7 @@ public struct PostingMemory: Sendable {
     }
   }
 
-  /// The first index whose posting comes after every one of this term and time.
+  /// The index after the last posting of this term at or before this time.
   static func firstIndex(in run: [Posting], after term: UInt64, _ time: Int64) -> Int {
     var (low, high) = (0, run.count)
     while low < high {
@@ -102,7 +102,7 @@ public struct PostingCursor: Sendable {
     return nil
   }
 
-  /// Leaves out what is newer than `time`.
+  /// Skips what is newer than `time`.
   public mutating func skip(to time: Int64) {
     position = min(position, PostingMemory.firstIndex(in: run, after: term, time))
   }

@@ -1,27 +1,25 @@
 internal import Cryptography
 public import Nostr
 
-/// Which postings are walked to answer a filter: terms that together stand over every event that can match.
+/// Which postings are walked to answer a filter: terms that together cover every event that can match.
 ///
-/// A filter names several lists, and the walk needs one of them. The plan takes the one that promises the fewest
-/// events, by what is known of the lists without asking the database: a few authors with their kinds first, then tags,
-/// then authors, then kinds. A tag that is left is walked beside it, and what stands in both is read: messages of one
-/// author to another are few among all of either. Every event found is still held against the whole filter.
+/// A filter has several lists, and the walk needs one of them. The plan takes the list that promises the fewest events,
+/// without reading the database: a few authors with their kinds first, then tags, then authors, then kinds. If another
+/// tag is left, its postings are walked too, and only events that are in both walks are read: messages from one author
+/// to another are few among all messages of either. Every event found is still matched with the whole filter.
 public enum QueryPlan: Hashable, Sendable {
   /// Nothing can match.
   case nothing
   /// These ids are looked up.
   case ids([EventID])
-  /// The postings under these terms are merged, newest first; if there are others, an event stands under one of those
-  /// too.
+  /// The postings of these terms are merged, newest first. If there are others, an event must also have one of those.
   case terms([UInt64], and: [UInt64])
 
-  /// Author and kind are walked together up to this many pairs.
+  /// Up to this many pairs, author and kind are walked as pairs.
   static let pairCountMaximum = 2_000
-  /// Authors and kinds are preferred to tags up to this many pairs.
+  /// Up to this many pairs, authors and kinds are preferred to tags.
   static let preferredPairCountMaximum = 16
-  /// Values of a tag that is walked beside the rest, at most: each costs a search in every segment that the walk comes
-  /// to.
+  /// The most values of a tag that is walked in addition: each costs a search in every segment that the walk reaches.
   static let besideCountMaximum = 16
 
   /// The plan for a filter.
@@ -34,7 +32,7 @@ public enum QueryPlan: Hashable, Sendable {
       self = .ids(Self.unique(ids))
       return
     }
-    // By the number of their values; among equals by letter, so that a plan is always the same.
+    // By the number of their values, and then by letter, so that a filter always has the same plan.
     var tags = filter.tags.sorted { ($0.value.count, $0.key) < ($1.value.count, $1.key) }[...]
     func terms(_ tag: (key: TagLetter, value: [TagValue])) -> [UInt64] {
       Self.unique(tag.value.map { maker.term(tag.key, $0) })

@@ -1,23 +1,24 @@
 internal import JSON
 public import Nostr
 
-// What of an event is searched: what its author wrote for people to read. That is the content of kinds whose NIP says
-// it is text, and tags that name or describe; of profiles the names, the NIP-05 identifier and the words about oneself.
-// Not what is encrypted (kinds 4, 13, 1059, the private part of lists), not JSON or other code for programs (reposts,
-// applications' data, receipts), and no kind that is not known here: its content may be either.
+// The searched parts of an event: what its author wrote for people to read. These are the content of kinds whose NIP
+// says that it is text, and tags that name or describe; of profiles the names, the NIP-05 identifier and the `about`
+// text. Not searched are encrypted contents (kinds 4, 13, 1059, the private part of lists), JSON and other code for
+// programs (reposts, applications' data, receipts), and kinds that are unknown here, because their content may be
+// either.
 
-/// What of an event is searched.
+/// The searched parts of an event.
 public struct SearchedText: Hashable, Sendable {
-  /// Names and titles: a word in them counts for more.
+  /// Names and titles: a word in them counts more.
   public private(set) var title = SearchWords()
   /// The rest.
   public private(set) var body = SearchWords()
 
-  /// Of another version, all that is stored is taken apart again. To be raised with every change to what is searched,
-  /// or how.
+  /// If the index was made with another version, the words of all stored events are extracted again. To be raised with
+  /// every change to what is searched, or how.
   public static let version: Int64 = 3
 
-  /// Takes out of an event what is searched; empty for a kind that is not.
+  /// Extracts the searched parts of an event; empty for a kind that is not searched.
   ///
   /// - Parameters:
   ///   - event: the event.
@@ -32,7 +33,7 @@ public struct SearchedText: Hashable, Sendable {
     }
   }
 
-  /// The same of an event's JSON.
+  /// The same for an event's JSON.
   public init(json: [UInt8]) {
     self = json.withUnsafeBytes { bytes in
       do throws(EventFault) { return SearchedText(try ScannedEvent(bytes), in: bytes) } catch { return SearchedText() }
@@ -41,10 +42,10 @@ public struct SearchedText: Hashable, Sendable {
 
   private init() {}
 
-  /// Whether nothing of it is searched.
+  /// Whether the event has nothing to search.
   public var isEmpty: Bool { title.isEmpty && body.isEmpty }
 
-  /// Whether these words stand in it, one behind the other.
+  /// Whether these words occur in it, one after the other.
   public func contains(_ phrase: SearchWords) -> Bool { title.contains(phrase) || body.contains(phrase) }
 
   private mutating func readProfile(_ event: ScannedEvent, _ bytes: UnsafeRawBufferPointer) {

@@ -1,7 +1,7 @@
 public import Nostr
 
-/// A filter made ready to be asked many times, with its words (NIP-50), which a `FilterMatcher` leaves to others, and
-/// with those whose gift wraps may be given.
+/// A filter prepared for many events. It also matches words (NIP-50), which `FilterMatcher` does not, and checks the
+/// recipients of gift wraps.
 public struct SearchingMatcher: Sendable {
   private let matcher: FilterMatcher
   private let search: SearchQuery?
@@ -10,35 +10,35 @@ public struct SearchingMatcher: Sendable {
   /// The filter.
   public var filter: Filter { matcher.filter }
 
-  /// Makes a filter ready.
+  /// Prepares a filter.
   ///
   /// - Parameters:
   ///   - filter: the filter.
-  ///   - recipients: the only ones whose gift wraps match; nil: all wraps may.
+  ///   - recipients: the only recipients whose gift wraps match; nil: all.
   public init(_ filter: Filter, for recipients: Recipients? = nil) {
     matcher = FilterMatcher(filter)
     search = filter.search.map { SearchQuery($0) }.flatMap { $0.isEmpty ? nil : $0 }
     self.recipients = recipients
   }
 
-  /// Whether the event meets every condition but `limit`.
+  /// Whether the event meets every condition except `limit`.
   ///
   /// - Parameters:
   ///   - event: the event.
-  ///   - text: its words; asked for only when the answer depends on them.
+  ///   - text: makes its words; called only when the result depends on them.
   public func matches(_ event: IndexedEvent, text: () -> SearchedText) -> Bool {
     matchesAllButWords(event) && search?.matches(text()) ?? true
   }
 
-  /// The same for whoever has found the words already.
+  /// The same for a caller that has already matched the words.
   public func matchesAllButWords(_ event: IndexedEvent) -> Bool {
     matcher.matches(event) && recipients?.allow(event) ?? true
   }
 
-  /// Whether of an event of this kind it is asked whom it is for.
+  /// Whether recipients are checked for events of this kind.
   public func isRestricted(_ kind: UInt16) -> Bool { recipients?.concern(kind) ?? false }
 
-  /// Whether an event matches, when that can be said without its tags and words; else nil.
+  /// Whether an event matches, if its tags and words are not needed to decide; else nil.
   public func matchesHead(_ event: ScannedEvent) -> Bool? {
     guard matcher.matchesHead(event) else { return false }
     guard !matcher.looksAtTags, search == nil else { return nil }

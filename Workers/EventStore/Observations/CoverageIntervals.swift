@@ -1,13 +1,14 @@
-// Of one filter at one relay: between which times of creation all is here that the relay had, and when it was looked.
+// For one filter at one relay: for which times of creation everything the relay had is stored here, and when that was
+// checked.
 //
 //    time of creation   0 ──────[ 1,000 … 1,999 ]@A[ 2,000 … 2,499 ]@B────[ 3,000 … 3,999 ]@A──▶
 //
-// Intervals never overlap. Where a new one does, what was looked at later counts: a relay can get old events at any
-// time. There are never more than `maximum`; then two that touch become one, of the earlier time, or the one looked at
-// longest ago is dropped. So what is claimed is never more than what was seen, and at worst something is asked for
-// twice.
+// Intervals never overlap. Where a new one overlaps, the later check counts, because a relay can receive old events at
+// any time. There are never more than `maximum`: beyond it, two adjacent intervals become one with the earlier check
+// time, or the interval with the earliest check is dropped. So coverage never claims more than was seen; at worst
+// something is fetched twice.
 
-/// Times of creation for which all that a relay had is here.
+/// Times of creation for which everything that a relay had is stored here.
 public struct CoverageIntervals: Hashable, Sendable {
   /// One stretch of time.
   public struct Interval: Hashable, Sendable {
@@ -18,16 +19,16 @@ public struct CoverageIntervals: Hashable, Sendable {
     /// When the relay was asked, seconds since 1970.
     public let checkedAt: Int64
 
-    /// A stretch of time; nil when it ends before it begins. Times before 1970 are left out.
+    /// A stretch of time; nil when it ends before it begins. Times before 1970 are cut off.
     public init?(since: Int64, until: Int64, checkedAt: Int64) {
       guard max(since, 0) <= min(until, .max - 1) else { return nil }
       self.since = max(since, 0)
-      // So that the second behind it is a number as well.
+      // So that the next second is still a valid number.
       self.until = min(until, .max - 1)
       self.checkedAt = checkedAt
     }
 
-    /// What is left without the time of another: one piece, or one before it and one behind.
+    /// The parts outside another interval: at most one before it and one after it.
     fileprivate func without(_ other: Interval) -> [Interval] {
       guard other.since <= until, since <= other.until else { return [self] }
       return [
@@ -40,13 +41,13 @@ public struct CoverageIntervals: Hashable, Sendable {
   /// The intervals, the earliest first.
   public private(set) var intervals: [Interval] = []
 
-  /// Most intervals kept.
+  /// The most intervals kept.
   public static let maximum = 64
 
-  /// Nothing is known.
+  /// No coverage.
   public init() {}
 
-  /// All is here of a stretch of time.
+  /// Adds a stretch of time for which everything is stored.
   public mutating func add(_ new: Interval) {
     var pieces = [new]
     var kept: [Interval] = []
@@ -62,14 +63,14 @@ public struct CoverageIntervals: Hashable, Sendable {
     while intervals.count > Self.maximum { shrink() }
   }
 
-  /// Nothing is claimed any more for the times up to one, inclusive.
+  /// Withdraws the coverage of all times up to this one, inclusive.
   public mutating func forget(upTo time: Int64) {
     intervals = intervals.compactMap {
       Interval(since: max($0.since, min(time, .max - 1) + 1), until: $0.until, checkedAt: $0.checkedAt)
     }
   }
 
-  /// Joins those that touch and are of one time.
+  /// Joins adjacent intervals with the same check time.
   private static func joined(_ sorted: [Interval]) -> [Interval] {
     var joined: [Interval] = []
     for next in sorted {
@@ -84,7 +85,7 @@ public struct CoverageIntervals: Hashable, Sendable {
     return joined
   }
 
-  /// Makes one interval less, and loses as little as can be.
+  /// Removes one interval, with the smallest possible loss.
   private mutating func shrink() {
     let touching = intervals.indices.dropLast().filter { intervals[$0].until + 1 == intervals[$0 + 1].since }
     func difference(_ index: Int) -> Int64 {
@@ -104,7 +105,7 @@ public struct CoverageIntervals: Hashable, Sendable {
 }
 
 extension CoverageIntervals {
-  /// As it is written down: for each interval its three numbers, 8 bytes each, little-endian.
+  /// The stored form: the three numbers of each interval, 8 bytes each, little-endian.
   public var bytes: [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(intervals.count * Self.intervalByteCount)
@@ -116,7 +117,7 @@ extension CoverageIntervals {
     return bytes
   }
 
-  /// Reads what was written down; nil when it is no such thing.
+  /// Reads the stored form; nil when the bytes are not valid.
   public init?(bytes: [UInt8]) {
     guard bytes.count % Self.intervalByteCount == 0, bytes.count / Self.intervalByteCount <= Self.maximum else {
       return nil

@@ -1,16 +1,16 @@
 public import Nostr
 
-/// Where an observation under a name has got to: what outlives a connection, and both processes.
+/// How far a named observation has come: this survives the connection, and both processes.
 public struct ObserveMark: Hashable, Sendable {
-  /// Who observes: a worker's name, or `client` for all that come over the socket.
+  /// The observer: a worker's name, or `client` for all clients of the socket.
   public let owner: String
-  /// His name for it.
+  /// The observer's name for the observation.
   public let id: String
-  /// What he observes: with other filters, another policy or other relays he begins again.
+  /// What is observed: with other filters, another policy or other relays the observation starts again.
   public let plan: FilterKey
-  /// The last seq that he has dealt with.
+  /// The last seq that the observer has processed.
   public let seq: Int64
-  /// When he said so, seconds since 1970.
+  /// When the observer acknowledged it, seconds since 1970.
   public let time: Int64
 
   /// A mark.
@@ -23,7 +23,7 @@ public struct ObserveMark: Hashable, Sendable {
   }
 }
 
-/// The marks of all named observations; the one not used for longest goes when there is one too many.
+/// The marks of all named observations. Beyond the maximum, the one acknowledged longest ago is dropped.
 public struct ObserveMarks: Sendable {
   private struct Name: Hashable, Sendable {
     let owner: String
@@ -31,28 +31,28 @@ public struct ObserveMarks: Sendable {
   }
   private var marks: [Name: ObserveMark] = [:]
 
-  /// Most marks kept. A name whose mark is gone begins again.
+  /// The most marks kept. An observation whose mark was dropped starts again.
   public static let maximum = 4_096
 
-  /// Marks as they were written down.
+  /// The marks that were stored.
   public init(_ marks: [ObserveMark] = []) {
     for mark in marks { self.marks[Name(owner: mark.owner, id: mark.id)] = mark }
   }
 
-  /// How many there are.
+  /// The number of marks.
   public var count: Int { marks.count }
 
-  /// Whether this name was ever acknowledged.
+  /// What was observed at the last acknowledgement of a name; nil if there is no mark of it.
   public func plan(owner: String, id: String) -> FilterKey? { marks[Name(owner: owner, id: id)]?.plan }
 
-  /// The seq after which a named observation continues; nil when it begins again.
+  /// The seq after which a named observation continues; nil when it starts again.
   public func resumeSeq(owner: String, id: String, plan: FilterKey) -> Int64? {
     marks[Name(owner: owner, id: id)].flatMap { $0.plan == plan ? $0.seq : nil }
   }
 
-  /// All up to a seq is dealt with.
+  /// The observer has processed everything up to a seq.
   ///
-  /// - Returns: what is to be written down, and what is to be forgotten.
+  /// - Returns: the mark to store, and the mark to delete.
   public mutating func acknowledge(
     owner: String, id: String, plan: FilterKey, seq: Int64, now: Int64
   ) -> (mark: ObserveMark, forgotten: ObserveMark?) {

@@ -4,24 +4,25 @@ internal import Frames
 public import Nostr
 public import NostrContracts
 
-// Who observes what, and what has changed of it since it was told last. A value without I/O.
+// Which observations are active, and what has changed since the last message. A value without I/O.
 //
-//    begin, end ─▶ entries by plan ─▶ changed keys ─ takeChanges ─▶ the topic, one message after the other
-//                        └────────────────────────── list ────────▶ whoever starts
+//     begin, end ─▶ entries by plan ─▶ changed keys ─ takeChanges ─▶ the topic, one message after the other
+//                         └────────────────────────── list ────────▶ a worker that starts
 //
-// Changes are gathered by key, and a message takes the entries as they are when it is made. So however slowly the topic
-// moves, no more waits than there are entries, and an entry that came and went meanwhile is never heard of, unless a
-// list had it. A list has the version of the last message made: what has changed since then comes in the next one as
-// well, and being whole does no harm a second time.
+// Changes are gathered by key, and a message contains the entries as they are when it is made. So however slowly the
+// topic moves, no more changes wait than there are entries. An entry that came and went meanwhile is never announced,
+// unless a list contained it. A list has the version of the last message. Changes since then come in the next message
+// too; because each entry is complete, a repetition does no harm.
 //
-// Bounds: observers by whoever calls `begin`; the bytes of an entry by `ObserveTable.entryByteMaximum(frameLimit:)`,
-// which he asks first; keys that were told and are gone by what is told.
+// Bounds: the caller of `begin` limits the number of observers, and checks the bytes of an entry first, with
+// `ObserveTable.entryByteMaximum(frameLimit:)`. Keys that are gone, but must still be announced as removed, are no more
+// than those that were announced.
 
-/// An observer's name: who he is, and what he calls the observation.
+/// An observer's name: the caller, and its name for the observation.
 public struct ObserverName: Hashable, Sendable {
   /// The caller's endpoint.
   public let caller: UInt32
-  /// His name for it.
+  /// The caller's name for it.
   public let id: String
 
   /// A name.
@@ -31,9 +32,9 @@ public struct ObserverName: Hashable, Sendable {
   }
 }
 
-/// The set of active observes.
+/// The set of active observations.
 public struct ObserveTable: Sendable {
-  /// The life of the process: versions of another one count nothing here.
+  /// The generation of the process: versions of another generation do not count here.
   public let generation: Int64
   /// The last message's version.
   public private(set) var version: Int64 = 0
@@ -54,32 +55,32 @@ public struct ObserveTable: Sendable {
   private var observers: [UInt64: Observer] = [:]
   private var names: [ObserverName: UInt64] = [:]
   private var entries: [FilterKey: Entry] = [:]
-  /// Keys that others have been told of.
+  /// Keys that were announced.
   private var told: Set<FilterKey> = []
   private var changed: Set<FilterKey> = []
 
-  /// Nobody observes.
+  /// No observations.
   public init(generation: Int64) { self.generation = generation }
 
-  /// How many observe.
+  /// The number of observers.
   public var observerCount: Int { observers.count }
-  /// How many things are observed.
+  /// The number of different observations.
   public var entryCount: Int { entries.count }
-  /// Whether there is something to be told.
+  /// Whether a change is to be announced.
   public var hasChanges: Bool { !changed.isEmpty }
 
-  // MARK: Coming and going
+  // MARK: Begin and end
 
-  /// Somebody begins to observe.
+  /// An observer begins.
   ///
   /// - Parameters:
-  ///   - observer: a number never used before.
-  ///   - plan: what he observes.
-  ///   - maxAge: seconds; the network need not be asked if it was no longer ago.
-  ///   - fetchedAt: when it was asked last, seconds since 1970.
-  ///   - name: by which he is known, if at all.
+  ///   - observer: a number that was never used before.
+  ///   - plan: what it observes.
+  ///   - maxAge: seconds; relays need not be asked if the last fetch is not older.
+  ///   - fetchedAt: when relays were last asked, seconds since 1970.
+  ///   - name: the observer's name, if it has one.
   ///   - now: seconds since 1970.
-  /// - Returns: the observer who had the same name, and must be ended.
+  /// - Returns: the observer that had the same name, and must be ended.
   public mutating func begin(
     _ observer: UInt64, _ plan: ObservePlan, maxAge: Int64 = 0, fetchedAt: Int64? = nil, name: ObserverName? = nil,
     now: Int64
@@ -94,7 +95,7 @@ public struct ObserveTable: Sendable {
     return names.updateValue(observer, forKey: name)
   }
 
-  /// Somebody observes no more.
+  /// An observer ends.
   public mutating func end(_ observer: UInt64) {
     guard let ended = observers.removeValue(forKey: observer) else { return }
     if let name = ended.name, names[name] == observer { names[name] = nil }
@@ -107,14 +108,14 @@ public struct ObserveTable: Sendable {
     }
   }
 
-  /// What is observed under a name now, as places are kept by.
+  /// What is now observed under a name, by the key under which marks are kept.
   public func plan(of name: ObserverName) -> FilterKey? { names[name].flatMap { observers[$0]?.placeKey } }
 
-  // MARK: Telling
+  // MARK: Messages
 
-  /// The next message for the topic; nil when all has been told.
+  /// The next message for the topic; nil when everything is announced.
   ///
-  /// - Parameter byteMaximum: most bytes of its entries together; one that has more goes alone.
+  /// - Parameter byteMaximum: the most bytes of its entries together; a larger entry is sent alone.
   public mutating func takeChanges(byteMaximum: Int) -> ObserveChanges? {
     guard !changed.isEmpty else { return nil }
     version += 1
@@ -137,7 +138,7 @@ public struct ObserveTable: Sendable {
     return message
   }
 
-  /// All entries, in the order of their keys, to be told to somebody. From then on he must hear of the end of each.
+  /// All entries in the order of their keys, for one reader. From then on the end of each must be announced.
   public mutating func takeList() -> [ActiveObserve] {
     told.formUnion(entries.keys)
     return entries.values.sorted { $0.plan.key.digest < $1.plan.key.digest }.map(described)
@@ -153,16 +154,16 @@ public struct ObserveTable: Sendable {
 
   // MARK: Sizes
 
-  /// Bytes of an entry as it is told, at most.
+  /// The most bytes of an entry in a message.
   public static func byteCount(_ plan: ObservePlan) -> Int {
     let filters = plan.filters.reduce(0) { $0 + $1.json.count + 1 }
     return plan.relays.reduce(filters + fixedByteCount) { $0 + $1.utf8.count + 4 }
   }
 
-  /// Most bytes of an entry that fits into a frame.
+  /// The most bytes of an entry that fits a frame.
   public static func entryByteMaximum(frameLimit: Int) -> Int { frameLimit - fixedByteCount }
 
-  /// More than all that an entry and its message have besides filters and relays.
+  /// More than everything that an entry and its message have in addition to filters and relays.
   private static let fixedByteCount = 1_024
   private static let removalByteCount = 70
 }

@@ -1,10 +1,10 @@
 public import Nostr
 
-/// What was observed last under each name, since the process began: so that whoever belongs to the same owner can
-/// acknowledge for it, over whatever connection, and also when the observer has left.
+/// What was last observed under each name since the process started. So another connection of the same owner can
+/// acknowledge for the name, even when the observer has left.
 ///
-/// At ``maximum`` the name that was observed longest ago is forgotten; one that was acknowledged is in ``ObserveMarks``
-/// all the same.
+/// At ``maximum`` the name whose observation began longest ago is dropped. A name that was acknowledged is still in
+/// ``ObserveMarks``.
 public struct ObservedNames: Sendable {
   private struct Name: Hashable, Sendable {
     let owner: String
@@ -13,16 +13,16 @@ public struct ObservedNames: Sendable {
   private var plans: [Name: (plan: FilterKey, turn: UInt64)] = [:]
   private var turn: UInt64 = 0
 
-  /// Most names kept.
+  /// The most names kept.
   public static let maximum = 4_096
 
-  /// None.
+  /// No names.
   public init() {}
 
-  /// How many there are.
+  /// The number of names.
   public var count: Int { plans.count }
 
-  /// Somebody of `owner`'s begins to observe under a name.
+  /// An observer of this owner begins under a name.
   public mutating func began(owner: String, id: String, plan: FilterKey) {
     let name = Name(owner: owner, id: id)
     if plans[name] == nil, plans.count >= Self.maximum,

@@ -1,8 +1,9 @@
-// What relays have sent that was stored already, in its order, for those observers to whom it counts now: under
-// `network-only` whatever comes, and of some relays what was never seen there before.
+// Stored events that relays sent again, in that order, for the observers that need them: under `network-only` every
+// sighting counts, and for single relays those of events that were never seen there before.
 //
-// A ring: an observer keeps a place in it and reads on when he has room. It is bounded, because it is on no disk;
-// whoever falls behind by more than all of it is told that he missed something, and begins again.
+// A ring: an observer keeps a position in it, and reads on when it has room. The ring is bounded, because it is not on
+// disk. An observer that falls behind by more than the whole ring is informed that it missed something, and starts
+// again.
 
 /// A stored event came again.
 public struct Sighting: Hashable, Sendable {
@@ -10,7 +11,7 @@ public struct Sighting: Hashable, Sendable {
   public let seq: Int64
   /// The relay's number.
   public let relay: Int64
-  /// Whether it had never come from there before.
+  /// Whether the relay had never sent it before.
   public let isNew: Bool
 
   /// A sighting.
@@ -21,20 +22,20 @@ public struct Sighting: Hashable, Sendable {
   }
 }
 
-/// The sightings of late.
+/// The recent sightings.
 public struct SightingLog: Sendable {
   private var ring: [Sighting] = []
   private let capacity: Int
-  /// The place behind the last sighting.
+  /// The position after the last sighting.
   public private(set) var end: UInt64 = 0
 
-  /// Sightings kept unless told otherwise: 24 bytes each.
+  /// The standard number of sightings kept: 24 bytes each.
   public static let standardCapacity = 65_536
 
   /// An empty log.
   public init(capacity: Int = SightingLog.standardCapacity) { self.capacity = capacity }
 
-  /// Writes one down; the oldest goes when there is one too many.
+  /// Adds a sighting; when the ring is full, the oldest is dropped.
   public mutating func append(_ sighting: Sighting) {
     if ring.count < capacity {
       ring.append(sighting)
@@ -44,7 +45,7 @@ public struct SightingLog: Sendable {
     end += 1
   }
 
-  /// The sightings from a place on, `count` at most; nil when some of them are not kept any more.
+  /// The sightings from a position on, `count` at most; nil when some of them were dropped.
   public func page(from place: UInt64, count: Int) -> [Sighting]? {
     guard end - place <= UInt64(ring.count) else { return nil }
     let wanted = min(count, Int(end - place))

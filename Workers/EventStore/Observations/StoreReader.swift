@@ -4,11 +4,11 @@ internal import JSON
 public import Nostr
 internal import NostrContracts
 
-// What a role may read of the store, whatever its worker asks.
+// What a role may read of the store, whatever its worker requests.
 //
-// A worker that reads what strangers send may be taken over by it. The access table says which methods it calls; this
-// says what it gets by them: what its work needs, and no more. The hub writes the role into each request, so that no
-// worker can speak as another.
+// A worker that reads data from strangers may be taken over by them. The access table says which methods it may call;
+// this type says what it receives from them: what its work needs, and nothing else. The hub writes the role into each
+// request, so no worker can pretend to have another.
 //
 //    reader       messages (kinds 4, 1059, 21059)        everything else
 //    all          all                                     all
@@ -17,29 +17,30 @@ internal import NostrContracts
 //    wakes        without their content, of the last      mute lists, and kinds that wake, of the last five days,
 //                 five days, for the keys it names        for the keys it names
 //
-// Which keys a push relay names cannot be bounded here: with `nostr-registration = "anybody"` it learns them from
-// phones and nobody else knows them.
+// The keys that a push relay names cannot be restricted here: if `nostr-registration` admits every phone, the push
+// relay learns the keys from phones, and no other part of Roost knows them.
 
 /// What the worker of a role may read.
 public enum StoreReader: Sendable, Hashable {
-  /// Whatever there is: applications, the planner, and roles of `supervisor.conf` that may call the store.
+  /// Everything: applications, the planner, and roles of `supervisor.conf` that may call the store.
   case all
-  /// All but messages: workers that do jobs, or have them done at relays that they name.
+  /// Everything except messages: workers that do jobs, or have them done at relays that they name.
   case notes(namesRelays: Bool)
-  /// A relay for clients of this machine, which are shown gift wraps as its recipients.
+  /// A relay for clients of this machine, which receive gift wraps as their recipients.
   case localRelay
-  /// Who wakes phones.
+  /// The push relay, which wakes phones.
   case wakes
 
-  /// Older events are not given to `wakes`: the widest `nostr-age`, and the two days by which a gift wrap's time is
-  /// made up, with a day to spare.
+  /// `wakes` receives no older events: the widest `nostr-age`, plus the two days by which a gift wrap is dated back,
+  /// plus a day to spare.
   public static let wakingSeconds: Int64 = 5 * 86_400
   /// Most keys that a filter of `wakes` names: the widest `nostr-keys-maximum`.
   public static let wakingKeyMaximum = 2_000
 
   /// The reader of a role.
   ///
-  /// - Parameter role: the caller's role as the hub wrote it; nil when no hub did, which is trusted with least.
+  /// - Parameter role: the caller's role, as the hub wrote it. Nil when no hub did; then the caller gets the fewest
+  ///   rights.
   public init(role: UInt16?) {
     switch role {
     case Role.dvmTracker.number?: self = .notes(namesRelays: true)
@@ -50,19 +51,19 @@ public enum StoreReader: Sendable, Hashable {
     }
   }
 
-  /// Whether messages are given, to whom they are addressed or without exception.
+  /// Which messages a role receives.
   public enum Messages: Sendable, Hashable {
-    /// All; gift wraps by what the caller says of recipients.
+    /// All messages; gift wraps for the recipients that the caller names, if it names any.
     case asAsked
-    /// None.
+    /// No messages.
     case none
     /// Gift wraps for the recipients that the caller names; none if it names none.
     case forRecipients
-    /// Those whose `p` tag names a key that the filters name.
+    /// Messages with a `p` tag for a key that the filters name.
     case forNamedKeys
   }
 
-  /// Which messages are given.
+  /// Which messages the role receives.
   public var messages: Messages {
     switch self {
     case .all: .asAsked
@@ -72,23 +73,23 @@ public enum StoreReader: Sendable, Hashable {
     }
   }
 
-  // MARK: What is asked
+  // MARK: Requests
 
-  /// The filters of `store.query` and `store.count` as they count.
+  /// The filters of `store.query` and `store.count`, as they apply to the role.
   ///
-  /// - Throws: `denied` when they ask for what the role has no business with.
+  /// - Throws: `denied` when they ask for something that the role does not need.
   public func queried(_ filters: [Filter]) throws(Refusal) -> [Filter] {
     guard self == .wakes, let other = filters.first(where: { !Self.asksForMuteLists($0) }) else { return filters }
     throw Self.denied("may query mute lists (kind 10000) of authors it names, and nothing else", other)
   }
 
-  /// The filters of `store.observe` as they count.
+  /// The filters of `store.observe`, as they apply to the role.
   ///
   /// - Parameters:
-  ///   - arguments: what else is asked.
+  ///   - arguments: the other arguments of the call.
   ///   - filters: its filters.
   ///   - now: seconds since 1970.
-  /// - Throws: `denied` when they ask for what the role has no business with.
+  /// - Throws: `denied` when they ask for something that the role does not need.
   public func observed(
     _ arguments: StoreObserve, _ filters: [Filter], now: Int64
   ) throws(Refusal) -> [Filter] {
@@ -129,21 +130,20 @@ public enum StoreReader: Sendable, Hashable {
     Refusal(.denied, "a push relay \(sentence)", outcome: .notStarted)
   }
 
-  // MARK: What is given
+  // MARK: Answers
 
-  /// Whether events of a kind are given without their content, since nothing that the role does needs it.
+  /// Whether events of a kind are sent without their content, because the role does not need it.
   public func withholdsContent(of kind: UInt16) -> Bool {
     self == .wakes
       && (EventKind.giftWraps.contains(kind) || kind == EventKind.encryptedDirectMessage || kind == EventKind.mutes)
   }
 
-  /// Shows an event as the role may have it.
+  /// Calls `body` with an event as the role may see it.
   ///
   /// - Parameters:
-  ///   - json: the event's own bytes, as they are stored.
+  ///   - json: the event's own bytes, as stored.
   ///   - kind: its kind.
-  ///   - body: what is done with the bytes that the role may have. Without its content an event is not what its id
-  ///     says.
+  ///   - body: receives the bytes that the role may see. Without its content an event no longer matches its id.
   public func showing<Result>(
     _ json: UnsafeRawBufferPointer, kind: UInt16, _ body: (UnsafeRawBufferPointer) -> Result
   ) -> Result {
@@ -151,7 +151,7 @@ public enum StoreReader: Sendable, Hashable {
     return Self.withoutContent(json).withUnsafeBytes(body)
   }
 
-  /// An event with an empty content; nothing at all when it cannot be read, which is not so of what is stored.
+  /// An event with empty content; no bytes when it cannot be read, which does not happen with stored events.
   static func withoutContent(_ json: UnsafeRawBufferPointer) -> [UInt8] {
     do throws(EventFault) {
       let content = try ScannedEvent(json).content.content

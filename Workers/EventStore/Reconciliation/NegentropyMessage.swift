@@ -8,11 +8,11 @@ internal import Nostr
 //     bound        = time (0 = the end of everything, else 1 + seconds since the bound before), prefix length, prefix
 //     payload      = nothing (skip) | 16 bytes (fingerprint) | count, ids (list)
 //
-// Numbers are base-128 digits, the most significant first, as few as possible. What is read comes from strangers: every
-// length is held against the bytes that are left before anything is made of it, and bounds that go back are refused, so
-// that a message costs no more than its own length and one walk over the records.
+// Numbers are base-128 digits, the most significant first, as few as possible. Messages come from strangers: each
+// length is compared with the bytes that are left before it is used, and bounds that go back are refused, so a message
+// costs no more than its own length and one walk over the records.
 
-/// What a message is that cannot be read.
+/// What is wrong with a message that cannot be read.
 public enum ReconcileFault: Error, Hashable, Sendable, CustomStringConvertible {
   /// It has no bytes, not even a version.
   case empty
@@ -22,16 +22,16 @@ public enum ReconcileFault: Error, Hashable, Sendable, CustomStringConvertible {
   case cutOff
   /// A number has more than 64 bits, or a leading zero.
   case badNumber
-  /// A time beyond all times.
+  /// A time that is too large.
   case badTime
   /// A prefix of an id with more bytes than an id has.
   case badPrefix(byteCount: UInt64)
   /// A range ends before it begins, or follows one that went to the end of everything.
   case badOrder
-  /// A mode that is none of the three.
+  /// A mode that is not one of the three.
   case badMode(UInt64)
 
-  /// A sentence's end: `the message cannot be read: it …`.
+  /// The end of a sentence: `the message cannot be read: it …`.
   public var description: String {
     switch self {
     case .empty: "it has no bytes"
@@ -51,9 +51,9 @@ enum NegentropyMessage {
   static let version: UInt8 = 0x61
 }
 
-/// What stands behind a bound.
+/// What follows a bound.
 enum ReconcileMode: UInt64 {
-  /// Nothing to be done in this range.
+  /// Nothing is to be done in this range.
   case skip = 0
   case fingerprint = 1
   case list = 2
@@ -62,9 +62,9 @@ enum ReconcileMode: UInt64 {
 /// Where one range ends and the next begins: before the first record of this time whose id is not below this one.
 struct ReconcileBound: Hashable {
   var timestamp: UInt64
-  /// The prefix, filled up with zeros.
+  /// The prefix, padded with zeros.
   var id: EventID
-  /// Bytes of the prefix that are written.
+  /// The number of bytes of the prefix in a message.
   var prefixByteCount: Int
 
   private static let zeros = [UInt8](repeating: 0, count: EventID.byteCount)
@@ -73,7 +73,7 @@ struct ReconcileBound: Hashable {
   static let beginning = ReconcileBound(timestamp: 0, prefix: [])
   static let end = ReconcileBound(timestamp: ReconcileRecord.infinity, prefix: [])
 
-  /// A bound at so many bytes of an id, at most ``EventID/byteCount``.
+  /// A bound with a prefix of an id, at most ``EventID/byteCount`` bytes.
   init(timestamp: UInt64, prefix: some Collection<UInt8>) {
     self.timestamp = timestamp
     prefixByteCount = prefix.count
@@ -107,7 +107,7 @@ struct ReconcileReader {
   private var offset = 0
   private var last = ReconcileBound.beginning
 
-  /// - Throws: when it is of another version.
+  /// - Throws: when the message has another version.
   init(_ bytes: [UInt8]) throws(ReconcileFault) {
     self.bytes = bytes
     guard let version = bytes.first else { throw .empty }
@@ -130,7 +130,7 @@ struct ReconcileReader {
     let (timestamp, isOver) = last.timestamp.addingReportingOverflow(time - 1)
     guard !isOver, timestamp != ReconcileRecord.infinity else { throw .badTime }
     let bound = ReconcileBound(timestamp: timestamp, prefix: prefix)
-    // Equal ones hold an empty range between them.
+    // Two equal bounds have an empty range between them.
     guard !(bound < last) else { throw .badOrder }
     last = bound
     return bound
@@ -144,7 +144,7 @@ struct ReconcileReader {
 
   mutating func fingerprint() throws(ReconcileFault) -> Fingerprint { try take(IDSum.fingerprintByteCount) }
 
-  /// The ids of a list, where they stand.
+  /// The ids of a list, in place.
   mutating func ids() throws(ReconcileFault) -> ArraySlice<UInt8> {
     let count = try number()
     guard count <= UInt64((bytes.count - offset) / EventID.byteCount) else { throw .cutOff }
@@ -171,30 +171,30 @@ struct ReconcileReader {
   }
 }
 
-/// Writes the ranges of a message. What is skipped is written only when something follows it.
+/// Writes the ranges of a message. A skip is written only when something follows it.
 struct ReconcileWriter {
   private(set) var bytes: [UInt8] = [NegentropyMessage.version]
-  /// The end of the last range that is written, from which times are counted.
+  /// The end of the last range that was written; times are counted from it.
   private var written = ReconcileBound.beginning
-  /// The end of what is done, which may still have to be written as skipped.
+  /// The end of a skip that may still have to be written.
   private var skipped: ReconcileBound?
 
-  /// Most bytes of a number.
+  /// The most bytes of a number.
   static let numberByteMaximum = 10
-  /// Most bytes of a bound, its mode and a skip before it.
+  /// The most bytes of a bound, its mode and a skip before it.
   static let boundByteMaximum = 2 * (numberByteMaximum + 1 + EventID.byteCount + 1)
 
-  /// A place to which it can be rewound.
+  /// A position to which the writer can be rewound.
   struct Mark {
     fileprivate let byteCount: Int
     fileprivate let written: ReconcileBound
     fileprivate let skipped: ReconcileBound?
   }
 
-  /// The present place.
+  /// The present position.
   var mark: Mark { Mark(byteCount: bytes.count, written: written, skipped: skipped) }
 
-  /// Takes back what was written since.
+  /// Removes what was written since.
   mutating func rewind(to mark: Mark) {
     bytes.removeSubrange(mark.byteCount...)
     (written, skipped) = (mark.written, mark.skipped)

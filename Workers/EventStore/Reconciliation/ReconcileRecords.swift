@@ -1,29 +1,30 @@
 internal import Cryptography
 internal import Nostr
 
-// The set that is reconciled, as it was at one moment: records in order, and beside them the sum of all ids before
-// every 64th. Sums modulo 2^256 can be subtracted, so the fingerprint of any range is the difference of two sums and at
-// most 126 additions, whatever its length: a message of a thousand ranges costs the same against a thousand records as
-// against a million. Rejected: a tree of sums (Negentropy's B+ tree), which pays when the set changes under the
-// reconciliation; this one never does.
+// The set that is reconciled, as it was at one moment: records in order, and the sum of all ids before every 64th
+// record. Sums modulo 2^256 can be subtracted, so the fingerprint of any range is the difference of two sums and at
+// most 126 additions, whatever its length: a message of a thousand ranges costs the same with a thousand records as
+// with a million. Rejected: a tree of sums (Negentropy's B+ tree). It pays when the set changes during the
+// reconciliation; this set never does.
 
-/// Events that are reconciled: sorted, each once, and unchanging. 40.5 bytes each.
+/// The events that are reconciled: sorted, each once, and unchanging. 40.5 bytes each.
 public struct ReconcileRecords: Sendable {
-  /// In order.
+  /// The records in order.
   public let records: [ReconcileRecord]
   /// The sum of the ids before each multiple of ``stride``.
   private let sums: [IDSum]
 
   private static let stride = 64
 
-  /// How many.
+  /// The number of records.
   public var count: Int { records.count }
 
-  /// Puts records in order, each once. One at ``ReconcileRecord/infinity`` is left out: no range can hold it.
+  /// Sorts the records, and keeps each once. A record at ``ReconcileRecord/infinity`` is left out: no range can contain
+  /// it.
   public init(_ unsorted: consuming [ReconcileRecord]) {
     var sorted = unsorted
     sorted.sort()
-    // An array that has grown may hold twice the memory it needs: what is kept is made again, to its size.
+    // An array that has grown may hold twice the memory it needs, so the result is a new one of the right size.
     var records: [ReconcileRecord] = []
     records.reserveCapacity(sorted.count)
     for record in sorted where record.timestamp < ReconcileRecord.infinity && record != records.last {
@@ -41,7 +42,7 @@ public struct ReconcileRecords: Sendable {
     self.sums = sums
   }
 
-  /// The first index of at least `start` whose record is not before the bound.
+  /// The first index, not below `start`, whose record is not before the bound.
   func index(of bound: ReconcileBound, from start: Int) -> Int {
     if bound.timestamp == ReconcileRecord.infinity { return records.count }
     let sought = ReconcileRecord(timestamp: bound.timestamp, id: bound.id)
@@ -68,10 +69,10 @@ public struct ReconcileRecords: Sendable {
   }
 }
 
-/// The 16 bytes that stand for the ids of a range.
+/// The 16 bytes that represent the ids of a range.
 typealias Fingerprint = ArraySlice<UInt8>
 
-/// A sum of ids, read as little-endian numbers, modulo 2^256. Words from the lowest.
+/// A sum of ids, read as little-endian numbers, modulo 2^256. The lowest word comes first.
 struct IDSum {
   private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 
@@ -94,7 +95,7 @@ struct IDSum {
     Self.subtract(other.words.3, from: &words.3, &borrow)
   }
 
-  /// The digest of the sum and of how many ids are in it.
+  /// The digest of the sum and of the number of ids in it.
   func fingerprint(count: Int, _ hasher: SHA256) -> Fingerprint {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(Octets32.byteCount + ReconcileWriter.numberByteMaximum)

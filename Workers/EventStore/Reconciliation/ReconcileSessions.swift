@@ -1,60 +1,60 @@
 public import Clocks
 
-// Who reconciles with this side, and what that may cost. A reconciliation keeps its records from the first message to
-// the last, and the other side says when that is; so there are as many as the bounds let in, and one that nobody goes
-// on with ends by itself.
+// The reconciliations with this side, and what they may cost. A reconciliation keeps its records from the first message
+// to the last, and the other side decides when that is. So their number is limited, and an idle one ends.
 
 /// The reconciliations under way at an answering side, and their bounds. A machine without I/O.
 ///
 ///     begin ─▶ reading ─ opened ─▶ open ─ take … ─▶ ended, or idle for too long
 public struct ReconcileSessions: Sendable {
-  /// Bounds.
+  /// The limits.
   public struct Limits: Sendable {
-    /// Reconciliations of one caller, and of all.
+    /// The most reconciliations of one caller.
     public var perCaller = 64
-    /// Of all callers.
+    /// The most reconciliations of all callers.
     public var count = 128
-    /// Records of one reconciliation, 40 bytes each.
+    /// The most records of one reconciliation, 40 bytes each.
     public var records = 1_000_000
-    /// Records of all.
+    /// The most records of all reconciliations.
     public var allRecords = 2_500_000
-    /// Without a message for so long it ends.
+    /// A reconciliation without a message for this long ends.
     public var idleMilliseconds: UInt64 = 60_000
 
-    /// The usual ones.
+    /// The standard limits.
     public init() {}
   }
 
   private struct Entry {
     let caller: UInt32
-    /// nil while its records are being read.
+    /// Nil while its records are being read.
     var reconciler: Reconciler?
     var usedAt: Instant
   }
 
-  /// The bounds.
+  /// The limits of this side.
   public let limits: Limits
   private var entries: [UInt64: Entry] = [:]
   private var callerCounts: [UInt32: Int] = [:]
   private var lastNumber: UInt64 = 0
-  /// Records that are kept, of all.
+  /// The records that all reconciliations keep.
   public private(set) var recordCount = 0
 
-  /// An empty book.
+  /// No reconciliations.
   public init(limits: Limits = Limits()) { self.limits = limits }
 
-  /// How many are under way.
+  /// The number of reconciliations under way.
   public var count: Int { entries.count }
 
-  /// Those under way.
+  /// The numbers of the reconciliations under way.
   public var numbers: [UInt64] { Array(entries.keys) }
 
-  /// Most records that one may have now. Less than the limit when others hold many: then there is room later.
+  /// The most records that a new one may have now. Less than the limit while others hold many; then there is room
+  /// later.
   public var room: Int { max(0, min(limits.records, limits.allRecords - recordCount)) }
 
-  /// One begins; its records are to be read.
+  /// A reconciliation begins; its records must now be read.
   ///
-  /// - Returns: its number, given once; nil when there are too many.
+  /// - Returns: its number, which is never used again; nil when there are too many.
   public mutating func begin(caller: UInt32, now: Instant) -> UInt64? {
     guard entries.count < limits.count, callerCounts[caller, default: 0] < limits.perCaller else { return nil }
     lastNumber += 1
@@ -63,7 +63,7 @@ public struct ReconcileSessions: Sendable {
     return lastNumber
   }
 
-  /// Its records have been read: from here on it is taken up, and can be idle.
+  /// The records of a reconciliation have been read: from here on it takes messages, and can be idle.
   ///
   /// - Returns: false when it has ended meanwhile.
   public mutating func opened(_ number: UInt64, _ reconciler: Reconciler, now: Instant) -> Bool {
@@ -75,14 +75,14 @@ public struct ReconcileSessions: Sendable {
     return true
   }
 
-  /// A message has come for one; nil when the caller has none of this number.
+  /// A message has come for a reconciliation; nil when the caller has no reconciliation of this number.
   public mutating func take(_ number: UInt64, caller: UInt32, now: Instant) -> Reconciler? {
     guard let entry = entries[number], entry.caller == caller, let reconciler = entry.reconciler else { return nil }
     entries[number]?.usedAt = now
     return reconciler
   }
 
-  /// One is over.
+  /// A reconciliation ends.
   ///
   /// - Returns: whether it was under way.
   @discardableResult
@@ -94,12 +94,12 @@ public struct ReconcileSessions: Sendable {
     return true
   }
 
-  /// Those that have been idle for too long; the caller ends them.
+  /// The reconciliations that have been idle for too long; the caller ends them.
   public func idle(now: Instant) -> [UInt64] {
     entries.filter { $0.value.reconciler != nil && now >= deadline($0.value) }.map(\.key).sorted()
   }
 
-  /// When the next one will have been idle for too long; nil when none can be.
+  /// When the next one will have been idle for too long; nil when all are being read.
   public var nextDeadline: Instant? {
     entries.values.filter { $0.reconciler != nil }.map { deadline($0) }.min()
   }

@@ -1,51 +1,52 @@
 internal import Cryptography
 public import Nostr
 
-// Range-based set reconciliation (NIP-77). Each side describes ranges of its sorted set by fingerprints. Where they
-// differ, the range is cut into sixteen, until it is small enough to be listed; where they agree, it is done. So two
-// sets that have most in common find what they have not in a few messages, whose size goes with the difference.
+// Range-based set reconciliation (NIP-77). Each side describes ranges of its sorted set by fingerprints. A range whose
+// fingerprints differ is cut into sixteen, until it is small enough to be listed; a range whose fingerprints agree is
+// done. So two sets with much in common find their difference in a few messages, whose size depends on the difference.
 //
-// The side that asks learns what each side lacks; the side that answers learns nothing, and keeps nothing between two
-// messages but its records. So one value serves both, and whoever drives it counts the rounds.
+// The asking side learns what each side lacks. The answering side learns nothing, and keeps nothing between two
+// messages except its records. So one value serves both sides, and the caller counts the rounds.
 //
-// A message has a limit. What does not fit is described by one fingerprint to the end of everything, which begins right
-// where the message stops, and is taken up in the next round.
+// A message has a limit. What does not fit is described by one fingerprint, from the point where the message stops to
+// the end of everything, and is handled in the next round.
 
-/// One side of a reconciliation. A value without state of its own: any number of messages, in any order, are answered
-/// from the same records.
+/// One side of a reconciliation. A value that does not change: it answers any number of messages, in any order, from
+/// the same records.
 public struct Reconciler: Sendable {
-  /// What the asking side learns from a message. When a limit has cut a message off, what lay behind the cut and was
-  /// told before may be told again: whoever collects ids keeps sets.
+  /// What the asking side learns from a message. When a limit has cut a message off, what follows the cut may be
+  /// reported again: a caller that collects ids keeps sets.
   public struct Step: Hashable, Sendable {
-    /// What is to be sent next; nil when all is known.
+    /// The next message to send; nil when the difference is known.
     public var next: [UInt8]?
-    /// Ids here that the other side has not, in order.
+    /// Ids of this side that the other side lacks, in order.
     public var haves: [EventID] = []
-    /// Ids of the other side that are not here. A hostile side may name what is here after all, or nowhere.
+    /// Ids of the other side that this side lacks. A hostile side may name ids that are present here, or that exist
+    /// nowhere.
     public var needs: [EventID] = []
   }
 
   /// The records of this side.
   public let records: ReconcileRecords
-  /// Bytes of a message that are not exceeded.
+  /// The most bytes of a message.
   public let messageByteMaximum: Int
 
-  /// The limit where none is given: in hexadecimal digits it passes what relays take for one message.
+  /// The standard limit: written as hexadecimal digits, such a message is accepted by relays.
   public static let standardMessageByteMaximum = 60_000
-  /// The lowest limit: any range's answer fits beside what must stand around it.
+  /// The lowest limit: the answer for any range fits, with everything that must surround it.
   public static let messageByteMinimum = 4_096
 
-  /// Parts a range is cut into.
+  /// The number of parts into which a range is cut.
   private static let partCount = 16
-  /// Records from which on a range is cut and not listed.
+  /// Ranges with at least this many records are cut and not listed.
   private static let listCountMaximum = 2 * partCount
-  /// Bytes of the fingerprint of what did not fit.
+  /// The most bytes of the fingerprint for what did not fit.
   private static let restByteMaximum = ReconcileWriter.boundByteMaximum + IDSum.fingerprintByteCount
 
   /// A side with these records.
   ///
   /// - Parameters:
-  ///   - records: what this side has.
+  ///   - records: the records of this side.
   ///   - messageByteMaximum: bytes of a message before it is written as hexadecimal digits, at least
   ///     ``messageByteMinimum``.
   public init(_ records: ReconcileRecords, messageByteMaximum: Int = Reconciler.standardMessageByteMaximum) {
@@ -61,10 +62,10 @@ public struct Reconciler: Sendable {
     return writer.bytes
   }
 
-  /// The answering side: what a message is answered with. One of another version is answered with the version that is
-  /// spoken here and nothing more.
+  /// The answering side: the answer to a message. A message of another version is answered with the version spoken
+  /// here, and nothing else.
   ///
-  /// - Throws: why it cannot be read.
+  /// - Throws: why the message cannot be read.
   public func answer(to message: [UInt8]) throws(ReconcileFault) -> [UInt8] {
     if let version = message.first, version != NegentropyMessage.version { return [NegentropyMessage.version] }
     var walk = Walk(records.count)
@@ -73,9 +74,9 @@ public struct Reconciler: Sendable {
     return walk.writer.bytes
   }
 
-  /// The asking side: what an answer says, and what is sent next.
+  /// The asking side: what an answer reveals, and the next message.
   ///
-  /// - Throws: why it cannot be read, `otherVersion` among it: then the other side speaks that version at most.
+  /// - Throws: why it cannot be read. `otherVersion` means that the other side speaks at most that version.
   public func received(_ message: [UInt8]) throws(ReconcileFault) -> Step {
     var step = Step()
     var walk = Walk(records.count)
@@ -90,11 +91,11 @@ public struct Reconciler: Sendable {
 
   // MARK: One message
 
-  /// Where the reading of a message, and the writing of its answer, stand.
+  /// The state of reading a message and writing its answer.
   private struct Walk {
     var writer = ReconcileWriter()
     let hasher = SHA256()
-    /// Records before it are dealt with.
+    /// The first record that is not yet handled.
     var index = 0
     let count: Int
     /// Whether the answer is full.
@@ -103,8 +104,8 @@ public struct Reconciler: Sendable {
     init(_ count: Int) { self.count = count }
   }
 
-  /// Goes through the ranges of a message. Behind a full answer it is still read, so that what cannot be read is always
-  /// refused; but nothing is made of it, because all of it comes again.
+  /// Reads the ranges of a message. After the answer is full, the rest is still read, so that an unreadable message is
+  /// always refused. But it is not used, because all of it comes again.
   private func read(
     _ reader: inout ReconcileReader, _ walk: inout Walk,
     _ listed: (ArraySlice<UInt8>, Range<Int>, ReconcileBound, inout Walk) -> Void
@@ -139,13 +140,13 @@ public struct Reconciler: Sendable {
     return false
   }
 
-  /// Ends the answer with one fingerprint of all from an index on.
+  /// Ends the answer with one fingerprint of everything from an index on.
   private func end(at index: Int, _ walk: inout Walk) {
     walk.isFull = true
     walk.writer.fingerprint(to: .end, records.fingerprint(index..<records.count, walk.hasher))
   }
 
-  /// Cuts a range into parts, or lists it when it is small.
+  /// Cuts a range into parts, or lists it if it is small.
   private func describe(
     _ range: Range<Int>, to bound: ReconcileBound, _ hasher: SHA256, in writer: inout ReconcileWriter
   ) {
@@ -167,7 +168,7 @@ public struct Reconciler: Sendable {
 
   // MARK: Lists
 
-  /// Answers a list with what is here, as far as it fits.
+  /// Answers a list with the ids of this side, while there is room.
   private func list(_ range: Range<Int>, to bound: ReconcileBound, _ walk: inout Walk) {
     let around = Self.restByteMaximum + ReconcileWriter.boundByteMaximum + ReconcileWriter.numberByteMaximum
     let room = messageByteMaximum - walk.writer.bytes.count - around
@@ -180,7 +181,7 @@ public struct Reconciler: Sendable {
     self.end(at: end, &walk)
   }
 
-  /// Tells apart what only one side has of a range that the other side has listed.
+  /// Finds the ids that only one side has, in a range that the other side has listed.
   private func compare(_ ids: ArraySlice<UInt8>, _ range: Range<Int>, _ step: inout Step) {
     var theirs = Set<EventID>()
     var order: [EventID] = []

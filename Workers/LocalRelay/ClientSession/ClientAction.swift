@@ -1,100 +1,102 @@
 public import Cryptography
 public import Nostr
 
-/// Names a piece of a client's work for the shell; never used twice on a connection.
+/// The name of a piece of a client's work for the shell; never used twice on a connection.
 public struct ClientWork: Hashable, Sendable, Comparable {
-  /// Increases with each.
+  /// Increases with each piece.
   public let rawValue: UInt64
 
   init(_ rawValue: UInt64) { self.rawValue = rawValue }
 
-  /// The order in which they were begun.
+  /// The order in which they began.
   public static func < (left: ClientWork, right: ClientWork) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// Filters of a client, and what is given to it of what they match.
+/// The filters of a client, and the recipients whose gift wraps it may receive.
 public struct ClientQuery: Hashable, Sendable {
   /// The filters, each with a limit.
   public var filters: [Filter]
-  /// Gift wraps are given only if they are for one of these (NIP-59).
+  /// The only recipients whose gift wraps the client receives (NIP-59).
   public var recipients: [PublicKey]
 
-  /// Ids, authors, kinds and tag values that its filters name.
+  /// The number of ids, authors, kinds and tag values in its filters.
   public var valueCount: Int { ClientSession.valueCount(filters) }
 }
 
 /// Where an event of a client goes.
 public enum EventDestination: Hashable, Sendable {
-  /// To the store, and no further: the client uses this relay as its cache.
+  /// To the store only: the client uses this relay as its cache.
   case store
-  /// To the relays of its author, by the publish queue.
+  /// To the relays of its author, through the publish queue.
   case world
 }
 
 /// What became of a client's event.
 public enum EventOutcome: Hashable, Sendable {
-  /// Kept, or accepted for the world; or passed on, if it is ephemeral. `note` is empty or says what to know of it.
+  /// Stored, accepted for publication, or passed on if it is ephemeral. `note` is empty, or says what the client should
+  /// know.
   case taken(note: String)
-  /// It was here.
+  /// It was already stored.
   case duplicate
-  /// A newer one is in its place.
+  /// A newer event is stored in its place.
   case superseded
   /// Its author has deleted it, or has vanished.
   case deleted
-  /// Over by its own `expiration`.
+  /// It has expired, by its own `expiration`.
   case expired
-  /// Not an event, or not signed by who it says.
+  /// Not an event, or not signed by its author.
   case invalid(String)
-  /// Nothing is wrong with it, and it could not be taken.
+  /// The event is valid, but could not be accepted.
   case failed(String)
 }
 
-/// What the shell of a ``ClientSession`` is to do, in order.
+/// What the shell of a ``ClientSession`` does, in order.
 public enum ClientAction: Hashable, Sendable {
   /// Send this message.
   case send([UInt8])
-  /// Give it what is stored and what comes; report `storedEnd` and, if it ends by itself, `observeEnded`.
+  /// Send the client the stored events, then the new ones; report `storedEnd` and, if the store ends it,
+  /// `observeEnded`.
   case observe(ClientWork, ClientQuery)
-  /// Give nothing more to that.
+  /// Send nothing more for that work.
   case endObserve(ClientWork)
   /// Count; report `counted` or `countFailed`.
   case count(ClientWork, ClientQuery)
-  /// Bring the event that stands in this range of the message just received there; report `settled`.
+  /// Take the event in this range of the message just received to its destination; report `settled`.
   case take(ClientWork, event: Range<Int>, EventDestination)
-  /// Begin to reconcile what the filter matches; report `reconciled` or `reconciliationFailed`.
+  /// Start to reconcile what the filter matches; report `reconciled` or `reconciliationFailed`.
   case openReconciliation(ClientWork, ClientQuery, message: [UInt8])
-  /// The client's next message of a reconciliation.
+  /// Pass on the client's next message of a reconciliation.
   case continueReconciliation(ClientWork, message: [UInt8])
-  /// Forget a reconciliation.
+  /// End a reconciliation.
   case endReconciliation(ClientWork)
-  /// Ask again who the accounts are; report `identified`.
+  /// Look the accounts up again; report `identified`.
   case identify(ClientWork)
   /// Read nothing more from the client for now.
   case pauseReading
-  /// Read on.
+  /// Read from the client again.
   case resumeReading
-  /// Close the connection with this code; nothing is sent any more.
+  /// Close the connection with this code; nothing is sent after it.
   case close(code: UInt16, reason: String)
 }
 
-/// Who is who, outside of the connection.
+/// Keys that have rights, as known outside of the connection.
 public struct ClientEnvironment: Sendable, Hashable {
-  /// Accounts of the signer: what they sign is for the world.
+  /// Accounts of the signer: events that they sign are published.
   public var accounts: Set<PublicKey>
-  /// Other keys that may use the relay where showing oneself is required.
+  /// Other keys that may use the relay where authentication is required.
   public var guests: Set<PublicKey>
 
-  /// Nobody, unless said.
+  /// By default, no keys.
   public init(accounts: Set<PublicKey> = [], guests: Set<PublicKey> = []) {
     self.accounts = accounts
     self.guests = guests
   }
 }
 
-/// What has to be shown before anything is done for a client.
+/// What a client must prove before the relay serves it.
 public enum ClientRequirement: Hashable, Sendable {
   /// Nothing.
   case open
-  /// That it is an account of this house, or a guest (NIP-42); the sentence's end says why.
+  /// That it is an account of this Roost, or a guest (NIP-42); `why` is the end of the sentence for the client.
   case closed(why: String)
 }

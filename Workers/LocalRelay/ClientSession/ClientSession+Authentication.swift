@@ -1,11 +1,11 @@
 internal import Cryptography
 internal import Nostr
 
-// AUTH: who the client is (NIP-42).
+// AUTH: the client proves its key (NIP-42).
 //
-// Whoever has just become an account may show himself before this relay has heard of it. So where the door is closed to
-// a key that nobody here knows, it is asked again who the accounts are, once for a key, and OK is said afterwards: by
-// then the client may come in, or may not.
+// A key that has just become an account may authenticate before this relay knows of it. So where an unknown key has no
+// access, the relay looks the accounts up again, once for each key, and sends OK only then. When OK arrives, it is
+// settled whether the client has access.
 
 extension ClientSession {
   mutating func receivedAuthentication(
@@ -19,7 +19,7 @@ extension ClientSession {
       return counted([ok(event.id, false, RelayReason("restricted: \(most)"))])
     }
     do throws(RelayAuthenticationFault) {
-      // A challenge that was not sent cannot have been signed; it is compared all the same.
+      // A challenge that was not sent cannot have been signed; it is compared nevertheless.
       let key = try RelayAuthentication.check(event, relays: addresses, challenge: challenge, now: time)
       guard shown.insert(key).inserted, refusal(environment) != nil else { return [shownOK(event.id)] }
       let work = begin()
@@ -31,7 +31,7 @@ extension ClientSession {
     }
   }
 
-  /// It was asked again who the accounts are.
+  /// The accounts have been looked up again.
   public mutating func identified(_ work: ClientWork) -> [ClientAction] {
     guard let id = identifying.removeValue(forKey: work), !isOver else { return [] }
     return [shownOK(id)]

@@ -31,13 +31,13 @@ extension ClientSession {
     environment.accounts.contains(author) || !shown.isDisjoint(with: environment.accounts) ? .world : .store
   }
 
-  /// Where an event that was to be taken goes by what is known now: an account may have come since. Nil when nobody
-  /// waits for it any more.
+  /// The destination of an event that waits, by what is known now: its author may have become an account since. Nil
+  /// when the event no longer waits.
   public func destination(of work: ClientWork, _ environment: ClientEnvironment) -> EventDestination? {
     events[work].map { destination(by: $0.author, environment) }
   }
 
-  /// What cannot be read as an event is refused under its id if that much can be read.
+  /// Refuses what cannot be read as an event, under its id if at least that can be read.
   private mutating func unreadable(_ text: UnsafeRawBufferPointer, _ fault: EventFault) -> [ClientAction] {
     refusedCount += 1
     let reason = RelayReason("invalid: \(fault)")
@@ -46,7 +46,7 @@ extension ClientSession {
     }
   }
 
-  /// Why an event is not taken, and whether it would help to show who one is; nil when it may be.
+  /// Why an event is refused, and whether an authentication would help; nil when it may be accepted.
   private mutating func objection(
     to event: ScannedEvent, in text: UnsafeRawBufferPointer, _ environment: ClientEnvironment, at now: Instant
   ) -> (RelayReason, isOfUse: Bool)? {
@@ -71,7 +71,7 @@ extension ClientSession {
     return nil
   }
 
-  /// What is no whole event is found so by whoever verifies it.
+  /// False for what is not a complete event: the verification will find that.
   private static func embedsProtected(_ text: UnsafeRawBufferPointer) -> Bool {
     do throws(EventFault) { return try Event(json: Array(text)).embedsProtected } catch { return false }
   }
@@ -80,7 +80,7 @@ extension ClientSession {
     events.count >= limits.waitingEventMaximum || waitingByteCount >= limits.waitingEventByteCountMaximum
   }
 
-  /// It is known what became of an event.
+  /// The outcome of an event is known.
   public mutating func settled(_ work: ClientWork, _ outcome: EventOutcome) -> [ClientAction] {
     guard let event = events.removeValue(forKey: work) else { return [] }
     waitingByteCount -= event.byteCount
@@ -88,7 +88,7 @@ extension ClientSession {
     let (isAccepted, text) = Self.answer(to: outcome)
     if isAccepted { takenCount += 1 } else { refusedCount += 1 }
     var actions = [ok(event.id, isAccepted, RelayReason(text))]
-    // Half of it free, so that reading does not begin and end with each event.
+    // Only when half of the room is free, so that reading does not stop and start with each event.
     if isPaused, events.count <= limits.waitingEventMaximum / 2,
       waitingByteCount <= limits.waitingEventByteCountMaximum / 2
     {

@@ -2,17 +2,17 @@ internal import Clocks
 internal import Cryptography
 public import Nostr
 
-// REQ, COUNT and CLOSE: questions to the store, with bounds.
+// REQ, COUNT and CLOSE: requests to the store, with limits.
 
 extension ClientSession {
-  /// Why a question is not asked.
+  /// Why a request is refused.
   private enum Objection: Error {
     case said(RelayReason)
-    /// It is only about what others may not see, and the client has not shown who it is.
+    /// The client has not authenticated, and without that it may not use the relay, or may not see what it asked for.
     case unknown(RelayReason)
   }
 
-  /// What is refused, by its name.
+  /// The refused request, with its name.
   private enum Asked {
     case request(String)
     case reconciliation(String)
@@ -21,7 +21,7 @@ extension ClientSession {
   mutating func receivedRequest(
     _ id: String, _ filters: [Filter], _ environment: ClientEnvironment, at now: Instant
   ) -> [ClientAction] {
-    // A REQ under a name that is in use takes its place (NIP-01), also when it is refused.
+    // A REQ under a name in use replaces the subscription of that name (NIP-01), even when it is refused.
     let ends = endSubscription(id)
     switch question(filters, environment, at: now) {
     case .failure(let objection): return ends + refused(objection, .request(id))
@@ -98,7 +98,7 @@ extension ClientSession {
     return [.endObserve(subscription.work)]
   }
 
-  // MARK: What may be asked
+  // MARK: What a client may request
 
   private mutating func question(
     _ filters: [Filter], _ environment: ClientEnvironment, at now: Instant
@@ -143,7 +143,8 @@ extension ClientSession {
     }
   }
 
-  /// Who asks for gift wraps among others is told that there is something to show, and is answered without them.
+  /// If a client that has not authenticated asks for gift wraps among other kinds, it receives the challenge, and an
+  /// answer without gift wraps.
   private mutating func hint(_ filters: [Filter]) -> [ClientAction] {
     guard shown.isEmpty else { return [] }
     let asksForWraps = filters.contains { filter in
@@ -163,12 +164,12 @@ extension ClientSession {
     }
   }
 
-  // MARK: What comes of it
+  // MARK: Results
 
-  /// The client's name for something that is observed; nil when it wants no more of it.
+  /// The client's name for a subscription; nil when it has ended.
   public func subscription(of work: ClientWork) -> String? { names[work] }
 
-  /// All that was stored has been sent.
+  /// All stored events have been sent.
   public mutating func storedEnd(_ work: ClientWork, isComplete: Bool?) -> [ClientAction] {
     guard let id = names[work], subscriptions[id]?.isStoredSent == false else { return [] }
     subscriptions[id]?.isStoredSent = true
@@ -181,7 +182,7 @@ extension ClientSession {
     return [.send(RelayMessage.writeEndOfStoredEvents(subscription: id, completeness: completeness))]
   }
 
-  /// Something observed is over without having been ended from here; `reason` is a word, a colon and a sentence.
+  /// A subscription has ended, but not by the client; `reason` is a word, a colon and a sentence.
   public mutating func observeEnded(_ work: ClientWork, _ reason: RelayReason) -> [ClientAction] {
     guard let id = names.removeValue(forKey: work), let subscription = subscriptions.removeValue(forKey: id) else {
       return []
@@ -190,25 +191,25 @@ extension ClientSession {
     return [closed(id, reason)]
   }
 
-  /// A count is there.
+  /// A count is complete.
   public mutating func counted(_ work: ClientWork, _ count: Int) -> [ClientAction] {
     guard let id = counts.removeValue(forKey: work)?.id, !isOver else { return [] }
     return [.send(RelayMessage.writeCount(subscription: id, count: count))]
   }
 
-  /// There will be none; `reason` is a word, a colon and a sentence.
+  /// A count has failed; `reason` is a word, a colon and a sentence.
   public mutating func countFailed(_ work: ClientWork, _ reason: RelayReason) -> [ClientAction] {
     guard let id = counts.removeValue(forKey: work)?.id, !isOver else { return [] }
     return [closed(id, reason)]
   }
 
-  /// The relay's side of a reconciliation has something to say.
+  /// The relay's side of a reconciliation has a message.
   public func reconciled(_ work: ClientWork, message: [UInt8]) -> [ClientAction] {
     guard let id = reconciliationNames[work], !isOver else { return [] }
     return [.send(RelayMessage.writeReconciliation(subscription: id, message: message))]
   }
 
-  /// A reconciliation is over; `reason` is a word, a colon and a sentence.
+  /// A reconciliation has failed; `reason` is a word, a colon and a sentence.
   public mutating func reconciliationFailed(
     _ work: ClientWork, _ reason: RelayReason, recordCountMaximum: Int? = nil
   ) -> [ClientAction] {

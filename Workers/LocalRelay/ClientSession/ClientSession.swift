@@ -3,24 +3,24 @@ public import Clocks
 public import Cryptography
 public import Nostr
 
-// One client of the local relay, as a value: its messages go in, what to do comes out. No socket, no store, no clock.
+// One client of the local relay, as a value: its messages go in, actions come out. No socket, no store, no clock.
 //
-// A relay promises little and clients count on all of it, so each message ends in exactly one answer of its own kind:
-// an EVENT in OK, a REQ in EOSE or CLOSED, a COUNT in COUNT or CLOSED, a NEG-OPEN in NEG-MSG or NEG-ERR, AUTH in OK.
-// What cannot be read far enough for that ends in a NOTICE.
+// A relay promises little, and clients rely on all of it. So each message gets exactly one answer of its own kind: an
+// EVENT gets OK, a REQ gets EOSE or CLOSED, a COUNT gets COUNT or CLOSED, a NEG-OPEN gets NEG-MSG or NEG-ERR, AUTH gets
+// OK. A message that cannot be read far enough for that gets a NOTICE.
 //
-// Whose events go where. Clients use a local relay as their cache, and put other people's events there by the
-// thousand; those are kept, and no more. What an account of this house has signed, or whatever comes over a connection
-// on which such an account has shown itself, is meant for the world: it goes to the publish queue, which knows to which
-// relays.
+// Where events go. Clients use a local relay as their cache, and send it other authors' events by the thousand; the
+// relay stores those and does nothing else. Events that an account of this Roost has signed, and all events from a
+// connection on which such an account has authenticated, are for publication: they go to the publish queue, which knows
+// their relays.
 //
-// Who is shown what. Everything is shown to everybody who may come in, but gift wraps, which are shown to their
-// recipients only (NIP-59), once they have shown themselves (NIP-42). The challenge is sent when it is of use and not
-// before: many clients ask a person what to make of it.
+// What clients see. Every client with access sees everything, with one exception: only recipients see gift wraps
+// (NIP-59), after they have authenticated (NIP-42). The relay sends the challenge only when it is of use, because many
+// clients ask a person what to do with it.
 
 /// One client's connection.
 public struct ClientSession: Sendable {
-  /// A REQ, a COUNT or a NEG-OPEN that has not come to its end.
+  /// A REQ, a COUNT or a NEG-OPEN that has not ended.
   struct Question: Sendable {
     let id: String
     let work: ClientWork
@@ -34,18 +34,18 @@ public struct ClientSession: Sendable {
     let byteCount: Int
   }
 
-  /// What has to be shown first.
+  /// What the client must prove first.
   public let requirement: ClientRequirement
-  /// What it may hold.
+  /// What the client may hold.
   public let limits: ClientLimits
-  /// The challenge that is good on this connection.
+  /// The challenge of this connection.
   public let challenge: String
-  /// The names of this relay: an AUTH event is for one of them.
+  /// The URLs of this relay: an AUTH event must name one of them.
   public let addresses: Set<RelayURL>
 
-  /// Keys that have shown themselves.
+  /// Keys that have authenticated.
   public internal(set) var shown: Set<PublicKey> = []
-  /// Events it was answered OK true.
+  /// Events that were answered with OK true.
   public internal(set) var takenCount: UInt64 = 0
   /// Events and requests that were refused.
   public internal(set) var refusedCount: UInt64 = 0
@@ -54,11 +54,11 @@ public struct ClientSession: Sendable {
   var names: [ClientWork: String] = [:]
   var counts: [ClientWork: Question] = [:]
   var events: [ClientWork: WaitingEvent] = [:]
-  /// Bytes of events of which it is not known yet what becomes of them.
+  /// Bytes of the events whose outcome is not known yet.
   public internal(set) var waitingByteCount = 0
-  /// AUTH events whose OK waits until it is known whether their authors are accounts.
+  /// AUTH events whose OK waits for a look-up of the accounts.
   var identifying: [ClientWork: EventID] = [:]
-  /// Values of the filters of all subscriptions.
+  /// The values in the filters of all subscriptions.
   var standingValueCount = 0
   var reconciliations: [String: Question] = [:]
   var reconciliationNames: [ClientWork: String] = [:]
@@ -70,13 +70,13 @@ public struct ClientSession: Sendable {
   private var eventBudget = RateBudget()
   private var requestBudget = RateBudget()
 
-  /// A client that has just come.
+  /// A client that has just connected.
   ///
   /// - Parameters:
-  ///   - requirement: what has to be shown first.
-  ///   - limits: what it may hold.
-  ///   - challenge: random, for this connection alone.
-  ///   - addresses: the names under which it may know this relay.
+  ///   - requirement: what the client must prove first.
+  ///   - limits: what the client may hold.
+  ///   - challenge: random, for this connection only.
+  ///   - addresses: the URLs under which the client may know this relay.
   public init(
     requirement: ClientRequirement = .open, limits: ClientLimits = ClientLimits(), challenge: String,
     addresses: Set<RelayURL>
@@ -87,33 +87,34 @@ public struct ClientSession: Sendable {
     self.addresses = addresses
   }
 
-  /// Subscriptions at present.
+  /// The number of open subscriptions.
   public var subscriptionCount: Int { subscriptions.count }
 
-  /// What its questions weigh that have not come to their end: each as much as so many values of filters, and the
-  /// values.
+  /// The weight of the client's subscriptions, counts and reconciliations under way: a fixed number of values for each,
+  /// plus the values in its filters.
   public var standingWeight: Int {
     let asked = counts.values.reduce(0) { $0 + $1.valueCount } + reconciliations.values.reduce(0) { $0 + $1.valueCount }
     return standingValueCount + asked
       + (subscriptions.count + counts.count + reconciliations.count) * Self.questionWeight
   }
 
-  /// A subscription takes some 17 KB in the store, a value in a filter some hundreds of bytes in store, hub and here.
+  /// A subscription takes some 17 KB in the store; a value in a filter takes some hundred bytes in the store, the hub
+  /// and here together.
   private static let questionWeight = 40
 
-  /// Whether anything is done for it.
+  /// Whether the relay serves the client.
   public func isAdmitted(_ environment: ClientEnvironment) -> Bool { refusal(environment) == nil }
 
   // MARK: Messages
 
-  /// A message came that could be read.
+  /// A readable message came.
   ///
   /// - Parameters:
-  ///   - message: what it says.
+  ///   - message: the message.
   ///   - bytes: its text.
-  ///   - environment: who is who.
-  ///   - now: when.
-  ///   - time: the same by the wall clock, seconds since 1970.
+  ///   - environment: the keys with rights.
+  ///   - now: the monotonic time.
+  ///   - time: the wall-clock time, seconds since 1970.
   public mutating func received(
     _ message: ClientMessage, in bytes: UnsafeRawBufferPointer, _ environment: ClientEnvironment, at now: Instant,
     time: Int64
@@ -134,7 +135,7 @@ public struct ClientSession: Sendable {
     }
   }
 
-  /// A message came that could not be read: whoever waits for an answer is told under the name it has.
+  /// A message came that cannot be read. If its name can be read, the refusal goes to that name.
   public mutating func receivedFault(_ fault: ClientMessageFault) -> [ClientAction] {
     if isOver { return [] }
     guard let subscription = fault.subscription else { return self.fault("invalid: \(fault)") }
@@ -143,7 +144,7 @@ public struct ClientSession: Sendable {
     switch fault.label {
     case "NEG-OPEN", "NEG-MSG":
       return counted([.send(RelayMessage.writeReconciliationRefused(subscription: subscription, reason: reason))])
-    // The new request is refused, and the one of the same name that it was to replace is over all the same.
+    // The new request is refused, and the subscription of the same name that it was to replace ends nevertheless.
     case "REQ": return counted(endSubscription(subscription) + [closed(subscription, reason)])
     default: return counted([closed(subscription, reason)])
     }
@@ -154,7 +155,7 @@ public struct ClientSession: Sendable {
     isOver ? [] : fault("invalid: messages are text, this one is binary")
   }
 
-  /// The connection is gone: all that was begun for it is to end.
+  /// The connection has ended: ends all work for it.
   public mutating func disconnected() -> [ClientAction] {
     isOver = true
     let actions =
@@ -167,19 +168,19 @@ public struct ClientSession: Sendable {
     return actions
   }
 
-  // MARK: Shared by the answers
+  // MARK: Shared
 
   mutating func begin() -> ClientWork {
     defer { nextWork += 1 }
     return ClientWork(nextWork)
   }
 
-  /// Words for whoever reads logs of the client; too many of them end the connection.
+  /// A NOTICE for a person who reads the client's log; too many of them end the connection.
   mutating func fault(_ text: String) -> [ClientAction] {
     counted([.send(RelayMessage.writeNotice(RelayReason(text)))])
   }
 
-  /// Counts one message that came to nothing.
+  /// Counts one message that was of no use.
   mutating func counted(_ actions: [ClientAction]) -> [ClientAction] {
     faultCount += 1
     guard faultCount > limits.faultMaximum else { return actions }
@@ -190,14 +191,14 @@ public struct ClientSession: Sendable {
     .send(RelayMessage.writeClosed(subscription: id, reason: reason))
   }
 
-  /// The challenge, once.
+  /// Sends the challenge, once.
   mutating func challenged() -> [ClientAction] {
     if isChallenged { return [] }
     isChallenged = true
     return [.send(RelayMessage.writeAuthentication(challenge: challenge))]
   }
 
-  /// Why nothing is done for this client yet; nil when it may come in.
+  /// Why the client has no access yet; nil when it has.
   func refusal(_ environment: ClientEnvironment) -> RelayReason? {
     guard case .closed(let why) = requirement else { return nil }
     if shown.contains(where: { environment.accounts.contains($0) || environment.guests.contains($0) }) { return nil }

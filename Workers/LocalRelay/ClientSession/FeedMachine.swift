@@ -2,7 +2,7 @@ public import Clocks
 public import Contracts
 public import Frames
 
-// How a REQ is answered from the store, as a value: a `store.observe`, begun again by itself when the store was away.
+// How a REQ is answered from the store, as a value: a `store.observe` that is repeated when the store was away.
 //
 //   new ──▶ waitingForRoom ⇄ waitingForTurn ──▶ asking ──▶ reading ⇄ resting
 //
@@ -14,48 +14,48 @@ public import Frames
 //
 //   again: from waitingForRoom while stored events are to come; from asking afterwards, which needs no turn.
 //
-// What is stored comes first, newest first, and in turns that clients share; then its end; then what comes, without a
-// turn. An answer that was cut off among the stored events begins again and passes over what it gave already; one that
-// was cut off later goes on after the last seq. So a client sees one stream, whatever dies behind it.
+// Stored events come first, newest first, in turns that clients share; then their end; then new events, without a turn.
+// If an answer is cut off among the stored events, the feed asks again and skips what it has already delivered; if
+// later, it continues after the last seq. So the client sees one stream, whatever fails behind it.
 //
-// A client that does not read stops its own feeds only. Stored events wait on the bus until another client waits for
-// the turn; then the answer is given up. Later events are given back to the store at once, which has them.
+// A client that does not read stops only its own feeds. Stored events wait on the bus until another client waits for
+// the turn; then the feed gives the answer up. New events it gives up at once, because the store has them.
 
-/// One subscription's way from the store to the client: when it asks, what it gives the client, when it gives way.
+/// One subscription's path from the store to the client: when it asks, what it delivers, when it gives way.
 public struct FeedMachine: Sendable {
   /// What the shell performs, in order. At most one action of an input is a ``wait(for:)``, the last.
   public enum Action: Hashable, Sendable {
     /// Wait for this; report what the case says.
     case wait(for: Wait)
-    /// Ask for a turn at the store. `isLong`: a short turn does not bring what is stored.
+    /// Ask for a turn at the store. `isLong`: a short turn is too short for the stored events.
     case askForTurn(isLong: Bool)
-    /// Nothing happens in the turn for now; report `turnWanted`, at once or later, when another client waits for it.
+    /// The turn is idle for now; report `turnWanted`, at once or later, when another client waits for it.
     case restTurn
-    /// The turn works again.
+    /// The turn is in use again.
     case resumeTurn
-    /// The turn is over. It has brought so much.
+    /// The turn is over. It has delivered so many bytes.
     case endTurn(byteCount: Int)
-    /// The turn has brought its share; report `turnSpent` if another client waits for such a turn.
+    /// The turn has delivered its share; report `turnSpent` if another client waits for such a turn.
     case compareShare
-    /// Begin to follow how the network's part of the answer comes.
+    /// Start to follow the network's part of the answer.
     case followNetwork
-    /// Events have come: the network's part moves.
+    /// Events have come: the network's part makes progress.
     case noteNetworkProgress
-    /// Report `networkEnded` when nothing more is to be waited for, or at once.
+    /// Report `networkEnded` when the network's part is complete or need not be waited for; perhaps at once.
     case awaitNetwork
-    /// Follow the network no longer.
+    /// Stop following the network.
     case leaveNetwork
     /// Read the part that has just arrived; report `tookPage`, `tookStoredEnd` or, if it cannot be read, `answerEnded`.
     case takePart
     /// Send the client these records of the page.
     case deliver([EventPage.Record])
-    /// All that was stored has been sent.
+    /// Tell the client that all stored events have been sent.
     case tellStoredEnd(isComplete: Bool?)
-    /// Nothing more will come, for this reason.
+    /// Tell the client that the subscription has ended, for this reason.
     case tellEnd(Refusal)
-    /// Ask the store to end its answer; its end is waited for.
+    /// Ask the store to end its answer; the feed waits for the end.
     case cancelAnswer
-    /// Take nothing more of the answer.
+    /// Give up the answer.
     case abandonAnswer(Refusal)
   }
 
@@ -65,7 +65,7 @@ public struct FeedMachine: Sendable {
     case room
     /// The turn is granted, or was ended: `turnGranted` or `turnWithdrawn`.
     case turn
-    /// The store, asked for what comes after this seq, answers: `answerBegan` or `answerEnded`.
+    /// The store answers a request for everything after this seq: `answerBegan` or `answerEnded`.
     case answer(afterSeq: Int64?)
     /// The next part of the answer: `partArrived` or `answerEnded`.
     case part
@@ -74,62 +74,63 @@ public struct FeedMachine: Sendable {
   }
 
   private enum State: Hashable, Sendable {
-    /// Nothing was done yet.
+    /// Nothing has been done yet.
     case new
-    /// An attempt that began then waits until the client has room for what a turn brings.
+    /// An attempt that began at this time waits until the client has room for what a turn delivers.
     case waitingForRoom(since: Instant)
     /// The attempt waits for its turn.
     case waitingForTurn(since: Instant)
-    /// The store was asked.
+    /// The request is at the store.
     case asking(since: Instant)
-    /// The store answers.
+    /// The store is answering.
     case reading
-    /// A page waits for the client to read, and so does the turn.
+    /// A page waits for the client to read, and the turn is idle.
     case resting
-    /// The answer was cancelled for other clients, and has not ended.
+    /// The answer was cancelled in favour of other clients, and has not ended yet.
     case givingWay
-    /// The answer was given up, since the client does not read.
+    /// The answer was given up, because the client does not read.
     case unread
     /// The store is away.
     case pausing
-    /// The client wants no more; the turn lasts until the answer has ended.
+    /// The client has cancelled; the turn lasts until the answer has ended.
     case closing
-    /// Nothing more happens.
+    /// The feed has ended.
     case over
   }
 
   /// The network's part of the answer.
   private enum Network: Hashable, Sendable {
-    /// It has none, or none that is still followed.
+    /// There is no such part, or the feed no longer follows it.
     case none
-    /// It is followed when the store has begun to answer.
+    /// The feed will follow it once the store has begun to answer.
     case wanted
-    /// It is followed.
+    /// The feed follows it.
     case followed
-    /// The end of what is stored waits for it.
+    /// The end of the stored events waits for it.
     case awaited
   }
 
   private var state = State.new
   private var network: Network
-  /// The last seq given, once all that was stored has been; nil before, while each attempt needs a turn.
+  /// The last seq delivered, once all stored events were. Nil before that, while each attempt needs a turn.
   private var resumeSeq: Int64?
-  /// Stored events given, so that none is given again when the store was away; beyond ``givenMaximum`` one may be.
+  /// Stored events already delivered, so that none is repeated after the store was away; above ``givenMaximum`` one may
+  /// be.
   private var given: Set<Int64> = []
-  /// Bytes of events that were brought in this turn.
+  /// Bytes of events delivered in this turn.
   private var broughtByteCount = 0
-  /// Whether what is stored is more than a short turn brings.
+  /// Whether the stored events are more than a short turn delivers.
   private var isLong = false
-  /// When the store last answered; before, when the feed began.
+  /// When the store last answered; until it has, when the feed began.
   private var lostAt = Instant(nanoseconds: 0)
 
   /// How long the store may be away.
   public static let absenceMilliseconds: UInt64 = 60_000
-  /// How long after a refusal the store is asked again.
+  /// The pause before the store is asked again.
   public static let retryMilliseconds: UInt64 = 250
-  /// Stored events that are remembered as given.
+  /// How many stored events are remembered as delivered.
   public static let givenMaximum = 200_000
-  /// Bytes that a short turn brings.
+  /// The bytes that a short turn delivers.
   public static let shareByteCount = 64 << 10
 
   private static let unread = Refusal(.cancelled, "the client does not read", outcome: .done)
@@ -137,12 +138,12 @@ public struct FeedMachine: Sendable {
 
   /// A feed that has not begun.
   ///
-  /// - Parameter isFetched: whether the network is asked as well, so that the end of what is stored waits for it.
+  /// - Parameter isFetched: whether relays are asked too, so that the end of the stored events waits for them.
   public init(isFetched: Bool) { network = isFetched ? .wanted : .none }
 
   // MARK: Asking
 
-  /// The shell runs.
+  /// The shell has started the feed.
   public mutating func began(at now: Instant) -> [Action] {
     switch state {
     case .new:
@@ -153,7 +154,7 @@ public struct FeedMachine: Sendable {
     }
   }
 
-  /// The client has read enough of what was sent for more.
+  /// The client has read enough of what was sent for more to be sent.
   public mutating func clientHasRoom(at now: Instant) -> [Action] {
     switch state {
     case .waitingForRoom(let since):
@@ -171,7 +172,7 @@ public struct FeedMachine: Sendable {
     }
   }
 
-  /// The turn is granted, when the client may have no room any longer.
+  /// The turn is granted. The client may no longer have room.
   public mutating func turnGranted(hasRoom: Bool) -> [Action] {
     switch state {
     case .waitingForTurn(let since) where hasRoom:
@@ -206,7 +207,7 @@ public struct FeedMachine: Sendable {
     }
   }
 
-  /// The pause after a refusal is over.
+  /// The pause before a retry is over.
   public mutating func pauseEnded(at now: Instant) -> [Action] {
     switch state {
     case .pausing: return attempt(at: now)
@@ -224,9 +225,9 @@ public struct FeedMachine: Sendable {
     return [.wait(for: .answer(afterSeq: resumeSeq))]
   }
 
-  // MARK: What comes
+  // MARK: Parts
 
-  /// A part of the answer is here: a page of events, or the end of what is stored.
+  /// A part of the answer is here: a page of events, or the end of the stored events.
   public mutating func partArrived(isPage: Bool, hasRoom: Bool) -> [Action] {
     switch state {
     case .reading where !isPage || hasRoom: return [.takePart]
@@ -265,7 +266,7 @@ public struct FeedMachine: Sendable {
     return true
   }
 
-  /// The part was the end of what is stored.
+  /// The part was the end of the stored events.
   public mutating func tookStoredEnd(_ end: StoredEnd) -> [Action] {
     guard state == .reading else { impossible(#function) }
     if let last = resumeSeq {
@@ -282,17 +283,17 @@ public struct FeedMachine: Sendable {
 
   private var isFollowing: Bool { network == .followed || network == .awaited }
 
-  /// The network's part is here, or nothing more of it is waited for.
+  /// The network's part is complete, or is no longer waited for.
   public mutating func networkEnded() -> [Action] {
     guard network == .awaited else { impossible(#function) }
     network = .none
-    // The network may have more: nothing is said about completeness.
+    // Relays may have more events, so completeness is left open.
     return isDone ? [] : [.tellStoredEnd(isComplete: nil)]
   }
 
   // MARK: Giving way
 
-  /// The turn has brought its share, and another client waits for one.
+  /// The turn has delivered its share, and another client waits for one.
   public mutating func turnSpent() -> [Action] {
     switch state {
     case .reading:
@@ -304,7 +305,7 @@ public struct FeedMachine: Sendable {
     }
   }
 
-  /// Another client waits for the turn, which rests.
+  /// Another client waits for the turn, which is idle.
   public mutating func turnWanted() -> [Action] {
     guard state == .resting else { impossible(#function) }
     state = .unread
@@ -313,7 +314,7 @@ public struct FeedMachine: Sendable {
 
   // MARK: The end
 
-  /// The answer has ended, or none has begun.
+  /// The answer has ended, or did not begin.
   ///
   /// - Parameters:
   ///   - refusal: why; nil when the store ended it without a refusal.
@@ -348,8 +349,8 @@ public struct FeedMachine: Sendable {
     return [.wait(for: .pause(milliseconds: Self.retryMilliseconds))]
   }
 
-  /// The client wants no more. While the store works on an answer, or one is on its way, the turn lasts: a client that
-  /// asks again all the time would have many at once.
+  /// The client has cancelled. While the store works on an answer, or an answer is on its way, the turn lasts:
+  /// otherwise a client that repeats its request all the time would have many turns at once.
   public mutating func cancelled() -> [Action] {
     if isDone { return [] }
     let before = state
@@ -370,7 +371,7 @@ public struct FeedMachine: Sendable {
     return networkEnd
   }
 
-  /// Whether the client gets nothing more.
+  /// Whether the client receives nothing more.
   private var isDone: Bool { state == .closing || state == .over }
 
   private func impossible(_ input: String) -> Never {

@@ -1,16 +1,16 @@
-/// Where a page in a browser comes from, in the one spelling that browsers use (RFC 6454, 6.2): lower case, without a
-/// path, without the scheme's own port. `null`, which a page without a place says, is none.
+/// The origin of a page in a browser, in the one spelling that browsers use (RFC 6454, 6.2): lower case, without a
+/// path, without the scheme's default port. `null`, which a page without an origin sends, is not accepted.
 public struct Origin: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// `https://client.example`.
   public let text: String
 
-  /// What an origin looks like, for complaints.
+  /// The form of an origin, for error messages.
   public static let form =
     "an origin: a scheme, a host and perhaps a port, without a path, such as \"https://client.example\""
-  /// Longest text, in bytes: a host name has 253.
+  /// The longest text, in bytes: a host name has up to 253.
   public static let byteCountMaximum = 300
 
-  /// Reads an origin; a slash behind it is passed over. Nil if it is none.
+  /// Reads an origin, with or without a slash at the end. Nil if the text is not an origin.
   public init?(_ text: String) {
     let bytes = Array(text.utf8)
     guard bytes.count <= Self.byteCountMaximum, bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
@@ -29,7 +29,7 @@ public struct Origin: Hashable, Sendable, Comparable, CustomStringConvertible {
     self.text = scheme + "://" + authority
   }
 
-  /// By the text.
+  /// Compares the texts.
   public static func < (left: Origin, right: Origin) -> Bool { left.text < right.text }
   /// The text.
   public var description: String { text }

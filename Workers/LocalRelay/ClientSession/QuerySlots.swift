@@ -19,41 +19,41 @@ internal import FairSharing
 // A quarter of the slots is reserved for clients that already hold one, so a heavy client still makes progress while
 // new clients keep arriving.
 
-/// Slots of clients at the store, as a value.
+/// The slots of clients at the store, as a value.
 public struct QuerySlots: Sendable {
   /// A slot that a client has, or waits for.
   public struct Turn: Hashable, Sendable {
     /// The client.
     public let client: UInt64
     let number: UInt64
-    /// Whether its query has passed on a reserved slot, and waits to continue.
+    /// Whether its query has already given up a reserved slot, and waits to continue.
     let isLong: Bool
   }
 
-  /// Slots of all clients.
+  /// The slots of all clients.
   public let maximum: Int
-  /// Slots of one client.
+  /// The most slots of one client.
   public let clientMaximum: Int
-  /// Slots that are reserved for clients without one.
+  /// The slots that are reserved for clients without one.
   public let keptCount: Int
-  /// Slots in use.
+  /// The slots in use.
   public private(set) var grantedCount = 0
-  /// Those in use that are reserved ones.
+  /// Turns on reserved slots.
   private var short: Set<Turn> = []
 
   private var nextNumber: UInt64 = 0
   private var held: [UInt64: Int] = [:]
   private var clock = ServiceClock()
-  /// What waits of clients that had no slot when they asked.
+  /// The waiting turns of clients that had no slot when they asked.
   private var newcomers = FairOrder<Turn>()
-  /// What waits of clients below their share.
+  /// The waiting turns of clients below their share.
   private var queue = FairOrder<Turn>()
-  /// What waits of the others, until they give back a slot.
+  /// The waiting turns of the other clients, until these return a slot.
   private var postponed: [UInt64: Deque<Turn>] = [:]
   private var resting: Set<Turn> = []
-  /// For each client, how many slots it has or waits for.
+  /// The number of turns that each client has or waits for.
   private var wants: [UInt64: Int] = [:]
-  /// Clients that have a slot, or wait for one.
+  /// The number of clients that have a turn, or wait for one.
   public var sharerCount: Int { wants.count }
 
   /// No slot is in use.
@@ -65,10 +65,10 @@ public struct QuerySlots: Sendable {
   /// Asks for a turn.
   ///
   /// - Parameters:
-  ///   - client: for whom.
-  ///   - isLong: whether the question has given a short turn away: it gets no other such.
-  /// - Returns: the turn; whether it is granted; if it is not, a resting turn that is wanted back, if there is one: its
-  ///   owner is to ``end(_:byteCount:milliseconds:)`` it.
+  ///   - client: the client that needs it.
+  ///   - isLong: whether its query has already given up a reserved slot; it gets no other one.
+  /// - Returns: the turn, and whether it is granted. If it is not, also an idle turn that must be given back, if there
+  ///   is one: its owner must ``end(_:byteCount:milliseconds:)`` it.
   public mutating func ask(_ client: UInt64, isLong: Bool = false) -> (turn: Turn, isGranted: Bool, wanted: Turn?) {
     nextNumber += 1
     let turn = Turn(client: client, number: nextNumber, isLong: isLong)
@@ -92,11 +92,11 @@ public struct QuerySlots: Sendable {
     }
   }
 
-  /// What a question costs that brings nothing, in bytes.
+  /// The least cost of a query, in bytes.
   private static let leastCost = 8 << 10
-  /// What a millisecond of the store's costs that brings nothing: about what it brings in one.
+  /// The cost of a millisecond of the store's time, in bytes: about what the store delivers in one.
   private static let millisecondCost = 8 << 10
-  /// Longest time that is counted: no answer is waited for any longer.
+  /// The longest time that counts, because no answer is waited for longer.
   private static let millisecondMaximum: UInt64 = 60_000
 
   private mutating func grant(_ turn: Turn, isShort: Bool, due: UInt64) {
@@ -109,11 +109,11 @@ public struct QuerySlots: Sendable {
   /// A turn is over.
   ///
   /// - Parameters:
-  ///   - turn: one that was granted.
-  ///   - byteCount: what it has brought its client.
-  ///   - milliseconds: how long the store was asked, of a question whose bytes say nothing of that. All that are
-  ///     granted were asked meanwhile: of the time each has had its part.
-  /// - Returns: those that are granted instead.
+  ///   - turn: a turn that was granted.
+  ///   - byteCount: what it delivered to its client.
+  ///   - milliseconds: how long the store worked, for a query whose bytes do not show that. All granted turns shared
+  ///     the store in that time, so each is charged its part.
+  /// - Returns: the turns that are granted instead.
   public mutating func end(_ turn: Turn, byteCount: Int = 0, milliseconds: UInt64 = 0) -> [Turn] {
     let time = Int(min(milliseconds, Self.millisecondMaximum)) * Self.millisecondCost / max(1, grantedCount)
     clock.end(
@@ -128,9 +128,9 @@ public struct QuerySlots: Sendable {
     return grantNext()
   }
 
-  /// A wish that was not granted yet is given up. From then on nobody has to wait for it, or to make room.
+  /// Gives up a turn that was not granted yet.
   ///
-  /// - Returns: those that are granted instead: another wish of the client's may come to stand where it stood.
+  /// - Returns: the turns that are granted instead: another turn of the client may take its place in the queue.
   public mutating func withdraw(_ turn: Turn) -> [Turn] {
     let client = turn.client
     if newcomers.remove(turn, of: client) || queue.remove(turn, of: client) {
@@ -156,7 +156,8 @@ public struct QuerySlots: Sendable {
     return next
   }
 
-  /// A client is gone, and has withdrawn what it wished. Its turns end when they do; nobody shares with it any more.
+  /// A client has disconnected, and has withdrawn its waiting turns. Its granted turns end later, but it no longer
+  /// shares.
   public mutating func forget(_ client: UInt64) {
     clock.forget(client)
     wants[client] = nil
@@ -184,17 +185,17 @@ public struct QuerySlots: Sendable {
     return (next, due, false)
   }
 
-  /// Of all turns this part is for those who ask more.
+  /// One part in so many of all slots is for turns that may not use a reserved slot.
   private static let longShare = 4
 
-  /// A question has brought its share in a turn, and has more.
+  /// A query has delivered its share in a turn, and has more.
   ///
-  /// - Returns: whether the turn is a short one that somebody waits for who has none, and is to be ended now.
+  /// - Returns: whether the turn must be ended now: it is on a reserved slot, and a client without a slot waits.
   public func isSpent(_ turn: Turn) -> Bool { !newcomers.isEmpty && short.contains(turn) }
 
-  /// The client of a turn does not read: nothing happens in it until ``works(_:)``.
+  /// The client of a turn does not read: the turn is idle until ``works(_:)``.
   ///
-  /// - Returns: whether the turn is wanted by others, and is to be ended now.
+  /// - Returns: whether the turn must be ended now, because other clients wait.
   public mutating func rests(_ turn: Turn) -> Bool {
     if !queue.isEmpty || !newcomers.isEmpty { return true }
     resting.insert(turn)

@@ -1,13 +1,13 @@
 internal import Clocks
 
-/// How often something may be done: so often at once, and as often a second in the long run.
+/// How often something may be done: so often at once, and so often a second in the long run.
 ///
-/// Kept as the instant at which all would be free again, which needs no timer and no count (the generic cell rate
-/// algorithm).
+/// Kept as the instant at which the whole budget would be free again, which needs neither a timer nor a count (the
+/// generic cell rate algorithm).
 struct RateBudget: Sendable {
   private var freeAt = Instant(nanoseconds: 0)
 
-  /// Whether it may be done now; if so, it is counted.
+  /// Whether it may be done now; if so, it counts.
   mutating func take(perSecond: Int, burst: Int, at now: Instant) -> Bool {
     let cost = 1_000_000_000 / UInt64(max(1, perSecond))
     let start = max(freeAt, now)

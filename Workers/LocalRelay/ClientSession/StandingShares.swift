@@ -1,31 +1,31 @@
-// What stands for clients, subscriptions for one, takes memory here, in the hub and in the store for as long as its
-// client likes. So all of it together is bounded, and nobody is turned away for it who has little: when there is too
-// much, whoever has the most gives.
+// What clients hold open, such as subscriptions, takes memory here, in the hub and in the store for as long as the
+// client likes. So the total is bounded. When there is too much, the client with the most must give something back, and
+// clients with little are not refused.
 
-/// What stands for each client, by weight, as a value.
+/// What each client holds open, by weight, as a value.
 public struct StandingShares: Sendable {
-  /// Whether one client may have what it has now.
+  /// Whether a client may keep what it holds now.
   public enum Room: Hashable, Sendable {
-    /// All together is within the bound.
+    /// The total is within the limit.
     case enough
-    /// It has the most itself: it is to give back what it asked for last.
+    /// It holds the most itself: it must give back what it last asked for.
     case refused
-    /// This client has more: it is to give something, and then the question is asked again.
+    /// This client holds more: it must give something back, and then the caller asks again.
     case from(client: UInt64)
   }
 
-  /// Weight of all clients together.
+  /// The limit of the total weight.
   public let maximum: Int
-  /// The weight now.
+  /// The total weight now.
   public private(set) var total = 0
   private var weights: [UInt64: Int] = [:]
-  /// Weight from which a client is known to be among the heaviest; nil when somebody has given something since.
+  /// The weight from which a client is known to be among the heaviest; nil after a client has given something back.
   private var heaviest: Int?
 
-  /// Nothing stands.
+  /// No client holds anything.
   public init(maximum: Int) { self.maximum = maximum }
 
-  /// A client has so much now; 0 when it has left.
+  /// Sets what a client holds now; 0 when it has disconnected.
   public mutating func set(_ client: UInt64, to weight: Int) {
     let before = weights[client] ?? 0
     total += weight - before
@@ -33,7 +33,7 @@ public struct StandingShares: Sendable {
     if weight < before { heaviest = nil }
   }
 
-  /// Whether a client may have what it has, its last wish included. Looks at all clients only beyond the bound.
+  /// Whether a client may keep what it holds, including its last request. Looks at all clients only above the limit.
   public mutating func room(for client: UInt64) -> Room {
     guard total > maximum else { return .enough }
     let weight = weights[client] ?? 0

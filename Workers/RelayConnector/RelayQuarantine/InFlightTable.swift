@@ -1,8 +1,9 @@
-// What a connector has in hand, where the next process finds it: the layout of a small file that is mapped into memory.
+// Which relay's bytes a connector is processing, in a place where the next process finds it: a small file, mapped into
+// memory.
 //
 //      0  8 bytes  "ROOSTHND"
 //      8  u32      version: 1
-//     12  u32      in hand: the number of a slot, from 1; 0 = nothing
+//     12  u32      in flight: the number of a slot, from 1; 0 = nothing
 //     16  zeroes to 64
 //     64  slots of 512 bytes, the first one is number 1:
 //           0  u16  bytes of the URL; 0 = the slot is free
@@ -11,21 +12,22 @@
 //           8  i64  3 times: when they were, seconds since 1970, the earliest first
 //          32  the URL, at most 480 bytes
 //
-// Numbers are in the machine's order: the file does not travel. Of a table that is none, or of another version, nothing
-// is believed. A death in the middle of a change finds a slot free, or with fewer strikes, never with another's.
+// Numbers are in the machine's byte order: the file does not travel. A file that is not such a table, or has another
+// version, is ignored. If the process dies in the middle of a change, a slot is free or has fewer strikes; it never has
+// those of another relay.
 //
-// Rejected: a handler for SIGSEGV that writes the name. It would run in a process that is broken, would not see a
-// kill -9, and a store of a number costs less than setting it up.
+// Rejected: a handler for SIGSEGV that writes the name. It would run in a broken process and would not see a kill -9;
+// and to store a number costs less than to set a handler up.
 
-/// A view of the table in memory that belongs to somebody else and must outlive it.
+/// A view of the table in memory that the caller owns. The memory must outlive the view.
 public struct InFlightTable {
-  /// How long the table is.
+  /// The size of the table in bytes.
   public static let byteCount = headerByteCount + slotMaximum * slotByteCount
-  /// Relays that have a slot at a time; others are not watched.
+  /// How many relays can have a slot at a time; the others are not watched.
   public static let slotMaximum = 512
-  /// Bytes of a URL that has a slot; those of a longer one are not watched.
+  /// The most bytes of a URL in a slot; a relay with a longer URL is not watched.
   public static let urlByteCountMaximum = slotByteCount - urlOffset
-  /// Strikes that are kept of a relay.
+  /// How many strikes are kept of a relay.
   public static let strikeMaximum = 3
 
   private static let headerByteCount = 64
@@ -39,18 +41,18 @@ public struct InFlightTable {
   private var numbers: [String: UInt32] = [:]
   private var free: [UInt32] = []
 
-  /// What was found in a table.
+  /// What the table contained at the start.
   public struct Remains: Hashable, Sendable {
-    /// Whose bytes were in hand when the process before ended.
+    /// The relay whose bytes were being processed when the previous process ended.
     public var relayInHand: String?
-    /// Strikes of each relay that has some.
+    /// The strikes of each relay that has some.
     public var strikes: [String: [Int64]] = [:]
 
-    /// Nothing.
+    /// An empty table.
     public init() {}
   }
 
-  /// Reads what the process before has left, and begins again with its strikes and nothing in hand.
+  /// Reads what the previous process left, and starts with its strikes and no relay in flight.
   ///
   /// - Parameter memory: of ``byteCount`` bytes, aligned to 8.
   public init(_ memory: UnsafeMutableRawBufferPointer) {
@@ -64,15 +66,15 @@ public struct InFlightTable {
     for (relay, strikes) in remains.strikes { keep(strikes, of: relay) }
   }
 
-  /// What the process before has left.
+  /// What the previous process left.
   public let remains: Remains
 
-  /// Where the number in hand stands: a store to it is all that a message costs.
+  /// The address of the in-flight number: one store to it is the whole cost for a message.
   public var mark: UnsafeMutablePointer<UInt32>? {
     memory.baseAddress.map { ($0 + Self.markOffset).assumingMemoryBound(to: UInt32.self) }
   }
 
-  /// The number of a relay, from now until ``leave(_:)``; nil when there is no slot for it.
+  /// The number of a relay, valid until ``leave(_:)``; nil when no slot is free for it.
   public mutating func enter(_ relay: String) -> UInt32? {
     if let number = numbers[relay] { return number }
     let url = Array(relay.utf8)
@@ -85,7 +87,7 @@ public struct InFlightTable {
     return number
   }
 
-  /// A relay is not spoken to any more. One with strikes keeps its slot.
+  /// The connector is done with a relay. A relay with strikes keeps its slot.
   public mutating func leave(_ relay: String) {
     guard let number = numbers[relay], strikeCount(number) == 0 else { return }
     slot(number).storeBytes(of: 0, toByteOffset: 0, as: UInt16.self)
@@ -93,7 +95,7 @@ public struct InFlightTable {
     free.append(number)
   }
 
-  /// Keeps a relay's strikes for later processes, the last ``strikeMaximum`` of them.
+  /// Keeps the last ``strikeMaximum`` strikes of a relay for later processes.
   public mutating func keep(_ strikes: [Int64], of relay: String) {
     guard let number = enter(relay) else { return }
     let slot = slot(number)
@@ -129,7 +131,7 @@ public struct InFlightTable {
       if inHand == UInt32(number) { remains.relayInHand = relay }
       let strikeCount = min(Int(slot.load(fromByteOffset: 2, as: UInt16.self)), strikeMaximum)
       guard strikeCount > 0 else { continue }
-      // A time before 1970 is none, and far enough before it no sum could hold it.
+      // A time before 1970 is not valid, and one far before it would overflow a sum.
       let strikes = (0..<strikeCount).map { slot.load(fromByteOffset: 8 + 8 * $0, as: Int64.self) }.filter { $0 >= 0 }
       if !strikes.isEmpty { remains.strikes[relay] = strikes }
     }

@@ -2,9 +2,9 @@ internal import Clocks
 
 /// When to try again: full jitter in a window that doubles with each failure.
 ///
-/// Full jitter, because a relay that comes back meets all its clients at once. Forgotten only after a connection has
-/// stood for a while: a relay that accepts and hangs up must not be dialled in a tight loop. Never "for ever": every
-/// relay is tried again at the ceiling's pace.
+/// Full jitter, because all clients of a relay dial it at once when it comes back. The failures are forgotten only
+/// after a connection has been open for a while, so that a relay that accepts and hangs up is not dialled in a tight
+/// loop. The session never gives up: it tries every relay again, at the pace of the ceiling.
 struct DialDelay {
   private let limits: SessionLimits
   private var failures = 0
@@ -20,15 +20,16 @@ struct DialDelay {
     return max(UInt64.random(in: 0...window, using: &generator), limits.attemptSpacingMilliseconds)
   }
 
-  /// Counts a connection that the relay has cut after refusals, or that was cut for what it sent; returns the
-  /// milliseconds to wait, work or no work. Each time twice as long, and by chance up to a half longer.
+  /// Counts a connection that the relay cut after refusals, or that the session cut because of what the relay sent.
+  /// Returns the milliseconds to wait, even when work is waiting: each time twice as long, plus a random part of up to
+  /// a half.
   mutating func cut(using generator: inout SeededGenerator) -> UInt64 {
     let wait = grown(limits.cutRetryBaseMilliseconds, limits.retryCeilingMilliseconds)
     failures += 1
     return wait + UInt64.random(in: 0...wait / 2, using: &generator)
   }
 
-  /// Least milliseconds between the last attempt and one made because work is waiting.
+  /// The least milliseconds between the last attempt and one made because work is waiting.
   var demandDelay: UInt64 { grown(limits.attemptSpacingMilliseconds, limits.demandCeilingMilliseconds) }
 
   /// Forgets the failures.

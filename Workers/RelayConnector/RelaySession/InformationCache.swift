@@ -2,17 +2,18 @@ public import Addresses
 public import Clocks
 public import Nostr
 
-/// What relays say of themselves (NIP-11), as it was last fetched: kept for an hour, and only so much of it.
+/// The information documents of relays (NIP-11), as last fetched: kept for an hour, with bounds on their number and
+/// size.
 public struct InformationCache: Sendable {
   /// One relay's document.
   public struct Document: Sendable, Hashable {
-    /// What it says.
+    /// The document.
     public var information: RelayInformation
-    /// What of it was dropped.
+    /// The parts that were dropped, and why.
     public var complaints: [RelayInformation.Complaint]
     /// When it was fetched, seconds since 1970.
     public var fetchedAt: Int64
-    /// Its bytes as they came.
+    /// Its size in bytes, as received.
     public var byteCount: Int
 
     /// A document.
@@ -28,9 +29,9 @@ public struct InformationCache: Sendable {
 
   /// How long a document counts, in milliseconds.
   public static let ageMaximumMilliseconds: UInt64 = 3_600_000
-  /// Most documents; the one that was fetched first goes.
+  /// The most documents; beyond it the oldest is dropped.
   public static let documentMaximum = 256
-  /// Most bytes of all documents as they came; the ones that were fetched first go.
+  /// The most bytes of all documents, as received; beyond it the oldest are dropped.
   public static let byteCountMaximum = 512 << 10
 
   private var documents: [RelayURL: (document: Document, fetchedAt: Instant)] = [:]
@@ -38,13 +39,13 @@ public struct InformationCache: Sendable {
   private var order: [RelayURL] = []
   private var byteCount = 0
 
-  /// Nothing kept.
+  /// An empty cache.
   public init() {}
 
-  /// How many are kept.
+  /// The number of documents.
   public var count: Int { documents.count }
 
-  /// A relay's document; nil when there is none, or when it is older than an hour.
+  /// A relay's document; nil when the cache has no document of it, or one older than an hour.
   public func document(of relay: RelayURL, at now: Instant) -> Document? {
     guard let kept = documents[relay], now.milliseconds(since: kept.fetchedAt) < Self.ageMaximumMilliseconds else {
       return nil

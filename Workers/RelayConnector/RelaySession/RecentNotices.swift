@@ -1,19 +1,20 @@
 internal import Nostr
 
-/// What a relay said to people lately: told to those whose work came to nothing after it, since it may be the reason.
+/// The last NOTICE messages of a relay. Work that fails reports those that came after it was sent: they may be the
+/// reason.
 ///
-/// NOTICE names no subscription. So it ends nothing by itself: a greeting or an advertisement would then end a request
-/// that goes well.
+/// A NOTICE names no subscription, so it ends nothing: otherwise a greeting or an advertisement would end a request
+/// that is going well.
 struct RecentNotices: Sendable {
-  /// A place in the order of all NOTICE messages.
+  /// A position in the order of all NOTICE messages.
   struct Mark: Sendable { fileprivate let count: Int }
 
   private var count = 0
-  /// As they came: cutting a text costs more than all else that is done with a message, and most of a flood is never
-  /// told.
+  /// As received: to cut a text costs more than everything else that is done with a message, and most texts of a flood
+  /// are never reported.
   private var latest: [RelayReason] = []
 
-  /// The place behind all that came until now.
+  /// The position after everything received so far.
   var mark: Mark { Mark(count: count) }
 
   /// A NOTICE came.
@@ -23,7 +24,7 @@ struct RecentNotices: Sendable {
     if latest.count > limits.keptNoticeMaximum { latest.removeFirst() }
   }
 
-  /// The last ones that came after that place, each a line and cut.
+  /// The last messages after that position, each cut and on one line.
   func since(_ mark: Mark, _ limits: SessionLimits) -> [String] {
     latest.suffix(count - mark.count).map { reason in
       String(reason.text.prefix(limits.keptNoticeLengthMaximum).map { $0.isNewline ? " " : $0 })
@@ -32,7 +33,7 @@ struct RecentNotices: Sendable {
 }
 
 extension RelaySession {
-  /// What to add to the failure of work that was sent after that place: `; it said meanwhile: "bad filter"`.
+  /// The text to add to the failure of work that was sent after that position: `; it said meanwhile: "bad filter"`.
   func said(since mark: RecentNotices.Mark?) -> String {
     guard let mark else { return "" }
     let words = notices.since(mark, limits)
@@ -41,7 +42,7 @@ extension RelaySession {
 }
 
 extension WorkFailure {
-  /// The same failure, with more to say or another outcome.
+  /// The same failure, with words added and perhaps another outcome.
   func adding(_ words: String, _ outcome: WorkOutcome? = nil) -> WorkFailure {
     WorkFailure(
       code, message + words, outcome ?? self.outcome, reason: reason, retryAfterMilliseconds: retryAfterMilliseconds)

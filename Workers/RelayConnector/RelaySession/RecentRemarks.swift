@@ -1,22 +1,22 @@
 public import Clocks
 public import Nostr
 
-// What a relay does that its owner may want to know, without reading logs: the last of each kind, and how many there
-// were. So it is bounded whatever a relay says.
+// What an operator may want to know of a relay without reading logs: the last remark of each kind, and a count. So the
+// memory is bounded, whatever a relay sends.
 //
-// That a relay gives no more than so many events to a question is not said by most of them: they send EOSE behind the
-// 500th. It is taken for such a bound when two different questions, both asking for more, ended at the same round
-// number, and no answer was ever larger. One such end may be by chance.
+// Most relays do not say that they limit the events of an answer: they send EOSE after the 500th. The session assumes
+// such a limit when two different requests, both for more events, ended at the same round number, and no answer was
+// ever larger. One such end may be chance.
 
 /// The last remark of each kind about one relay.
 public struct RecentRemarks: Sendable {
-  /// What there is to say.
+  /// The kinds of remark.
   public enum Kind: Sendable, Hashable {
     /// CLOSED, with an error.
     case refusedRequest
     /// OK false.
     case refusedEvent
-    /// `auth-required`, and nobody was named who could show himself.
+    /// `auth-required`, and the request or publish named no account that could authenticate.
     case authWall
     /// Answers end at ``Remark/limit``.
     case capped
@@ -28,20 +28,20 @@ public struct RecentRemarks: Sendable {
   public struct Remark: Sendable {
     /// The relay's words, as they came.
     public var reason: RelayReason
-    /// How often.
+    /// How often it happened.
     public var count: UInt64
-    /// When last.
+    /// When it last happened.
     public var at: Instant
-    /// At how many events answers end, with ``Kind/capped``.
+    /// The number of events at which answers end, with ``Kind/capped``.
     public var limit: Int?
   }
 
   /// The last of each kind.
   public private(set) var latest: [Kind: Remark] = [:]
-  /// The largest answer, and what was asked.
+  /// The largest answer, and the filters of its request.
   private var largest: (count: Int, filters: RawFilters)?
 
-  /// Answers below this are no sign of a bound.
+  /// An answer with fewer events is no sign of a limit.
   static let capMinimum = 50
 
   mutating func note(_ kind: Kind, _ reason: RelayReason, limit: Int? = nil, at now: Instant) {
@@ -49,7 +49,7 @@ public struct RecentRemarks: Sendable {
     latest[kind] = Remark(reason: reason, count: count + 1, at: now, limit: limit)
   }
 
-  /// EOSE came behind so many events.
+  /// EOSE came after `eventCount` events.
   mutating func ended(
     _ filters: RawFilters, eventCount: Int, _ completeness: RelayMessage.Completeness, at now: Instant
   ) {
@@ -58,7 +58,7 @@ public struct RecentRemarks: Sendable {
     let isWhole = completeness == .finished || filters.eventCountMaximum.map { eventCount >= $0 } ?? false
     guard !isWhole, eventCount >= Self.capMinimum else { return }
     guard let before = largest, eventCount <= before.count else {
-      // A larger answer: what looked like a bound was none.
+      // A larger answer: what looked like a limit was not one.
       if latest[.capped]?.limit ?? .max < eventCount { latest[.capped] = nil }
       largest = (eventCount, filters)
       return

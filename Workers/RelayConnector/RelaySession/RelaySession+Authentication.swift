@@ -2,21 +2,21 @@ public import Clocks
 public import Cryptography
 public import Nostr
 
-/// Who has shown himself on one connection, or is about to (NIP-42).
+/// The accounts that have authenticated on one connection, or are about to (NIP-42).
 struct Authentications {
   enum State {
     /// The relay has sent no challenge yet.
     case awaitingChallenge(until: Instant)
-    /// The signer has the challenge with this number.
+    /// The signer is signing the challenge with this number.
     case signing(challenge: Int, until: Instant)
-    /// Sent; the relay's OK has not come.
+    /// AUTH was sent; the relay's OK has not come.
     case sent(EventID, challenge: Int, until: Instant)
-    /// The relay knows who it is.
+    /// The account has authenticated.
     case shown(challenge: Int, since: Instant)
-    /// It came to nothing.
+    /// The authentication failed.
     case failed(WorkFailure, challenge: Int)
 
-    /// When its time is over. That of the relay's own steps stands still while it is held back.
+    /// When the current step times out. The steps of the relay have no deadline while the relay is held back.
     func deadline(isHeld: Bool) -> Instant? {
       switch self {
       case .signing(_, let until): until
@@ -29,10 +29,10 @@ struct Authentications {
   var states: [PublicKey: State] = [:]
   /// How many challenges the relay has sent.
   var challengeCount = 0
-  /// How often a challenge was answered, or was to be.
+  /// How many authentications were started.
   var attemptCount = 0
 
-  /// Whether the relay has been asked for its challenge; nil while there is no reason to.
+  /// How far the session is in asking the relay for its challenge; nil while there is no reason to.
   var probe: Probe?
 
   func nextDeadline(isHeld: Bool) -> Instant? {
@@ -42,18 +42,18 @@ struct Authentications {
   }
 }
 
-/// What follows from `auth-required`.
+/// What the session does about a refusal with `auth-required`.
 enum AuthenticationDemand {
-  /// The account is about to show himself: the work waits.
+  /// The account is authenticating: the work waits.
   case begun
-  /// He has, since the work was sent: it is sent again.
+  /// The account has authenticated since the work was sent: the work is sent again.
   case met
-  /// He cannot, or it would not help.
+  /// The account cannot authenticate, or it would not help.
   case failed(WorkFailure)
 }
 
 extension RelaySession {
-  /// The accounts that the relay knows on this connection.
+  /// The accounts that have authenticated on this connection.
   public var authenticatedAccounts: [PublicKey] {
     guard case .open(let connection) = state else { return [] }
     return connection.authentications.states.compactMap { account, state in
@@ -61,7 +61,7 @@ extension RelaySession {
     }
   }
 
-  /// The signer has signed the challenge for the account: `event` is the JSON object whose id is `id`.
+  /// The signer has signed the challenge for the account. `event` is the JSON object whose id is `id`.
   public mutating func authenticationSigned(
     _ account: PublicKey, challenge: String, event: [UInt8], id: EventID, at now: Instant
   ) -> [SessionAction] {
@@ -73,7 +73,7 @@ extension RelaySession {
       state = .open(connection)
       actions.append(.send(ClientMessage.authenticate(event)))
     } else {
-      // The relay has sent another one meanwhile: this answer is worth nothing any more.
+      // The relay has sent another challenge since, so this signature is worthless.
       connection.authentications.states[account] = nil
       state = .open(connection)
       if case .failed(let failure) = show(account, at: now, &actions) { fail(account, failure, &actions) }
@@ -81,7 +81,7 @@ extension RelaySession {
     return settled(actions, at: now)
   }
 
-  /// There is no signature of the challenge: `message` is a sentence's end that says why.
+  /// The challenge could not be signed. `message` says why, as the end of a sentence.
   public mutating func authenticationFailed(
     _ account: PublicKey, challenge: String, message: String, at now: Instant
   ) -> [SessionAction] {
@@ -91,8 +91,8 @@ extension RelaySession {
     return settled(actions, at: now)
   }
 
-  /// The number of the challenge that the account's signer has; nil when he has none, or another one: an answer may be
-  /// from a connection before.
+  /// The number of the challenge that the signer has for this account. Nil when it has none or another one: the answer
+  /// may belong to an earlier connection.
   private func signing(_ account: PublicKey, _ challenge: String) -> Int? {
     guard case .open(let connection) = state,
       case .signing(let number, _)? = connection.authentications.states[account],
@@ -108,7 +108,7 @@ extension RelaySession {
     return true
   }
 
-  /// What to make of a refusal: nil if it is none that showing oneself could mend, or nobody would.
+  /// What to do about a refusal. Nil if an authentication would not help, or if there is no account for it.
   mutating func demand(
     _ reason: RelayReason, _ account: PublicKey?, sentAt: Instant?, at now: Instant,
     _ actions: inout [SessionAction]
@@ -119,13 +119,13 @@ extension RelaySession {
       number == connection.authentications.challengeCount
     {
       if let sentAt, sentAt < since { return .met }
-      // It knows who asks, and asks who it is: once more would end the same.
+      // The relay knows the account and asks for it again: another authentication would end the same.
       return .failed(WorkFailure(.notAuthenticated, "\(url) takes AUTH and goes on to ask for it", reason: reason))
     }
     return show(account, at: now, &actions)
   }
 
-  /// The account is to show himself, unless he is about to, or it has come to nothing with this challenge.
+  /// Starts the authentication of an account, unless one is under way or has failed with this challenge.
   @discardableResult
   mutating func show(_ account: PublicKey, at now: Instant, _ actions: inout [SessionAction]) -> AuthenticationDemand {
     guard case .open(var connection) = state else { return .begun }
@@ -170,7 +170,7 @@ extension RelaySession {
     return settled(Self.leftOut(.challenge, leftOut) + [.reportChallenge(challenge)] + asked, at: now)
   }
 
-  /// - Returns: nil if the OK is not about who we are.
+  /// - Returns: nil if the OK does not answer an AUTH.
   mutating func receivedAuthenticationOK(
     _ id: EventID?, isAccepted: Bool, _ reason: RelayReason, at now: Instant
   ) -> [SessionAction]? {
@@ -197,7 +197,8 @@ extension RelaySession {
       switch state {
       case .awaitingChallenge: fail(account, "\(url) has sent no challenge to sign (NIP-42)", &actions)
       case .signing: failUnsigned(account, "the signer did not answer in time", &actions)
-      // Some relays say nothing to a good AUTH: what was refused is sent again, and shows it.
+      // Some relays send no OK for a valid AUTH. The work that was refused is sent again, and its answer shows the
+      // result.
       case .sent: succeed(account, at: now)
       case .shown, .failed: break
       }
@@ -220,8 +221,8 @@ extension RelaySession {
     fail(account, WorkFailure(.notAuthenticated, message, reason: reason), &actions)
   }
 
-  /// There is no signature, and the relay has heard nothing: it is as if nobody had been asked. What waited comes to
-  /// nothing, and what comes later asks again, also on this connection, which may stand for weeks.
+  /// Nothing was signed and nothing was sent to the relay, so this attempt does not count. The work that waits fails.
+  /// Later work asks the signer again, also on this connection, which may last for weeks.
   private mutating func failUnsigned(_ account: PublicKey, _ message: String, _ actions: inout [SessionAction]) {
     guard case .open(var connection) = state else { return }
     connection.authentications.states[account] = nil
@@ -230,7 +231,7 @@ extension RelaySession {
     failHeld(account, WorkFailure(.notSigned, message), &actions)
   }
 
-  /// All that waited for the account comes to nothing, and so does what comes later, until there is a new challenge.
+  /// Fails all work that waits for the account, and later work too until the relay sends a new challenge.
   private mutating func fail(_ account: PublicKey, _ failure: WorkFailure, _ actions: inout [SessionAction]) {
     guard case .open(var connection) = state else { return }
     connection.authentications.states[account] = .failed(failure, challenge: number(of: account, in: connection))
@@ -256,13 +257,13 @@ extension RelaySession {
     }
   }
 
-  /// What waited for the account goes out.
+  /// Lets the work that waits for the account be sent.
   private mutating func release(_ account: PublicKey) {
     for key in requests.waiting where requests.all[key]?.account == account { requests.all[key]?.isHeld = false }
     for id in publishes.waiting where publishes.all[id]?.account == account { publishes.all[id]?.isHeld = false }
   }
 
-  /// On another connection everything is asked again.
+  /// On another connection the authentication starts from the beginning.
   mutating func releaseHeld() {
     for key in requests.waiting { requests.all[key]?.isHeld = false }
     for id in publishes.waiting { publishes.all[id]?.isHeld = false }

@@ -1,18 +1,19 @@
 public import Clocks
 
-// A relay that is held back: its socket is not read, because what it has sent before is not taken here yet.
+// A relay that is held back: the session does not read its socket, because the data that the relay sent before has not
+// been processed yet.
 //
-// What it answers meanwhile stays in the kernel, so nothing that it owes can be seen, and no time of its silence
-// passes: deadlines for its answers stand still, and move on by as much when the socket is read again. Rejected: to
-// begin them again then. A relay that floods is held back and read many times a second, and would never be late.
+// The answers that the relay sends meanwhile stay in the kernel, so nothing can be said about what it owes. The
+// deadlines for its answers are suspended, and move by the time that the socket was not read. Rejected: to start the
+// deadlines again then. A relay that floods is held back and read again many times a second, and would never be late.
 
 /// Until when a relay may owe an answer.
 struct Allowance: Sendable {
-  /// When its time is over, if it is read all the time.
+  /// The deadline, if the socket is read all the time.
   private(set) var deadline: Instant
-  /// From when that is counted.
+  /// From when that time is counted.
   private var begin: Instant
-  /// When whoever waits does so no longer, whether the relay was read or not; nil when that is not known.
+  /// When the caller stops waiting, whether or not the socket was read; nil when that is not known.
   let end: Instant?
 
   init(until deadline: Instant, end: Instant? = nil, at now: Instant) {
@@ -20,20 +21,20 @@ struct Allowance: Sendable {
     begin = now
   }
 
-  /// When it is over; nil for never, as things are.
+  /// When the time is over; nil for never, in the present state.
   func due(isHeld: Bool) -> Instant? {
     let end = end ?? Instant(nanoseconds: .max)
     let due = isHeld ? end : min(deadline, end)
     return due.nanoseconds == .max ? nil : due
   }
 
-  /// The relay has until then.
+  /// Gives the relay until `deadline`.
   mutating func move(to deadline: Instant, at now: Instant) {
     self.deadline = deadline
     begin = now
   }
 
-  /// The relay was not read from `since` until now.
+  /// The socket was not read from `since` until now.
   mutating func stoodStill(since: Instant, at now: Instant) {
     deadline = deadline.advanced(nanoseconds: now.nanoseconds - min(now, max(since, begin)).nanoseconds)
     begin = now
@@ -41,7 +42,7 @@ struct Allowance: Sendable {
 }
 
 extension RelaySession {
-  /// Nobody takes what is delivered any more: the relay must wait.
+  /// Deliveries are not taken for now: the session stops reading from the relay.
   public mutating func deliveryStalled(at now: Instant) -> [SessionAction] {
     if isStalled { return [] }
     isStalled = true
@@ -57,10 +58,10 @@ extension RelaySession {
     return []
   }
 
-  /// Whether the relay's time stands still.
+  /// Whether the deadlines of the relay are suspended.
   var isHeld: Bool { heldSince != nil }
 
-  /// Notes whether the relay is held back from now on, and lets its deadlines move on if it is so no longer.
+  /// Notes whether the relay is held back from now on. When it no longer is, moves its deadlines.
   mutating func noteHolding(at now: Instant) {
     var isOpen = false
     if case .open = state { isOpen = true }
@@ -86,7 +87,7 @@ extension RelaySession {
 }
 
 extension Authentications {
-  /// The relay was not read from `since` until now: its own steps get as much longer, the signer's do not.
+  /// The socket was not read from `since` until now: the relay's steps get that much longer, the signer's steps do not.
   fileprivate mutating func stoodStill(since: Instant, _ limits: SessionLimits, at now: Instant) {
     func moved(_ until: Instant, _ milliseconds: UInt64) -> Instant {
       let length = milliseconds * 1_000_000

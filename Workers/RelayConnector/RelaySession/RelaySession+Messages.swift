@@ -2,12 +2,12 @@ public import Clocks
 public import Nostr
 
 extension RelaySession {
-  /// Which work is meant when all of it fails.
+  /// Which work fails: all, or only what was sent.
   enum Extent { case all, sent }
 
-  /// The relay said something of `byteCount` bytes. Ranges in the actions are those of the message.
+  /// The relay sent a message of `byteCount` bytes. The ranges in the actions are ranges of that message.
   public mutating func received(_ message: RelayMessage, byteCount: Int, at now: Instant) -> [SessionAction] {
-    // What was on its way when we closed is of no use to anybody.
+    // Nothing needs what was still on its way when this side closed.
     guard case .open = state else { return [] }
     counters.messages += 1
     counters.messageBytes += UInt64(byteCount)
@@ -37,7 +37,7 @@ extension RelaySession {
     }
   }
 
-  /// The relay sent a message that cannot be read. Too many of those on one connection end it.
+  /// The relay sent a message that cannot be read. Too many of them on one connection end the connection.
   public mutating func receivedGarbage(byteCount: Int, at now: Instant) -> [SessionAction] {
     guard case .open = state else { return [] }
     counters.messages += 1
@@ -45,7 +45,7 @@ extension RelaySession {
     return countGarbage(at: now)
   }
 
-  /// Words for people. Some relays answer a REQ that they cannot read so, and in no other way: whoever waits is told.
+  /// Words for people. Some relays answer a REQ that they cannot read with a NOTICE only, so all open work receives it.
   private mutating func receivedNotice(_ text: RelayReason, at now: Instant) -> [SessionAction] {
     counters.notices += 1
     notices.note(text, limits)
@@ -70,8 +70,8 @@ extension RelaySession {
     return cut("it sent \(connection.garbage) messages that are not Nostr's", at: now)
   }
 
-  /// A message for no request that is under way: for one that has ended, or one that never was. A relay that sends
-  /// nothing else for long takes our time, and its connection's.
+  /// A message for no request under way: the request has ended, or never existed. A relay that sends nothing else for
+  /// long wastes the time of this session, so the session cuts its connection.
   mutating func countUnclaimed(_ subscription: String, _ byteCount: Int, at now: Instant) -> [SessionAction] {
     guard case .open(var connection) = state else { return [] }
     if connection.names.isOwn(subscription) { counters.lateMessages += 1 } else { counters.strayMessages += 1 }
@@ -83,7 +83,7 @@ extension RelaySession {
     return cut("it sent \(messages) messages, \(bytes) bytes, that nobody wants any more or ever did", at: now)
   }
 
-  /// The relay's messages are beyond bearing: its connection is closed with 1008, and the back-off grows.
+  /// The relay sent too many useless messages: closes its connection with 1008, and the back-off grows.
   private mutating func cut(_ why: String, at now: Instant) -> [SessionAction] {
     lastFailure = why
     counters.disconnections += 1
@@ -94,7 +94,7 @@ extension RelaySession {
     return settled(actions, at: now)
   }
 
-  /// Ends work of that extent: requests are safe to ask again, an event that was sent is `unknown`.
+  /// Fails the work of that extent. A request is safe to repeat; the outcome of an event that was sent is `unknown`.
   mutating func failAll(
     requests requestExtent: Extent, publishes publishExtent: Extent, _ failure: WorkFailure,
     _ actions: inout [SessionAction]

@@ -1,44 +1,44 @@
 internal import Clocks
 internal import Nostr
 
-// Refusals that do not say which event they mean (nostr-relay sends an empty id whenever it refuses one).
+// Refusals that do not name their event (nostr-relay sends an empty id whenever it refuses an event).
 //
-// Which one it is can often be counted out. A relay owes each event one answer, so when as many events are without one
-// as there were such refusals, all of those are refused. Only events that were sent before a refusal can be meant by
-// it; those that nobody waits for any more count as well, since the relay owes them an answer all the same. Until then
-// the refusals wait: each answer that has a name leaves fewer events that can be meant.
+// The event can often be found by counting. A relay owes one answer for each event. When there are as many such
+// refusals as events without an answer, all of those events are refused. A refusal can only mean an event that was sent
+// before it. Events whose publishers have given up count as well, because the relay still owes their answers. Until the
+// numbers agree, the refusals wait: each answer with an id leaves fewer events that a refusal can mean.
 //
 //     sent A, sent B, refused (A or B?), OK for B            → it was A
 //     sent A, refused, sent B                                → it was A at once
 //     sent A, sent B, A given up, refused (A or B?), refused → it was both
 //
-// Several reasons are laid on several events in the order in which those were sent: relays that do this work one event
-// after the other. Rejected: to go by that order alone. Others answer as their checks end, and a good event would be
-// given up for a bad one.
+// Several reasons are assigned to several events in the order in which the events were sent, because relays that do
+// this process one event after the other. Rejected: to go by that order alone. Other relays answer in the order in
+// which their checks end, and a good event would be given up instead of a bad one.
 
-/// The refusals of one connection that may mean several events, and what there is to count them out.
+/// The refusals of one connection that may mean several events, and what is needed to assign them.
 struct NamelessRefusals {
-  /// A refusal, and which event was the last that had been sent.
+  /// A refusal, and the number of the last event that was sent before it.
   struct Refusal {
     let reason: RelayReason
     let lastSent: UInt64
   }
 
-  /// An event that the relay owes an answer.
+  /// An event whose answer the relay owes.
   struct Debt {
     let id: EventID
     /// Its place in the order in which events were sent.
     let number: UInt64
   }
 
-  /// In the order in which they came; fewer than events that can be meant.
+  /// In the order in which they came; always fewer than the events that they can mean.
   private(set) var pending: [Refusal] = []
-  /// Events that all who published them gave up.
+  /// Events that all their publishers gave up.
   private(set) var abandoned: [Debt] = []
-  /// Whether more were given up than are remembered: then nothing can be counted out any more.
+  /// Whether more events were given up than the limit allows to remember: then no refusal can be assigned.
   private var isUncountable = false
 
-  /// Nobody waits for the answer any more.
+  /// No publisher waits for this answer now.
   mutating func abandon(_ debt: Debt, _ limits: SessionLimits) {
     if abandoned.count < limits.abandonedEventMaximum { return abandoned.append(debt) }
     isUncountable = true
@@ -46,7 +46,7 @@ struct NamelessRefusals {
     abandoned = []
   }
 
-  /// The relay has answered for an event that nobody waited for.
+  /// The relay has answered for an event that was given up.
   mutating func settleAbandoned(_ id: EventID) {
     if let index = abandoned.firstIndex(where: { $0.id == id }) { abandoned.remove(at: index) }
   }
@@ -55,12 +55,12 @@ struct NamelessRefusals {
     if !isUncountable { pending.append(refusal) }
   }
 
-  /// Takes out refusals that mean as many events, all of them.
+  /// Removes refusals that can be assigned: those that can mean exactly as many events as there are refusals.
   ///
   /// - Parameters:
-  ///   - sent: the events that are waited for.
-  ///   - strays: is raised by the refusals that can mean none.
-  /// - Returns: those of `sent` that are meant; nil when nothing can be said yet.
+  ///   - sent: the events whose answers publishers wait for.
+  ///   - strays: grows by the number of refusals that can mean no event.
+  /// - Returns: the refused events of `sent`; nil when no refusal can be assigned yet.
   mutating func next(_ sent: [Debt], strays: inout UInt64) -> [(id: EventID, reason: RelayReason)]? {
     let owed = (sent + abandoned).sorted { $0.number < $1.number }
     while let first = pending.first, !owed.contains(where: { $0.number <= first.lastSent }) {
@@ -86,14 +86,14 @@ extension RelaySession {
     state = .open(connection)
   }
 
-  /// An event that was sent is waited for by nobody any more.
+  /// Gives up an event that was sent: no publisher waits for it now.
   mutating func abandon(_ id: EventID, number: UInt64) {
     guard case .open(var connection) = state else { return }
     connection.namelessRefusals.abandon(.init(id: id, number: number), limits)
     state = .open(connection)
   }
 
-  /// The relay has answered for an event that is not waited for.
+  /// The relay has answered for an event for which no publisher waits.
   mutating func settleAbandoned(_ id: EventID) {
     counters.strayMessages += 1
     guard case .open(var connection) = state else { return }
@@ -101,7 +101,7 @@ extension RelaySession {
     state = .open(connection)
   }
 
-  /// Answers what can be counted out by now.
+  /// Answers the publishers of the events that can be assigned now.
   mutating func layRefusals(at now: Instant, _ actions: inout [SessionAction]) {
     while case .open(var connection) = state, !connection.namelessRefusals.pending.isEmpty {
       let sent = publishes.all.compactMap { id, publication in

@@ -1,24 +1,24 @@
 public import Clocks
 public import Nostr
 
-// A protected event is sent where its author has shown himself, and nowhere else (NIP-70). But many relays send their
-// challenge only when they refuse something (NIP-42), and to such a relay nothing would ever be sent. The event itself
-// cannot be what is refused: a relay that does not know NIP-70 would take it and pass it on. So an event that says
-// nothing, protected too, ephemeral, by a key made for it and thrown away, goes before it. A relay that keeps NIP-70
-// refuses it and sends its challenge; one that takes it would have taken the real one from anybody, and does not get
-// it.
+// A protected event is sent only where its author has authenticated (NIP-70). But many relays send their challenge only
+// when they refuse something (NIP-42), so such a relay would never get the event. The event itself cannot be used to
+// cause a refusal: a relay without NIP-70 would take it and pass it on. So the session first sends a probe: an empty
+// event, protected and ephemeral, signed by a key that is made for it and then thrown away. A relay that keeps NIP-70
+// refuses the probe and sends its challenge. A relay that accepts the probe would accept the real event from any
+// client, and does not get it.
 
-/// How far asking a relay for its challenge is, on one connection.
+/// How far the session is in asking a relay for its challenge, on one connection.
 enum Probe: Equatable {
-  /// To be made then, unless a challenge comes by itself.
+  /// The probe is made at this time, unless a challenge comes first.
   case due(Instant)
-  /// The shell is making it.
+  /// The shell is making the probe.
   case making
-  /// Its OK has not come.
+  /// The probe was sent; its OK has not come.
   case sent(EventID)
-  /// The relay took it: it takes protected events from anybody.
+  /// The relay took the probe: it takes protected events from any client.
   case accepted
-  /// The relay refused it, as it should; its challenge follows, or does not.
+  /// The relay refused the probe, as it should. Its challenge follows, or not.
   case refused
 
   var deadline: Instant? {
@@ -27,8 +27,8 @@ enum Probe: Equatable {
 }
 
 extension RelaySession {
-  /// The event that `makeProbe` asked for: a protected one that says nothing, by nobody. `event` is the JSON object
-  /// whose id is `id`.
+  /// The probe that `makeProbe` asked for: an empty, protected event signed by a key without an owner. `event` is the
+  /// JSON object whose id is `id`.
   public mutating func probeMade(event: [UInt8], id: EventID, at now: Instant) -> [SessionAction] {
     guard case .open(var connection) = state, connection.authentications.probe == .making else { return [] }
     connection.authentications.probe = .sent(id)
@@ -36,14 +36,14 @@ extension RelaySession {
     return settled([.send(ClientMessage.publish(event))], at: now)
   }
 
-  /// A protected event waits for a challenge: the relay is asked for one if none comes by itself.
+  /// A protected event waits for a challenge: the session asks for one if none comes in time.
   mutating func planProbe(at now: Instant) {
     guard case .open(var connection) = state, challenge == nil, connection.authentications.probe == nil else { return }
     connection.authentications.probe = .due(now.advanced(milliseconds: limits.challengeMilliseconds))
     state = .open(connection)
   }
 
-  /// Why no protected event is to wait on this connection; nil while nothing is known against the relay.
+  /// Why no protected event may wait on this connection; nil while there is no such reason.
   var exposure: WorkFailure? {
     guard case .open(let connection) = state, connection.authentications.probe == .accepted else { return nil }
     return WorkFailure(.notProtected, "\(url) takes protected events from anybody (it does not keep NIP-70)")

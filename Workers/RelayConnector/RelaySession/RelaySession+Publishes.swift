@@ -5,35 +5,35 @@ public import Nostr
 /// The publishes of a session, by event: several for one event share its message and its answer.
 struct Publishes {
   struct Publication {
-    /// The event's bytes until it was sent; then none, unless it may have to be sent again.
+    /// The event's bytes until it is sent; then empty, unless it may have to be sent again.
     var event: [UInt8]
     let byteCount: Int
-    /// Who shows himself if the relay asks for it.
+    /// The account that authenticates if the relay asks for it.
     var account: PublicKey?
-    /// It is sent where `account` has shown himself, and nowhere else (NIP-70).
+    /// Whether the event is sent only after `account` has authenticated (NIP-70).
     var isProtected: Bool
-    /// The relay wants `account` to have shown himself first.
+    /// Whether the event waits until `account` has authenticated.
     var isHeld = false
     var sentAt: Instant?
-    /// Its place among the events that were sent; nil until then.
+    /// Its number in the order of sending; nil until it is sent.
     var sentNumber: UInt64?
-    /// Which NOTICE came before it was sent; nil until then.
+    /// The last NOTICE before it was sent; nil until then.
     var noticeMark: RecentNotices.Mark?
-    /// Who waits for the OK, and until when.
+    /// The publishes that wait for the OK, and until when.
     var claims: [(key: PublishKey, allowance: Allowance)]
   }
 
   var all: [EventID: Publication] = [:]
-  /// Which event each key stands for.
+  /// The event of each key.
   var ids: [PublishKey: EventID] = [:]
   var waiting: [EventID] = []
   var waitingByteCount = 0
   var sentByteCount = 0
 
   var hasWaiting: Bool { !waiting.isEmpty }
-  /// Sent, and not answered.
+  /// The number of events that were sent and not answered.
   var sentCount = 0
-  /// The place of the event that was sent last, of all that ever were.
+  /// The number of the last event sent, counted over all connections.
   var lastSentNumber: UInt64 = 0
   func nextDeadline(isHeld: Bool) -> Instant? {
     all.values.lazy.flatMap(\.claims).compactMap { $0.allowance.due(isHeld: isHeld) }.min()
@@ -58,12 +58,12 @@ extension RelaySession {
   /// Publishes that have no answer yet.
   public var publishCount: Int { publishes.ids.count }
 
-  /// Someone wants an event at this relay. Ends with `answer`, `failPublish`, or a cancel.
+  /// Starts to publish an event at this relay. Ends with `answer`, `failPublish`, or a cancel.
   ///
-  /// `key` must be free; `event` is the JSON object whose id is `id`. The OK must have come before `deadline`, which
-  /// stands still while the relay is held back, and before `end`, which does not. An attempt to connect that fails
-  /// meanwhile fails it at once. If the relay wants it (`auth-required`), `account` shows
-  /// himself and the event is sent again; a protected one is sent when he has, and not before.
+  /// `key` must be free. `event` is the JSON object whose id is `id`. The OK must come before `deadline`, which is
+  /// suspended while the relay is held back, and before `end`, which is not. If an attempt to connect fails meanwhile,
+  /// the publish fails at once. If the relay asks for it (`auth-required`), `account` authenticates and the event is
+  /// sent again. A protected event is sent only after that.
   public mutating func publishStarted(
     _ key: PublishKey, event: [UInt8], id: EventID, account: PublicKey? = nil, isProtected: Bool = false,
     deadline: Instant, end: Instant? = nil, at now: Instant
@@ -91,8 +91,8 @@ extension RelaySession {
     return settled([], at: now)
   }
 
-  /// Another publish of an event that is known. Bytes that were let go, since nobody was to show himself for them, are
-  /// needed again when now somebody is.
+  /// Another publish of a known event. If the session has dropped the bytes, because no account could authenticate for
+  /// the event, it needs them again when this publish names an account.
   private mutating func join(_ id: EventID, with event: [UInt8], _ account: PublicKey?, isProtected: Bool) {
     if isProtected { publishes.all[id]?.isProtected = true }
     guard let account, let known = publishes.all[id], known.account == nil else { return }
@@ -100,7 +100,7 @@ extension RelaySession {
     if known.event.isEmpty { publishes.all[id]?.event = event }
   }
 
-  /// Nobody waits for the answer any more; an event that was not sent yet is not sent. No further action names the key.
+  /// The caller gives up the answer; an event that was not sent yet is not sent. No further action names the key.
   public mutating func publishCancelled(_ key: PublishKey, at now: Instant) -> [SessionAction] {
     guard let id = publishes.ids[key] else { return [] }
     withdraw(key, from: id)
@@ -132,7 +132,7 @@ extension RelaySession {
     publishes.waiting = held
   }
 
-  /// Whether it may go out now, as far as its author is concerned. One that may not, and never will on this connection,
+  /// Whether the event must wait for its author to authenticate. An event that can never be sent on this connection
   /// fails.
   private mutating func awaitsAuthor(
     _ id: EventID, _ publication: Publishes.Publication, at now: Instant, _ actions: inout [SessionAction]
@@ -157,7 +157,7 @@ extension RelaySession {
       && publishes.sentByteCount + publication.byteCount <= limits.sentEventByteCountMaximum
   }
 
-  /// Takes one claim away; the last one takes the event with it.
+  /// Removes one claim. The last claim removes the event too.
   private mutating func withdraw(_ key: PublishKey, from id: EventID) {
     publishes.ids[key] = nil
     publishes.all[id]?.claims.removeAll { $0.key == key }
@@ -195,7 +195,7 @@ extension RelaySession {
     return settled(actions, at: now)
   }
 
-  /// The relay's answer for an event that was sent.
+  /// Handles the relay's answer for an event that was sent.
   mutating func answer(
     _ id: EventID, isAccepted: Bool, _ reason: RelayReason, at now: Instant, _ actions: inout [SessionAction]
   ) {
@@ -224,7 +224,7 @@ extension RelaySession {
     _ = publishes.remove(id)
   }
 
-  /// Back to those that wait; while held, until the account has shown himself.
+  /// Puts the event back into the queue. With `isHeld` it waits until the account has authenticated.
   private mutating func hold(_ id: EventID, isHeld: Bool) {
     guard let publication = publishes.all[id] else { return }
     publishes.sentCount -= 1

@@ -7,21 +7,21 @@ struct Requests {
   struct Request {
     let filters: RawFilters
     let mode: RequestMode
-    /// Who shows himself if the relay asks for it.
+    /// The account that authenticates if the relay asks for it.
     let account: PublicKey?
     var allowance: Allowance
-    /// The relay wants `account` to have shown himself first.
+    /// Whether the request waits until `account` has authenticated.
     var isHeld = false
-    /// The id it was sent under; nil while it waits.
+    /// The subscription id it was sent under; nil while it waits.
     var subscription: String?
     var sentAt: Instant?
-    /// Which NOTICE came before it was sent; nil while it waits.
+    /// The last NOTICE before it was sent; nil while it waits.
     var noticeMark: RecentNotices.Mark?
     var hasEndedStored = false
-    /// Events that have come for it.
+    /// The number of events received for it.
     var eventCount = 0
 
-    /// When its time is over; a live request that was sent has no deadline any more.
+    /// When its time is over. A live request that was sent has no deadline.
     func due(isHeld: Bool) -> Instant? { subscription != nil && mode == .live ? nil : allowance.due(isHeld: isHeld) }
   }
 
@@ -32,7 +32,7 @@ struct Requests {
   var hasWaiting: Bool { !waiting.isEmpty }
   func nextDeadline(isHeld: Bool) -> Instant? { all.values.lazy.compactMap { $0.due(isHeld: isHeld) }.min() }
 
-  /// Forgets a request, wherever it is.
+  /// Forgets a request, in whatever state it is.
   mutating func remove(_ key: RequestKey) -> Request? {
     guard let request = all.removeValue(forKey: key) else { return nil }
     if let subscription = request.subscription {
@@ -45,14 +45,15 @@ struct Requests {
 }
 
 extension RelaySession {
-  /// Requests that are waiting or sent.
+  /// The number of requests that are waiting or sent.
   public var requestCount: Int { requests.all.count }
 
-  /// Someone asks for events. Ends with `endStoredEvents(isOver: true)`, `failRequest`, or a cancel.
+  /// Starts a request for events. Ends with `endStoredEvents(isOver: true)`, `failRequest`, or a cancel.
   ///
-  /// `key` must be free. Before `deadline` the request must have gone out, and a `stored` one must have seen its EOSE;
-  /// while the relay is held back that stands still. An attempt to connect that fails meanwhile fails it at once. If
-  /// the relay wants it (`auth-required`), `account` shows himself and the REQ is sent again.
+  /// `key` must be free. The request must be sent before `deadline`, and a `stored` request must also receive its EOSE
+  /// before it. The deadline is suspended while the relay is held back. If an attempt to connect fails meanwhile, the
+  /// request fails at once. If the relay asks for it (`auth-required`), `account` authenticates and the REQ is sent
+  /// again.
   public mutating func requestStarted(
     _ key: RequestKey, _ filters: RawFilters, _ mode: RequestMode, account: PublicKey? = nil, deadline: Instant,
     at now: Instant
@@ -69,16 +70,16 @@ extension RelaySession {
     return settled([], at: now)
   }
 
-  /// The request has until `deadline` from now on: it moves, or it is the caller who takes its time. A key that is not
-  /// under way is passed over.
+  /// Moves the deadline of a request: the request makes progress, or its caller is the slow one. A key that is not
+  /// under way is ignored.
   public mutating func deadlineMoved(_ key: RequestKey, to deadline: Instant, at now: Instant) -> [SessionAction] {
     guard requests.all[key] != nil else { return [] }
     requests.all[key]?.allowance.move(to: deadline, at: now)
     return settled([], at: now)
   }
 
-  /// Nobody wants the answer any more. No further action names the key. A key that is not under way is passed over: its
-  /// end and this may have crossed.
+  /// The caller gives up the request. No further action names the key. A key that is not under way is ignored: the end
+  /// of the request and this call may have crossed.
   public mutating func requestCancelled(_ key: RequestKey, at now: Instant) -> [SessionAction] {
     guard let request = requests.remove(key) else { return [] }
     return settled(closeMessage(request), at: now)
@@ -119,7 +120,7 @@ extension RelaySession {
     }
   }
 
-  /// Why work ran out of time, in the state of now; the mark is nil if it was not sent.
+  /// Why work ran out of time, in the present state. The mark is nil if the work was not sent.
   func expiry(sentAfter mark: RecentNotices.Mark?, _ outcome: WorkOutcome) -> WorkFailure {
     if isHeld {
       return WorkFailure(
@@ -197,7 +198,7 @@ extension RelaySession {
     return settled([.failRequest(key, failure)], at: now)
   }
 
-  /// Back to those that wait; while held, until the account has shown himself.
+  /// Puts the request back into the queue. With `isHeld` it waits until the account has authenticated.
   private mutating func hold(_ key: RequestKey, isHeld: Bool, at now: Instant) {
     guard var request = requests.all[key], let subscription = request.subscription else { return }
     requests.keys[subscription] = nil

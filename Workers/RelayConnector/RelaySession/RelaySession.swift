@@ -37,11 +37,11 @@ internal import Nostr
 
 /// The session with one relay: connection, requests, publishes. A pure machine.
 public struct RelaySession: Sendable {
-  /// What state the connection is in, for people.
+  /// The state of the connection, for people.
   public enum Phase: String, Sendable {
     /// Not connected, and not needed.
     case idle
-    /// Not connected; will be tried again.
+    /// Not connected; the session will try again.
     case waiting
     /// An attempt is under way.
     case connecting
@@ -56,32 +56,32 @@ public struct RelaySession: Sendable {
     case waiting(until: Instant)
     case connecting(attempt: UInt64)
     case open(Connection)
-    /// With a penalty when it was the relay's fault: then the back-off grows.
+    /// With a penalty when the relay caused the close: then the back-off grows.
     case closing(hasPenalty: Bool)
   }
 
-  /// What belongs to one connection and goes with it.
+  /// What belongs to one connection and ends with it.
   struct Connection {
     let since: Instant
     var names: SubscriptionNames
     var garbage = 0
-    /// Messages, and their bytes, for no request that is under way, since a request has ended.
+    /// Messages for no request under way, and their bytes, since a request last ended.
     var unclaimed = (messages: 0, bytes: 0)
     var authentications = Authentications()
     var namelessRefusals = NamelessRefusals()
-    /// When the relay last refused something on it.
+    /// When the relay last refused something on this connection.
     var lastRefusal: Instant?
   }
 
   /// The relay.
   public let url: RelayURL
-  /// What it may hold.
+  /// The limits of the session.
   public let limits: SessionLimits
-  /// What it has seen.
+  /// What the session has counted.
   public internal(set) var counters = SessionCounters()
   /// Why the last attempt failed or the last connection ended; empty before the first time.
   public internal(set) var lastFailure = ""
-  /// Whether the last attempt has led to this house's own relay.
+  /// Whether the last attempt led to this Roost's own relay.
   private var isOwnRelay = false
   /// The challenge of this connection, if the relay has sent one (NIP-42).
   public internal(set) var challenge: String?
@@ -90,23 +90,23 @@ public struct RelaySession: Sendable {
   var requests = Requests()
   var publishes = Publishes()
   var notices = RecentNotices()
-  /// What there is to say of it.
+  /// The recent remarks about this relay.
   public internal(set) var remarks = RecentRemarks()
-  /// One each: a relay that talks without end must not hide its challenge.
+  /// One budget for each kind: a relay that sends NOTICE without end must not hide its challenge.
   var noticeBudget = RemarkBudget()
   var challengeBudget = RemarkBudget()
   private var generator: SeededGenerator
   private var backoff: DialDelay
   private var wantsOpen = false
-  /// Whether what the relay sends is not taken.
+  /// Whether deliveries are not taken for now.
   var isStalled = false
-  /// Since when its connection is not read for that, see ``Allowance``.
+  /// Since when the session does not read its connection for that reason, see ``Allowance``.
   var heldSince: Instant?
   private var lastAttempt: Instant?
   private var notBefore: Instant?
   private var timer: Instant?
 
-  /// A session that is idle. `seed` should differ between relays and starts: the jitter comes from it.
+  /// An idle session. `seed` should differ between relays and between starts: the jitter comes from it.
   public init(url: RelayURL, limits: SessionLimits = SessionLimits(), seed: UInt64) {
     self.url = url
     self.limits = limits
@@ -125,15 +125,16 @@ public struct RelaySession: Sendable {
     }
   }
 
-  // MARK: Wishes
+  // MARK: What the caller asks for
 
-  /// The connection is wanted from now on, work or no work.
+  /// From now on the connection is wanted, even without work.
   public mutating func openRequested(at now: Instant) -> [SessionAction] {
     wantsOpen = true
     return settled([], at: now)
   }
 
-  /// The session is to end: all work fails now, and nothing is dialled until something new is asked.
+  /// Ends the session: all work fails now, and the session dials again only for a new request, publish or
+  /// `openRequested`.
   public mutating func closeRequested(at now: Instant) -> [SessionAction] {
     wantsOpen = false
     var actions: [SessionAction] = []
@@ -152,7 +153,7 @@ public struct RelaySession: Sendable {
     return settled(actions, at: now)
   }
 
-  /// Someone, or a network that came back, asks to try now: the back-off is forgotten.
+  /// Tries now, because a caller asked or the network came back: forgets the back-off.
   public mutating func retryRequested(at now: Instant) -> [SessionAction] {
     backoff.reset()
     notBefore = nil
@@ -187,7 +188,7 @@ public struct RelaySession: Sendable {
     return settled(actions, at: now)
   }
 
-  /// The connection has ended, asked for or not.
+  /// The connection has ended, on request or not.
   public mutating func disconnected(reason: String, at now: Instant) -> [SessionAction] {
     var actions: [SessionAction] = []
     switch state {
@@ -229,7 +230,7 @@ public struct RelaySession: Sendable {
     state = .waiting(until: max(next, notBefore ?? next))
   }
 
-  /// The relay has cut the connection after refusals, or was cut. Waiting requests do not bring the next attempt
+  /// The relay cut the connection after refusals, or the session cut it. Waiting requests do not bring the next attempt
   /// forward: otherwise a relay that refuses and hangs up would be dialled a hundred times a second.
   private mutating func backOffAfterCut(at now: Instant) {
     let next = now.advanced(milliseconds: backoff.cut(using: &generator))
@@ -245,16 +246,15 @@ public struct RelaySession: Sendable {
     state = .open(connection)
   }
 
-  /// Keeps what the relay gave as its reason. That it wants to know who asks, where nobody is named who could tell, is
-  /// a matter of its own.
+  /// Keeps the reason that the relay gave. `auth-required` without an account to authenticate has a kind of its own.
   mutating func remark(on reason: RelayReason, _ kind: RecentRemarks.Kind, at now: Instant) {
     remarks.note(reason.word == "auth-required" ? .authWall : kind, reason, at: now)
   }
 
   // MARK: What follows from the state
 
-  /// Ends every input that may have changed something: dials if there is reason to, sends what may be sent, sets the
-  /// timer.
+  /// The last step of every input that may have changed something: dials if there is a reason, sends what may be sent,
+  /// and sets the timer.
   mutating func settled(_ actions: [SessionAction], at now: Instant) -> [SessionAction] {
     var actions = actions
     let hasWork = requests.hasWaiting || publishes.hasWaiting
@@ -291,7 +291,7 @@ public struct RelaySession: Sendable {
     }
   }
 
-  /// Why new work need not wait: the last attempt has failed, and the next is not allowed soon.
+  /// Why new work need not wait: the last attempt failed, and the next is not allowed soon.
   func unreachableForNow(at now: Instant) -> WorkFailure? {
     let patience = now.advanced(milliseconds: limits.demandPatienceMilliseconds)
     guard let next = nextAttempt, next > patience else { return nil }

@@ -1,10 +1,10 @@
 internal import Clocks
 
-/// How much of what a relay says to people, by NOTICE and AUTH, is passed on to them.
+/// How many of a relay's remarks (NOTICE and AUTH) are reported.
 ///
-/// A relay may say as much as it likes, and what it says ends in a log with a bound: one that talks without end would
-/// leave nothing else in it, of other relays neither. So a window of time takes so many remarks; the others are
-/// counted, and the first remark of a later window tells how many there were.
+/// A relay may send as many remarks as it likes, and they go to a log of bounded size: one relay that sends without end
+/// would push out everything else, also what was logged about other relays. So each window of time has a budget of
+/// remarks. The session counts the others, and the first remark of a later window reports that count.
 struct RemarkBudget: Sendable {
   private var windowStart: Instant?
   private var count = 0
@@ -12,7 +12,7 @@ struct RemarkBudget: Sendable {
 
   /// A remark came.
   ///
-  /// - Returns: nil if it is to be left out, else how many were before it.
+  /// - Returns: nil if the remark is to be left out, else how many were left out before it.
   mutating func take(_ limits: SessionLimits, at now: Instant) -> UInt64? {
     if windowStart.map({ now.milliseconds(since: $0) >= limits.remarkWindowMilliseconds }) ?? true {
       windowStart = now

@@ -2,7 +2,7 @@ public import Clocks
 public import Cryptography
 public import Nostr
 
-/// Names one request of the caller's, who chooses it and does not use it twice at a time.
+/// The name of one request. The caller chooses it; two requests under way must not have the same one.
 public struct RequestKey: Hashable, Sendable {
   /// The caller's number.
   public let rawValue: UInt64
@@ -10,7 +10,7 @@ public struct RequestKey: Hashable, Sendable {
   public init(_ rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// Names one publish of the caller's, who chooses it and does not use it twice at a time.
+/// The name of one publish. The caller chooses it; two publishes under way must not have the same one.
 public struct PublishKey: Hashable, Sendable {
   /// The caller's number.
   public let rawValue: UInt64
@@ -26,7 +26,7 @@ public enum WorkKey: Hashable, Sendable {
   case publish(PublishKey)
 }
 
-/// What a relay says that has no answer, and that is told with a bound.
+/// What a relay may send at any time without an answer; the reports of it are bounded.
 public enum RemarkKind: String, Sendable, Hashable {
   /// NOTICE: words for people.
   case notice = "NOTICE"
@@ -36,7 +36,7 @@ public enum RemarkKind: String, Sendable, Hashable {
 
 /// What a request is for.
 public enum RequestMode: Sendable, Hashable {
-  /// The stored events only: over with EOSE, which must come before the deadline.
+  /// The stored events only. It ends with EOSE, which must come before the deadline.
   case stored
   /// Stored events, then new ones until cancelled. The deadline bounds the wait for the connection only.
   case live
@@ -44,48 +44,48 @@ public enum RequestMode: Sendable, Hashable {
 
 /// Whether failed work was begun.
 public enum WorkOutcome: String, Sendable {
-  /// Nothing was done, or what was done changed nothing: asking again is safe.
+  /// Nothing was done, or nothing that changed the relay: a retry is safe.
   case notStarted = "not-started"
   /// The relay may or may not have taken the event.
   case unknown
 }
 
-/// Why a request or a publish came to nothing.
+/// Why a request or a publish failed.
 public struct WorkFailure: Error, Hashable, Sendable, CustomStringConvertible {
   /// A stable word.
   public enum Code: String, Sendable {
     /// An attempt to connect failed, or was not over before the deadline.
     case relayUnreachable = "relay-unreachable"
-    /// The connection ended with the work under way. Not `disconnected`: that is the caller's own end of the bus.
+    /// The connection ended with the work under way. `disconnected` is another code: the caller's bus ended.
     case disconnected = "relay-disconnected"
     /// The relay sent CLOSED.
     case closedByRelay = "closed-by-relay"
     /// Connected, and no answer before the deadline.
     case timedOut = "timed-out"
-    /// The relay wants to know who asks, and could not be told, or did not like the answer.
+    /// The relay asked for an authentication, and it was not possible or the relay did not accept it.
     case notAuthenticated = "not-authenticated"
-    /// The same, and nobody has signed: the account is locked, or the signer away. That is this machine's own matter
-    /// and may be over at any moment, so the signer is asked again by the next work.
+    /// The relay asked for an authentication, and nothing was signed: the account is locked, or the signer is away.
+    /// That is a matter of this machine and may end at any moment, so the next work asks the signer again.
     case notSigned = "not-signed"
-    /// The relay takes protected events from anybody, so it gets none (NIP-70).
+    /// The relay takes protected events from any client, so it gets none (NIP-70).
     case notProtected = "not-protected"
-    /// The connection would be, or was, one with this house's own relay: it is of no use, and never will be.
+    /// The connection would lead, or led, to this Roost's own relay. It is useless, and will stay so.
     case ownRelay = "own-relay"
-    /// A bound of ``SessionLimits`` is reached.
+    /// A limit of ``SessionLimits`` is reached.
     case full
-    /// The session was asked to close.
+    /// The caller is closing the session.
     case closing
   }
 
   /// The word.
   public let code: Code
-  /// A sentence's end.
+  /// What happened, as the end of a sentence.
   public let message: String
-  /// Whether it was begun. A REQ changes nothing: it is always safe to ask again.
+  /// Whether the work was begun. A REQ changes nothing, so a retry is always safe.
   public let outcome: WorkOutcome
   /// The relay's own reason, with CLOSED.
   public let reason: RelayReason?
-  /// How long the relay will not be dialled, with `relay-unreachable`.
+  /// How long the session will not dial the relay, with `relay-unreachable`.
   public let retryAfterMilliseconds: UInt64?
 
   init(
@@ -103,15 +103,16 @@ public struct WorkFailure: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String { "\(code.rawValue): \(message)" }
 }
 
-/// Why an attempt to connect failed, as far as it matters for the next one.
+/// Why an attempt to connect failed: what matters for the next attempt.
 public struct ConnectFailure: Hashable, Sendable {
-  /// What to tell whoever waits.
+  /// The reason, for the failures of the waiting work.
   public var message: String
-  /// The name could not be looked up: most often a relay that is gone, or a machine that is offline.
+  /// The name was not resolved: most often the relay is gone, or the machine is offline.
   public var isNameFailure: Bool
-  /// It has led to this house's own relay: the work fails with `own-relay`, and whoever dials should do so no more.
+  /// The address is that of this Roost's own relay: the work fails with `own-relay`, and the caller should not dial it
+  /// again.
   public var isOwnRelay: Bool
-  /// The server asked to be left alone for so long.
+  /// The server asked for no attempt within this time.
   public var retryAfterMilliseconds: UInt64?
 
   /// A failure.
@@ -125,17 +126,17 @@ public struct ConnectFailure: Hashable, Sendable {
   }
 }
 
-/// What the shell of a ``RelaySession`` is to do, in order.
+/// What the shell of a ``RelaySession`` does, in order.
 public enum SessionAction: Hashable, Sendable {
   /// Connect; report `connected` or `connectFailed` with this number.
   case connect(attempt: UInt64)
-  /// Whatever comes, or has come, of that attempt is to be dropped.
+  /// Drop that attempt, with everything that has come or will come of it.
   case abandonConnect(attempt: UInt64)
   /// Close the connection; report `disconnected` when it has ended.
   case close(code: UInt16, reason: String)
   /// Send this text message.
   case send([UInt8])
-  /// Hand on the event that stands in this range of the message just received.
+  /// Deliver the event in this range of the message just received.
   case deliver(RequestKey, event: Range<Int>)
   /// EOSE came. With `isOver` the request is done and its key free; otherwise live events follow.
   case endStoredEvents(RequestKey, completeness: RelayMessage.Completeness, isOver: Bool)
@@ -145,24 +146,23 @@ public enum SessionAction: Hashable, Sendable {
   case answer(PublishKey, isAccepted: Bool, reason: RelayReason)
   /// The publish is over without an OK; its key is free.
   case failPublish(PublishKey, WorkFailure)
-  /// The relay says something for people.
+  /// Report a NOTICE of the relay.
   case reportNotice(RelayReason)
-  /// The same, to whoever has work at the relay that it may be about: NOTICE names none.
+  /// Pass the NOTICE to work under way at the relay. It may be about that work: a NOTICE names none.
   case passNotice(WorkKey, RelayReason)
-  /// Tell that so many messages of a kind were left out before the one that follows.
+  /// Report that so many messages of a kind were left out before the next one.
   case reportLeftOut(RemarkKind, UInt64)
-  /// The relay wants a challenge signed (NIP-42).
+  /// Report the challenge that the relay sent (NIP-42).
   case reportChallenge(String)
-  /// Have the challenge signed by this account; report `authenticationSigned` or `authenticationFailed`.
+  /// Have the signer sign the challenge for this account; report `authenticationSigned` or `authenticationFailed`.
   case authenticate(PublicKey, challenge: String)
-  /// Make an event that says nothing, ephemeral and protected, signed by a key made for it (NIP-70); report it with
-  /// `probeMade`.
+  /// Make an empty event, ephemeral and protected, signed by a key made for it (NIP-70); report it with `probeMade`.
   case makeProbe
-  /// Stop, or go on, reading from the relay.
+  /// Stop reading from the relay.
   case pauseReading
-  /// Go on reading.
+  /// Read from the relay again.
   case resumeReading
-  /// Call `timerFired` at this instant, and no longer at an earlier one.
+  /// Call `timerFired` at this instant; it replaces any earlier one.
   case setTimer(Instant)
   /// No `timerFired` is needed.
   case cancelTimer

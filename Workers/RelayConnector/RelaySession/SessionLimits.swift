@@ -1,4 +1,4 @@
-/// What one relay's session may hold and how often it may try. Beyond a bound, work fails with `full` and
+/// What one relay's session may hold, and how often it may dial. Beyond a limit, work fails with `full` and
 /// `not-started`.
 public struct SessionLimits: Sendable, Hashable {
   /// Requests that wait for the connection or for a free subscription.
@@ -11,82 +11,82 @@ public struct SessionLimits: Sendable, Hashable {
   public var waitingEventByteCountMaximum = 4 << 20
   /// Events sent and not answered yet.
   public var sentEventMaximum = 64
-  /// Bytes of events sent and not answered yet; one larger event goes alone.
+  /// Bytes of events sent and not answered yet. One larger event may be sent alone.
   public var sentEventByteCountMaximum = 1 << 20
-  /// Events on one connection that were sent and given up before they were answered, and are remembered for refusals
-  /// without an id; beyond it no such refusal is understood on that connection.
+  /// Events of one connection that were sent, given up before their answers, and are remembered for refusals without an
+  /// id. Beyond it no such refusal can be assigned on that connection.
   public var abandonedEventMaximum = 64
-  /// Messages on one connection that are not understood, before it is closed.
+  /// Unreadable messages on one connection before the session closes it.
   public var garbageMaximum = 100
 
-  /// Messages for no request that is under way, since one has ended, before the connection is closed. What a relay has
-  /// on the way when CLOSE reaches it is less, unless it does not heed CLOSE at all.
+  /// Messages for no request under way, since one last ended, before the session closes the connection. A relay that
+  /// obeys CLOSE has fewer messages on their way when CLOSE reaches it.
   public var unclaimedMaximum = 10_000
   /// Bytes of such messages.
   public var unclaimedByteCountMaximum = 64 << 20
 
-  /// How long each step of showing oneself may take (NIP-42): the relay's challenge, the signature, the OK.
+  /// How long each step of an authentication may take (NIP-42): the relay's challenge, the signature, the OK.
   public var authenticationMilliseconds: UInt64 = 5_000
-  /// How long a relay may take to send its challenge by itself, before a protected event has it asked for one.
+  /// How long the session waits for the relay's challenge before it sends a probe, for a protected event.
   public var challengeMilliseconds: UInt64 = 1_000
-  /// Accounts that may show themselves on one connection, each challenge counted.
+  /// Authentications on one connection; those for different challenges count separately.
   public var authenticationMaximum = 16
 
-  /// NOTICE messages, and as many AUTH messages, that are reported within ``remarkWindowMilliseconds``; others are
+  /// NOTICE messages, and as many AUTH messages, that are reported within ``remarkWindowMilliseconds``. The others are
   /// counted.
   public var remarkMaximum = 10
-  /// The time in which those are counted.
+  /// The window in which they are counted.
   public var remarkWindowMilliseconds: UInt64 = 60_000
-  /// The last so many NOTICE messages are told to those whose work comes to nothing.
+  /// How many of the last NOTICE messages are reported with work that fails.
   public var keptNoticeMaximum = 3
-  /// Most characters that are kept of one.
+  /// The most characters kept of one NOTICE.
   public var keptNoticeLengthMaximum = 200
 
-  /// First window of the back-off, in milliseconds; each failure doubles it.
+  /// The first window of the back-off, in milliseconds; each failure doubles it.
   public var retryBaseMilliseconds: UInt64 = 1_000
-  /// First wait after a connection that the relay cut when it had refused something within
-  /// ``refusalMemoryMilliseconds``, or that was cut for what it sent; each failure doubles it. Waiting work does not
-  /// bring the next attempt forward.
+  /// The first wait after the relay cut the connection within ``refusalMemoryMilliseconds`` of a refusal, or after the
+  /// session cut it because of what the relay sent. Each failure doubles it. Waiting work does not bring the next
+  /// attempt forward.
   public var cutRetryBaseMilliseconds: UInt64 = 2_000
-  /// How long a refusal counts as what a cut may be for.
+  /// How long a refusal counts as a possible reason for a cut.
   public var refusalMemoryMilliseconds: UInt64 = 60_000
-  /// Largest window of the back-off; after a failed name look-up it is the window at once.
+  /// The largest window of the back-off. After a failed name look-up the window has this size at once.
   public var retryCeilingMilliseconds: UInt64 = 300_000
-  /// Least time between two attempts, also when work is waiting; each failure doubles that, too, up to
+  /// The least time between two attempts, even when work is waiting. Each failure doubles it, up to
   /// ``demandCeilingMilliseconds``.
   public var attemptSpacingMilliseconds: UInt64 = 250
-  /// Longest that waiting work is held back from an attempt by earlier failures.
+  /// The longest time for which earlier failures keep waiting work from an attempt.
   public var demandCeilingMilliseconds: UInt64 = 15_000
-  /// How long new work waits for that. Beyond it the failure of the last attempt is answer enough.
+  /// How long new work waits for the next attempt. If it must wait longer, it fails with the last attempt's failure.
   public var demandPatienceMilliseconds: UInt64 = 1_000
-  /// How long a connection must have stood for earlier failures to be forgotten.
+  /// How long a connection must have been open before earlier failures are forgotten.
   public var stableMilliseconds: UInt64 = 60_000
-  /// Longest `Retry-After` that is believed.
+  /// The longest `Retry-After` that is believed.
   public var retryAfterMaximumMilliseconds: UInt64 = 3_600_000
 
   /// The limits above.
   public init() {}
 }
 
-/// What a session has seen since it was made. Numbers only grow, except the latency.
+/// What a session has counted since it was made. Numbers only grow, except the latency.
 public struct SessionCounters: Sendable, Hashable {
-  /// Messages of any kind, and their bytes.
+  /// Messages of any kind.
   public internal(set) var messages: UInt64 = 0
-  /// Bytes of those messages.
+  /// Bytes of these messages.
   public internal(set) var messageBytes: UInt64 = 0
   /// Events delivered.
   public internal(set) var events: UInt64 = 0
-  /// Bytes of those events.
+  /// Bytes of these events.
   public internal(set) var eventBytes: UInt64 = 0
-  /// Events and answers for subscriptions that had ended: they crossed with our CLOSE.
+  /// Messages for subscriptions that had ended: they crossed with our CLOSE.
   public internal(set) var lateMessages: UInt64 = 0
-  /// Events and answers for what was never asked.
+  /// Messages for subscriptions that were never opened.
   public internal(set) var strayMessages: UInt64 = 0
-  /// Messages not understood, and messages of other protocols.
+  /// Messages that were not understood, and messages of other protocols.
   public internal(set) var garbage: UInt64 = 0
   /// NOTICE messages.
   public internal(set) var notices: UInt64 = 0
-  /// Requests ended by CLOSED, and events not accepted.
+  /// Requests ended by CLOSED, events not accepted, and AUTH not accepted.
   public internal(set) var refusals: UInt64 = 0
   /// Events that were accepted.
   public internal(set) var accepted: UInt64 = 0
@@ -94,9 +94,9 @@ public struct SessionCounters: Sendable, Hashable {
   public internal(set) var attempts: UInt64 = 0
   /// Attempts that failed.
   public internal(set) var connectFailures: UInt64 = 0
-  /// Connections that stood.
+  /// Connections that were opened.
   public internal(set) var connections: UInt64 = 0
-  /// Connections that ended by themselves.
+  /// Connections that ended without a request of this side, or that the session cut because of what the relay sent.
   public internal(set) var disconnections: UInt64 = 0
   /// Milliseconds from the last answered REQ to its EOSE, or EVENT to its OK; nil before the first.
   public internal(set) var lastLatencyMilliseconds: UInt64?

@@ -2,9 +2,9 @@ internal import Clocks
 
 /// Subscription ids of one connection: a random prefix and a count, `k3v0q.1f`.
 ///
-/// The count makes an id new on its connection for ever; the prefix keeps a relay, or a proxy that serves several of us
-/// over one connection, from confusing this connection's ids with another's. At most 15 bytes, which a Swift `String`
-/// holds without an allocation: an id is compared for each event that comes.
+/// The count makes each id new on its connection. The prefix keeps a relay, or a proxy that serves several clients over
+/// one connection, from confusing the ids of this connection with others. An id has at most 15 bytes, which a Swift
+/// `String` holds without an allocation: the session compares an id for each event that comes.
 struct SubscriptionNames {
   private let prefix: String
   private var count: UInt64 = 0
@@ -21,7 +21,7 @@ struct SubscriptionNames {
     return prefix + String(count, radix: 36)
   }
 
-  /// Whether an id was given out on this connection.
+  /// Whether this connection has used the id.
   func isOwn(_ name: String) -> Bool {
     guard name.hasPrefix(prefix), let number = UInt64(name.dropFirst(prefix.count), radix: 36) else { return false }
     return number >= 1 && number <= count

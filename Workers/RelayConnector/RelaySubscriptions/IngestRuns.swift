@@ -5,42 +5,43 @@ internal import FairSharing
 // Events on their way from relays to the store, as runs of records.
 //
 //     relay a   ▒▒▒▒▒▒▒▒ pieces ──┐
-//     relay b   ▒                 ├──► run, when a place on the way is free ──► store
-//     relay c   ▒▒▒               ┘    (who has had least comes first)
+//     relay b   ▒                 ├──► run, when fewer than the maximum are in flight ──► store
+//     relay c   ▒▒▒               ┘    (the relay with the least service comes first)
 //
-// What a relay sends waits in a line of its own, and a run is made when a place on the way is free: of the lines, the
-// one whose relay has had least comes first (`ServiceClock`). So a quiet relay's event goes at once, or with the very
-// next run, however much a flooding relay has waiting; and a flood goes in large runs, without a timer.
+// The events of each relay wait in a queue of their own. A run is made when one more may be in flight. It takes from
+// the queues in turn, first from the relay with the least service so far (`ServiceClock`). So an event of a quiet relay
+// is sent at once or with the next run, however much of a flooding relay waits; and a flood is sent in large runs,
+// without a timer.
 //
-// A relay whose own line is too long is not to be read (`mustWait`). The others are, so their OKs, ends and pongs are
-// heard. Rejected: to hold back all relays while much waits, and to let them go on in some order. The first to go on
-// fills what has become free, and those behind it are never read.
+// A relay whose own queue is too long must not be read (`mustWait`). The others are read, so their OKs, ends and pongs
+// arrive. Rejected: to hold back all relays while much waits, and to let them continue in some order. The first to
+// continue would fill the space that became free, and the relays behind it would never be read.
 //
-// Answers come in any order, since a run that was refused goes again while later ones are taken. So an end (EOSE) is
-// said only when no other run with events of its subscription is unanswered and none of them waits: it stands behind
-// them in their own run, or in a run after their answers, and cannot be committed before them.
+// Answers come in any order, because the store may take later runs while a refused run is sent again. So an end (EOSE)
+// is sent only when no other run with events of its subscription is unanswered and none of these events wait. The end
+// is then behind them in their own run, or in a run after their answers, and cannot be committed before them.
 
-/// Collects records into runs: of each relay's in the order they came, of the relays in turn.
+/// Collects records into runs: the records of one relay in the order they came, the relays in turn.
 public struct IngestRuns: Sendable {
-  /// How much may be on the way.
+  /// How much may wait and be in flight.
   public struct Limits: Sendable, Hashable {
-    /// Bytes from which on a run takes no more; one event may go beyond.
+    /// Once a run has this many bytes it takes no more; one event may exceed it.
     public var runByteCountMaximum = 128 << 10
-    /// Records of a run.
+    /// Most records of a run.
     public var recordMaximum = 2_048
-    /// Runs sent and not answered.
+    /// Most runs that are sent and not answered.
     public var inFlightMaximum = 4
-    /// Bytes of events that wait to be sent, of all relays together. A relay that has more than its part of it, with as
-    /// many sharing as have something waiting, is not to be read.
+    /// Bytes of events that wait to be sent, of all relays together. It is shared equally by the relays that have
+    /// something waiting; a relay with more than its share must not be read.
     public var waitingByteCountMaximum = 512 << 10
-    /// Bytes that a relay may have waiting in any case, however many share; one event may go beyond.
+    /// Bytes that a relay may always have waiting, however many relays share; one event may exceed it.
     public var shareByteCountMinimum = 16 << 10
-    /// Bytes that a relay has in a run before the next relay's turn; one event may go beyond.
+    /// Bytes of one relay in a run before the next relay's turn; one event may exceed it.
     public var pieceByteCountMaximum = 8 << 10
-    /// Bytes of filters that are repeated with an end; above, it is committed in its turn, and the store learns nothing
-    /// of it.
+    /// Bytes of filters that are repeated with an end. With more, the end is committed in its turn, but the store does
+    /// not receive it.
     public var filterByteCountMaximum = 64 << 10
-    /// Bytes of a run that fits a frame.
+    /// The most bytes of a run that fits a frame.
     public var frameByteCountMaximum: Int
 
     /// The limits above, for frames of this size.
@@ -50,7 +51,7 @@ public struct IngestRuns: Sendable {
     }
   }
 
-  /// An end of stored events that is to be committed.
+  /// An end of stored events, to be committed.
   public struct End: Hashable, Sendable {
     /// The relay's URL.
     public let relay: String
@@ -62,34 +63,34 @@ public struct IngestRuns: Sendable {
     let receivedNanoseconds: UInt64
   }
 
-  /// A run, closed.
+  /// A complete run.
   public struct Run: Sendable {
     /// Its number, from 1.
     public let number: UInt64
-    /// Its records.
+    /// Its records, encoded.
     public internal(set) var bytes: [UInt8] = []
-    /// How many events are among them.
+    /// The number of events among them.
     public internal(set) var eventCount = 0
     var recordCount = 0
     var ends: [End] = []
     var relays: Set<UInt32> = []
     var namedFilters: Set<UInt32> = []
-    /// Subscriptions of its events.
+    /// The subscriptions of its events.
     var subscriptions: Set<UInt32> = []
 
     init(number: UInt64) { self.number = number }
     var isEmpty: Bool { recordCount == 0 && ends.isEmpty }
   }
 
-  /// Events of one relay that go into one run, as records.
+  /// Events of one relay that go into one run together, as records.
   private struct Piece {
     var bytes: [UInt8] = []
     var eventCount = 0
-    /// How many events of each subscription.
+    /// The number of events of each subscription.
     var subscriptions: [UInt32: Int] = [:]
   }
 
-  /// One relay: what it has waiting, and the number that stands for it in runs.
+  /// One relay: what waits of it, and its number in runs.
   private struct Line {
     let number: UInt32
     let relay: String
@@ -102,47 +103,47 @@ public struct IngestRuns: Sendable {
   private var numbers: [String: UInt32] = [:]
   private var lastNumber: UInt32 = 0
   private var clock = ServiceClock()
-  /// For each piece that waits, the number of its relay.
+  /// The number of the relay, for each piece that waits.
   private var queue = FairOrder<UInt32>()
-  /// Relays that have something waiting.
+  /// The number of relays that have something waiting.
   private var sharerCount = 0
-  /// Relays that have nothing waiting, and are kept until they have had no more than others.
+  /// Relays that have nothing waiting, and are kept until they have had no more service than others.
   private var rested: Set<UInt32> = []
-  /// A piece whose turn has come, and that was too much for the run.
+  /// A piece whose turn has come, but that did not fit the run.
   private var carried: (piece: Piece, number: UInt32)?
   private var lastRun: UInt64 = 0
   private var inFlight: [UInt64: (ends: [End], subscriptions: Set<UInt32>)] = [:]
-  /// How many events of a subscription wait.
+  /// The number of waiting events of each subscription.
   private var waiting: [UInt32: Int] = [:]
-  /// How many runs with events of a subscription are not answered.
+  /// The number of unanswered runs with events of each subscription.
   private var unanswered: [UInt32: Int] = [:]
   private var heldEnds: [End] = []
   /// Subscriptions of dropped runs.
   private var incomplete: Set<UInt32> = []
 
-  /// What an event costs the store besides its bytes, as bytes: a signature is checked, rows are written.
+  /// What an event costs the store in addition to its bytes, expressed in bytes: it checks a signature and writes rows.
   private static let eventCost = 512
 
-  /// Nothing on the way.
+  /// Nothing waits and nothing is in flight.
   public init(limits: Limits) { self.limits = limits }
 
-  /// Whether so much of a relay's waits that it is not to be read until a run is answered.
+  /// Whether so much of a relay's data waits that the relay must not be read until a run is answered.
   public func mustWait(_ relay: String) -> Bool {
     guard let line = numbers[relay].flatMap({ lines[$0] }) else { return false }
     return line.byteCount > max(limits.waitingByteCountMaximum / max(1, sharerCount), limits.shareByteCountMinimum)
   }
 
-  /// Whether nothing is on the way.
+  /// Whether nothing waits and nothing is in flight.
   public var isEmpty: Bool { sharerCount == 0 && inFlight.isEmpty && heldEnds.isEmpty }
 
   /// Adds an event.
   ///
   /// - Parameters:
-  ///   - event: its bytes as they came.
+  ///   - event: its bytes, as received.
   ///   - relay: the URL of the relay that sent it.
   ///   - subscription: the number of the subscription it came for.
   ///   - receivedNanoseconds: since 1970.
-  /// - Returns: false when it is too large for any run, and left out.
+  /// - Returns: false when the event is too large for any run; it is then left out.
   public mutating func append(
     _ event: UnsafeRawBufferPointer, relay: String, subscription: UInt32, receivedNanoseconds: UInt64
   ) -> Bool {
@@ -172,13 +173,13 @@ public struct IngestRuns: Sendable {
     return true
   }
 
-  /// Adds an end of stored events, behind the events of its subscription.
+  /// Adds an end of stored events, after the events of its subscription.
   ///
   /// - Parameters:
   ///   - relay: the relay's URL.
   ///   - subscription: its number.
   ///   - filters: each filter of the subscription, as JSON.
-  ///   - name: what ``answered(_:)`` returns when it is committed.
+  ///   - name: the name that ``answered(_:)`` returns when the end is committed.
   ///   - receivedNanoseconds: since 1970.
   public mutating func end(
     relay: String, subscription: UInt32, filters: [[UInt8]], name: UInt64, receivedNanoseconds: UInt64
@@ -190,11 +191,11 @@ public struct IngestRuns: Sendable {
         receivedNanoseconds: receivedNanoseconds))
   }
 
-  /// The next run to send; nil when there is none, or as many as may be are on the way.
+  /// The next run to send; nil when nothing waits or the maximum of runs is in flight.
   public mutating func next() -> Run? {
     guard inFlight.count < limits.inFlightMaximum else { return nil }
     var run = Run(number: lastRun + 1)
-    // Ends whose events are committed go first: a flood must not keep them waiting.
+    // Ends whose events are committed go first: a flood must not delay them.
     placeEnds(in: &run, byteCountMaximum: limits.runByteCountMaximum)
     fill(&run)
     placeEnds(in: &run, byteCountMaximum: limits.frameByteCountMaximum)
@@ -208,7 +209,7 @@ public struct IngestRuns: Sendable {
 
   /// The store has committed a run.
   ///
-  /// - Returns: names of the ends that were in it.
+  /// - Returns: the names of the ends that were in it.
   public mutating func answered(_ run: UInt64) -> [UInt64] {
     guard let answered = inFlight.removeValue(forKey: run) else { return [] }
     for subscription in answered.subscriptions {
@@ -218,11 +219,11 @@ public struct IngestRuns: Sendable {
     return answered.ends.map(\.name)
   }
 
-  /// A run is given up: its events do not reach the store. No end of its subscriptions is sent from now on, since the
-  /// store would take it for proof that it has all events before it.
+  /// A run is given up: its events do not reach the store. No end of its subscriptions is sent from now on, because the
+  /// store would read it as proof that it has all events before it.
   ///
-  /// - Returns: names of the ends that will not be committed: those in the run, and those of its subscriptions that
-  ///   waited. An end that comes later is not kept.
+  /// - Returns: the names of the ends that will not be committed: those in the run, and the waiting ones of its
+  ///   subscriptions. An end that comes later is not kept.
   public mutating func dropped(_ run: UInt64) -> [UInt64] {
     incomplete.formUnion(inFlight[run]?.subscriptions ?? [])
     let lost = heldEnds.filter { incomplete.contains($0.subscription) }.map(\.name)
@@ -230,7 +231,7 @@ public struct IngestRuns: Sendable {
     return answered(run) + lost
   }
 
-  /// Whether a piece may take an event of so many bytes; an empty one may.
+  /// Whether a piece may take an event of so many bytes; an empty piece always may.
   private func mayGrow(_ piece: Piece, by byteCount: Int, of relay: String) -> Bool {
     let maximum = min(limits.pieceByteCountMaximum, limits.runByteCountMaximum - nameByteCount(relay))
     return piece.eventCount == 0
@@ -241,7 +242,7 @@ public struct IngestRuns: Sendable {
 
   private func nameByteCount(_ relay: String) -> Int { relay.utf8.count + IngestRecord.headerByteCount }
 
-  /// The relay's number, one for as long as it has something waiting, or has had more than others.
+  /// The relay's number. A relay keeps it while it has something waiting, or has had more service than others.
   private mutating func number(of relay: String) -> UInt32 {
     if let number = numbers[relay] { return number }
     repeat { lastNumber = lastNumber == .max ? 1 : lastNumber + 1 } while lines[lastNumber] != nil
@@ -251,7 +252,7 @@ public struct IngestRuns: Sendable {
     return lastNumber
   }
 
-  /// Forgets relays of which nothing waits, and which would come no later for what they have had.
+  /// Forgets relays of which nothing waits and whose next piece would not be delayed by the service they had.
   private mutating func forgetRested() {
     for number in rested where clock.due(UInt64(number)) == clock.time {
       rested.remove(number)
@@ -262,7 +263,7 @@ public struct IngestRuns: Sendable {
 
   // MARK: Runs
 
-  /// Takes pieces of the relays in turn, as many as a run holds.
+  /// Takes pieces of the relays in turn, until the run is full.
   private mutating func fill(_ run: inout Run) {
     while let (piece, number) = nextPiece() {
       guard let line = lines[number] else { preconditionFailure("what waits is a relay's") }
@@ -309,7 +310,7 @@ public struct IngestRuns: Sendable {
 
   // MARK: Ends
 
-  /// Puts the ends into a run that may be said now, in their order, as far as there is room.
+  /// Puts those ends into a run that may be sent now, in their order, while there is room.
   private mutating func placeEnds(in run: inout Run, byteCountMaximum: Int) {
     guard !heldEnds.isEmpty else { return }
     var held: [End] = []
@@ -352,7 +353,7 @@ public struct IngestRuns: Sendable {
     run.recordCount += 1
   }
 
-  /// Says in a run which relay a number stands for, unless it is said there already.
+  /// Writes into a run which relay a number means, once for each run.
   private func name(_ number: UInt32, _ relay: String, in run: inout Run) {
     guard run.relays.insert(number).inserted else { return }
     IngestRecord.append(.relayName, relay: number, receivedNanoseconds: 0, relay.utf8, to: &run.bytes)

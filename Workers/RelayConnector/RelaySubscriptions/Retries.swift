@@ -1,17 +1,18 @@
 internal import Clocks
 
-/// How often one wish was sent again after CLOSED on a connection, by the reason's word (NIP-01).
+/// How often one interest was sent again after CLOSED on a connection, by the first word of the reason (NIP-01).
 ///
-/// One budget over all words, so that no mixture of them makes a loop.
+/// One budget covers all words, so that no mixture of them makes a loop.
 struct Retries: Hashable, Sendable {
   private var total = 0
   private var byClass: [Class: Int] = [:]
 
   private enum Class: Hashable { case rateLimited, error, other }
 
-  /// Counts a CLOSED; nil when asking again makes no sense any more.
+  /// Counts a CLOSED.
   ///
-  /// - Returns: milliseconds to wait, up to half of it by chance, so that wishes do not come back in step.
+  /// - Returns: milliseconds to wait, with a random addition of up to a half, so that interests do not return in step;
+  ///   nil   when another attempt makes no sense.
   mutating func delay(
     after word: String?, _ limits: SubscriptionLimits, using generator: inout SeededGenerator
   ) -> UInt64? {

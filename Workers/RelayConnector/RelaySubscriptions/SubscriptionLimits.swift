@@ -1,33 +1,34 @@
-/// How many requests stand at a relay, and how often one that it has closed is sent again.
+/// How many subscriptions are open at a relay, and how often one is sent again after the relay closed it.
 public struct SubscriptionLimits: Sendable, Hashable {
-  /// Requests under way at a time; some of the session's subscriptions stay free for those who ask directly.
+  /// Subscriptions under way at a time. Some of the session's subscriptions remain free for `relay.request`.
   public var startedMaximum = 18
-  /// How often a wish is sent again after CLOSED on one connection, for whatever reasons.
+  /// How often an interest is sent again after CLOSED on one connection, over all reasons.
   public var retryMaximum = 5
-  /// First wait after `rate-limited`, doubled each time.
+  /// The first wait after `rate-limited`; each further one is twice as long.
   public var rateLimitMilliseconds: UInt64 = 1_000
-  /// How often it is sent again after `rate-limited`.
+  /// How often an interest is sent again after `rate-limited`.
   public var rateLimitMaximum = 3
-  /// Wait after `error`.
+  /// The wait after `error`.
   public var errorMilliseconds: UInt64 = 2_000
-  /// How often it is sent again after `error`.
+  /// How often an interest is sent again after `error`.
   public var errorMaximum = 1
-  /// Wait after CLOSED without a word, or with one that is not standardised.
+  /// The wait after CLOSED without a word, or with one that is not standardised.
   public var otherMilliseconds: UInt64 = 5_000
-  /// How often it is sent again after that.
+  /// How often an interest is sent again after such a CLOSED.
   public var otherMaximum = 2
-  /// First wait after CLOSED behind EOSE that names no error, where what is new is wanted; doubled each time.
+  /// The first wait of a live interest after a CLOSED behind EOSE that names no error; each further one is twice as
+  /// long.
   public var closedMilliseconds: UInt64 = 5_000
-  /// Longest of these waits, but for what is added by chance. A subscription that has stood so long before it was
-  /// closed begins at the first again.
+  /// The longest of these waits, without the random addition. If a subscription was open this long after EOSE, its
+  /// waits start at the first again.
   public var closedCeilingMilliseconds: UInt64 = 300_000
-  /// Wait when the session takes no more requests.
+  /// The wait when the session takes no more requests.
   public var fullMilliseconds: UInt64 = 1_000
-  /// First wait when nobody can sign for the account of a wish, doubled each time: he may be locked for long.
+  /// The first wait when an account cannot sign, doubled each time: the account may be locked for long.
   public var unsignedMilliseconds: UInt64 = 30_000
-  /// Longest of these waits, but for what is added by chance.
+  /// The longest of these waits, without the random addition.
   public var unsignedCeilingMilliseconds: UInt64 = 300_000
-  /// How long a relay may say nothing at all to a request before its EOSE is not waited for any more.
+  /// How long a relay may send nothing for a subscription before the connector stops waiting for its EOSE.
   public var patienceMilliseconds: UInt64 = 30_000
 
   /// The limits above.

@@ -3,42 +3,42 @@ public import Cryptography
 public import Nostr
 public import RelaySession
 
-// The REQs that are to stand at one relay, whatever the relay does: a value over a RelaySession, without I/O.
+// The subscriptions to hold open at one relay, whatever the relay does: a value over a RelaySession, without I/O.
 //
-// A session ends a request for good whenever its connection ends or the relay says CLOSED, since only whoever asked
-// knows what he already has. Here is somebody who asks again: on every new connection all over, and after CLOSED as
-// often as its reason makes sense. The filters stay as they are: what comes twice costs the store a look at an id, what
-// is left out is lost.
+// A session ends a request for good when its connection ends or the relay sends CLOSED, because only its caller knows
+// what it already has. This set sends the request again: on each new connection, and after CLOSED as often as the
+// reason makes sense. The filters do not change: an event that comes twice costs the store one look-up of an id, but an
+// event that is left out is lost.
 //
-//     waiting ──► asked ──► stored          (a wish that is not live is over then)
+//     waiting ──► asked ──► stored          (an interest that is not live is over then)
 //        ▲          │ CLOSED
 //        │          ▼
 //        └─── a while, by the reason's word ───► refused, until the next connection; where only our own signature was
-//                                                missing, until the account has shown himself, or a while
+//                                                missing, until the account has authenticated, or a while
 //
-// CLOSED behind EOSE that names no error is no refusal: the relay has answered, and says that nothing more will come.
-// rust-nostr's relay does so for a filter of ids. Where all that was asked for has come that is the end; where what is
-// new is wanted as well the question is put again after a while, longer each time.
+// A CLOSED after EOSE that names no error is not a refusal: the relay has answered, and says that nothing more will
+// come. rust-nostr's relay does so for a filter of ids. If everything asked for has come, the interest is done.
+// Otherwise the set sends the request of a live interest again, after a wait that grows each time.
 //
-// While the relay is held back, nothing of what it says is heard, and its silence is ours: no patience runs out.
+// While the relay is held back, its messages are not read, so its silence does not count and no patience runs out.
 //
-// Rejected: taking `since` from the last EOSE. Events are published late and dated back (gift wraps by two days on
-// purpose), so that finds only most of them; what relays have is known by coverage, which is the planner's.
+// Rejected: to set `since` to the last EOSE. Events are published late and dated back (gift wraps by two days on
+// purpose), so this would find only most of them. The planner knows by coverage what each relay has.
 
-/// The requests that stand at one relay.
+/// The subscriptions to hold open at one relay.
 public struct SubscriptionSet: Sendable {
-  /// What is wanted.
+  /// One interest.
   public struct Subscription: Hashable, Sendable {
     /// The filters.
     public let filters: RawFilters
-    /// Whether it stands after EOSE.
+    /// Whether the subscription continues after EOSE.
     public let isLive: Bool
-    /// Who shows himself if the relay asks for it.
+    /// The account that authenticates if the relay asks for it.
     public let account: PublicKey?
-    /// How many events can match at most, where ids are asked for; nil where nobody knows.
+    /// The most events that can match, if the filters name ids; nil when that is unknown.
     public let idCount: Int?
 
-    /// A wish.
+    /// An interest.
     public init(filters: RawFilters, isLive: Bool, account: PublicKey?, idCount: Int? = nil) {
       self.filters = filters
       self.isLive = isLive
@@ -47,40 +47,40 @@ public struct SubscriptionSet: Sendable {
     }
   }
 
-  /// How far a wish is.
+  /// The state of an interest.
   public enum State: Hashable, Sendable {
-    /// There is no connection, or no free subscription, or the relay is left alone for a while: why, if there is more
-    /// to say.
+    /// There is no connection, or no free subscription, or the set waits before a retry. With the reason, if there is
+    /// one.
     case waiting(String?)
-    /// Sent; no EOSE yet, or what came before it is not committed yet.
+    /// Sent; EOSE has not come, or the events before it are not committed yet.
     case asked
-    /// EOSE came, and all before it is committed.
+    /// EOSE came, and all events before it are committed.
     case stored
-    /// The relay is not asked again on this connection; or, where nobody could sign for the account, not soon.
+    /// Not sent again on this connection; or, if the account could not sign, not soon.
     case refused(String)
   }
 
-  /// A wish as it stands.
+  /// What is reported of an interest.
   public struct Report: Hashable, Sendable {
-    /// How far it is.
+    /// Its state.
     public let state: State
-    /// Events it has brought.
+    /// The number of events it has brought.
     public let events: UInt64
-    /// While it is asked: why its EOSE is not expected any more, should it come or not.
+    /// While it is `asked`: why its EOSE is no longer expected, although it may still come.
     public let overdue: String?
   }
 
-  /// What the shell is to do, in order.
+  /// What the shell does, in order.
   public enum Action: Hashable, Sendable {
-    /// Start this request at the session, without a deadline, for the wish with this key.
+    /// Start this request at the session, without a deadline, for the interest with this key.
     case start(RequestKey, String, Subscription)
-    /// Cancel it there.
+    /// Cancel the request at the session.
     case cancel(RequestKey)
-    /// EOSE came for the wish with this key: report `committed` when all before it is.
+    /// EOSE came for the interest with this key: report `committed` when everything before it is committed.
     case commit(String, RequestKey)
-    /// The report of the wish with this key has changed.
+    /// The report of the interest with this key has changed.
     case changed(String)
-    /// Call `timerFired` at this instant, and no longer at an earlier one.
+    /// Call `timerFired` at this instant; it replaces any earlier one.
     case setTimer(Instant)
     /// No `timerFired` is needed.
     case cancelTimer
@@ -90,39 +90,39 @@ public struct SubscriptionSet: Sendable {
     let wish: Subscription
     let number: UInt64
     var phase = Phase.idle
-    /// The request whose EOSE came, until what was before it is committed.
+    /// The request whose EOSE came, until everything before it is committed.
     var committing: RequestKey?
-    /// Whether EOSE came, and what was before it is committed, since the wish was made.
+    /// Whether EOSE came, and everything before it was committed, since the interest was made.
     var isStored = false
-    /// When EOSE came last.
+    /// When the last EOSE came.
     var endedAt = Instant(nanoseconds: 0)
-    /// Events of the present request.
+    /// The number of events of the present request.
     var delivered = 0
-    /// How often the relay has closed it behind EOSE, without an error, on this connection.
+    /// How often the relay closed it after EOSE, without an error, on this connection.
     var closings = 0
     var events: UInt64 = 0
     var reason: String?
     var retries = Retries()
-    /// How often nobody could sign for its account, on this connection.
+    /// How often the account could not sign, on this connection.
     var unsignedCount = 0
-    /// When the relay last brought something for it, or was asked.
+    /// When the relay last sent an event for it, or when the request was sent.
     var lastSign = Instant(nanoseconds: 0)
-    /// Whether the relay has said nothing for too long since it was asked.
+    /// Whether the relay has sent nothing for too long since the request was sent.
     var isOverdue = false
   }
 
   enum Phase: Hashable {
     /// To be started when there is a connection.
     case idle
-    /// To be started then.
+    /// To be started at this time.
     case pausing(until: Instant)
     /// Under way.
     case started(RequestKey, hasEnded: Bool)
-    /// The relay has closed it behind EOSE: to be started again then, or never.
+    /// The relay has closed it after EOSE: to be started again at this time, or never.
     case closed(again: Instant?)
-    /// Nothing more can come, and it is done.
+    /// Nothing more can come; the interest is done.
     case done
-    /// Not again on this connection, or not before then.
+    /// Not started again on this connection, or not before this time.
     case refused(until: Instant?)
   }
 
@@ -130,7 +130,7 @@ public struct SubscriptionSet: Sendable {
   private var generator: SeededGenerator
   private var entries: [String: Entry] = [:]
   private var keys: [RequestKey: String] = [:]
-  /// Keys in the order of their wishes.
+  /// Numbers the interests in the order in which they came.
   private var nextNumber: UInt64 = 0
   private var nextKey: UInt64
   private var isOpen = false
@@ -139,22 +139,22 @@ public struct SubscriptionSet: Sendable {
   /// Since when the relay is held back; nil while it is not.
   private var heldSince: Instant?
 
-  /// Request keys of standing requests begin here; the shell's own stay below.
+  /// The keys of this set's requests begin here; those of the shell are below.
   public static let firstRequestKey: UInt64 = 1 << 63
 
-  /// No wishes. `seed` should differ between relays and starts.
+  /// An empty set. `seed` should differ between relays and starts.
   public init(limits: SubscriptionLimits = SubscriptionLimits(), seed: UInt64) {
     self.limits = limits
     generator = SeededGenerator(seed: seed)
     nextKey = Self.firstRequestKey
   }
 
-  /// Whether anything is wished.
+  /// Whether there is no interest.
   public var isEmpty: Bool { entries.isEmpty }
-  /// Keys of what is wished.
+  /// The interests, by key.
   public var wishes: [String: Subscription] { entries.mapValues(\.wish) }
 
-  /// How a wish is; nil when there is none of this key.
+  /// The report of an interest; nil when there is no interest with this key.
   public func report(_ key: String) -> Report? {
     guard let entry = entries[key] else { return nil }
     let state: State =
@@ -168,9 +168,9 @@ public struct SubscriptionSet: Sendable {
     return Report(state: state, events: entry.events, overdue: overdue)
   }
 
-  // MARK: Wishes
+  // MARK: Interests
 
-  /// This is wished from now on. The same wish under the same key changes nothing; another one replaces it.
+  /// Adds an interest. The same interest under the same key changes nothing; another one replaces it.
   public mutating func wish(_ key: String, _ wish: Subscription, at now: Instant) -> [Action] {
     if entries[key]?.wish == wish { return [] }
     var actions = remove(key)
@@ -180,7 +180,7 @@ public struct SubscriptionSet: Sendable {
     return settled(actions, at: now)
   }
 
-  /// Nobody wishes this any more.
+  /// Removes an interest.
   public mutating func drop(_ key: String, at now: Instant) -> [Action] { settled(remove(key), at: now) }
 
   private mutating func remove(_ key: String) -> [Action] {
@@ -191,7 +191,7 @@ public struct SubscriptionSet: Sendable {
 
   // MARK: What happens
 
-  /// The connection stands.
+  /// The connection is open.
   public mutating func opened(at now: Instant) -> [Action] {
     isOpen = true
     whyClosed = nil
@@ -209,7 +209,7 @@ public struct SubscriptionSet: Sendable {
     return settled([], at: now)
   }
 
-  /// The account has shown himself to the relay: what was refused for want of his signature is asked again.
+  /// The account has authenticated: interests that were refused because its signature was missing are sent again.
   public mutating func shown(_ account: PublicKey, at now: Instant) -> [Action] {
     var actions: [Action] = []
     for (key, entry) in entries where entry.wish.account == account {
@@ -221,7 +221,7 @@ public struct SubscriptionSet: Sendable {
     return settled(actions, at: now)
   }
 
-  /// There is no connection, and why.
+  /// There is no connection, for this reason.
   public mutating func closed(why: String?, at now: Instant) -> [Action] {
     let reason = why ?? whyClosed
     guard isOpen || reason != whyClosed else { return [] }
@@ -237,7 +237,7 @@ public struct SubscriptionSet: Sendable {
 
   /// An event came for a request.
   ///
-  /// - Returns: the key of its wish; nil when it is wished no more.
+  /// - Returns: the key of its interest; nil when the interest was removed.
   public mutating func delivered(_ request: RequestKey, at now: Instant) -> String? {
     guard let key = keys[request] else { return nil }
     entries[known: key].events += 1
@@ -273,7 +273,7 @@ public struct SubscriptionSet: Sendable {
     return settled([.commit(key, request)], at: now)
   }
 
-  /// All that came before that EOSE is committed.
+  /// All events before that EOSE are committed.
   public mutating func committed(_ key: String, _ request: RequestKey, at now: Instant) -> [Action] {
     guard let entry = entries[key], entry.committing == request else { return [] }
     var actions: [Action] = []
@@ -289,7 +289,7 @@ public struct SubscriptionSet: Sendable {
     return settled(actions + [.changed(key)], at: now)
   }
 
-  /// The request is over without having been cancelled.
+  /// The request has ended without a cancel.
   public mutating func failed(_ request: RequestKey, _ failure: WorkFailure, at now: Instant) -> [Action] {
     guard let key = keys.removeValue(forKey: request), let entry = entries[key] else { return [] }
     if failure.code == .closedByRelay, closedBehindEnd(key, entry, failure.reason, at: now) {
@@ -298,7 +298,7 @@ public struct SubscriptionSet: Sendable {
     entries[known: key].committing = nil
     switch failure.code {
     case .relayUnreachable, .disconnected, .closing, .timedOut:
-      // `opened` comes before anything is started again.
+      // `opened` comes before any request is started again.
       isOpen = false
       entries[known: key].phase = .idle
     case .full:
@@ -322,8 +322,8 @@ public struct SubscriptionSet: Sendable {
     return settled([.changed(key)], at: now)
   }
 
-  /// The relay has closed a subscription behind its EOSE: whether that is no refusal. What was asked for once is over
-  /// with EOSE, whatever is said behind it.
+  /// Handles CLOSED after EOSE; returns false if it is a refusal. An interest that is not live is done with EOSE,
+  /// whatever reason the CLOSED has.
   private mutating func closedBehindEnd(
     _ key: String, _ entry: Entry, _ reason: RelayReason?, at now: Instant
   ) -> Bool {
@@ -333,7 +333,7 @@ public struct SubscriptionSet: Sendable {
       return true
     }
     if reason?.namesError ?? false { return false }
-    // One that has stood for long was closed for its age; the next may stand as long.
+    // A subscription that was open for long was closed for its age; the next one may be open as long.
     let hasStood = now.milliseconds(since: entry.endedAt) >= limits.closedCeilingMilliseconds
     let closings = hasStood ? 0 : entry.closings
     let wait = min(limits.closedMilliseconds << UInt64(min(closings, 16)), limits.closedCeilingMilliseconds)
@@ -383,15 +383,15 @@ public struct SubscriptionSet: Sendable {
     "it has sent neither an event nor EOSE for \(limits.patienceMilliseconds / 1_000) s"
   }
 
-  /// When nobody waits any longer for the EOSE of a relay that says nothing. Where more than that is wanted of it the
-  /// request stands on, since what is new may come all the same.
+  /// When the set stops waiting for the EOSE of a silent relay. A live request remains open, because new events may
+  /// still come.
   private func patienceEnd(of entry: Entry) -> Instant? {
     entry.isOverdue || heldSince != nil ? nil : entry.lastSign.advanced(milliseconds: limits.patienceMilliseconds)
   }
 
   // MARK: What follows
 
-  /// Starts what may be started, in the order of the wishes, and sets the timer.
+  /// Starts what may be started, in the order of the interests, and sets the timer.
   private mutating func settled(_ actions: [Action], at now: Instant) -> [Action] {
     var actions = actions
     if isOpen {

@@ -12,16 +12,16 @@ import TLS
 import WebSocket
 import WorkerKit
 
-/// What relays say of themselves, and who is being asked for it.
+/// The information documents of relays, and the fetches under way.
 struct InformationTable {
-  /// What was fetched.
+  /// The documents that were fetched.
   var shelf = InformationCache()
-  /// Questions under way. Who asks for the same waits for the same.
+  /// Fetches under way. Callers that ask for the same document wait for the same fetch.
   var fetches: [Query: Task<Result<InformationCache.Document, Refusal>, Never>] = [:]
-  /// Made at the first question.
+  /// Made for the first fetch.
   var client: HTTPClient?
 
-  /// One question. Foreign ones stand apart: they may come to nothing where one's own does not.
+  /// What is fetched. A fetch for a foreign relay is a separate one: it may fail where one for an own relay does not.
   struct Query: Hashable {
     let relay: RelayURL
     let isForeign: Bool
@@ -102,7 +102,7 @@ extension Connector {
     return client
   }
 
-  /// Draining: whoever asked is told, rather than waiting for a relay that takes its time.
+  /// For a drain: ends the fetches, so that their callers get an answer without waiting for slow relays.
   func endFetches() { for task in information.fetches.values { task.cancel() } }
 
   // MARK: Refusals
@@ -132,7 +132,7 @@ extension Connector {
 extension JSONValue {
   /// A relay's document under the names of NIP-11.
   fileprivate init(_ information: RelayInformation) {
-    // What was just written as JSON is JSON.
+    // JSON that was just written can be read.
     do throws(Refusal) {
       self = try JSONPayload.decode(JSONValue.self, from: JSONPayload.encode(information))
     } catch {

@@ -6,34 +6,36 @@ import Logging
 import Nostr
 import RelaySession
 
-// This Roost's own relays, which are not dialled: what they would bring is in the store already, and what they would be
-// sent comes back to whoever sends it. Where they listen roostd says; see `OwnAddresses`.
+// This Roost's own relays are not dialled: their events are already in the store, and an event sent to them would come
+// back to its sender. roostd says where they listen; see `OwnAddresses`.
 //
-// Most are known by their URL, and for those there is never a link. The others are known when a connection has led
-// there: its work fails, its wishes are refused, and the link is left. Nothing of it is kept for names that callers
-// give, because a name may lead elsewhere tomorrow: new work dials again, and is told again.
+// Most are known by their URL; the connector never makes a link for them. The others are found when a connection leads
+// to an own relay: then its work fails, its interests are refused, and the connector drops the link. For names that
+// callers give, the connector remembers nothing of this, because a name may lead elsewhere tomorrow. New work dials
+// again, and fails again.
 
 extension OwnAddresses {
-  /// Why a connection between these ends is not wanted, if so.
+  /// Why this Roost does not want a connection between these addresses; nil if it may be made.
   func objection(to peer: SocketAddress, from local: SocketAddress) -> String? {
     includes(peer: peer.host, port: peer.port, local: local.host) ? Self.reason : nil
   }
 }
 
 extension Connector {
-  /// Whether the URL says that it is one of our own.
+  /// Whether the URL is one of this Roost's own relays.
   func isOwn(_ url: RelayURL) -> Bool { own.includes(host: url.host, port: url.port) }
 
-  /// - Throws: `own-relay` for a URL that is one of our own.
+  /// - Throws: `own-relay` for the URL of one of this Roost's own relays.
   func refuseOwn(_ url: RelayURL) throws(Refusal) {
     guard isOwn(url) else { return }
     throw Refusal(.ownRelay, "\(url) is not dialled: \(OwnAddresses.reason)", outcome: .notStarted)
   }
 
-  /// Why a relay that is not connected will not be; nil when that is not known.
+  /// Why the connector will not dial this relay; nil when there is no known reason.
   func reasonAgainst(_ url: RelayURL) -> String? { isOwn(url) ? OwnAddresses.reason : ledHome[url] }
 
-  /// Takes over where our own relays listen: leaves those that are connected, and asks those that are none any more.
+  /// Adopts the addresses where own relays listen: leaves those that are connected, and sends the interests of relays
+  /// that are no longer own.
   func adoptOwn(_ settings: ConnectorSettings) {
     let before = own
     own = OwnAddresses(settings.ownAddresses)
@@ -61,7 +63,7 @@ extension Connector {
     relaysChanged([url])
   }
 
-  /// What is wished of a relay is not to be had.
+  /// Refuses all interests at a relay.
   private func refuseWishes(at url: RelayURL, _ reason: String) {
     let keeper = wishes.keepers.removeValue(forKey: url)
     for (key, taken) in wishes.taken where taken.relay == url && taken.wish != nil {
@@ -71,7 +73,7 @@ extension Connector {
     }
   }
 
-  /// Somebody wants a relay dialled again that has led home.
+  /// A caller of `relay.retry` wants a relay dialled again whose connection led to an own relay.
   func comeBack(to url: RelayURL) throws(Refusal) {
     let reason = ledHome.removeValue(forKey: url)
     for key in wishes.home.keys { if let read = wishes.taken[key], read.relay == url { try wish(read) } }

@@ -16,30 +16,30 @@ struct PublishInFlight {
   let request: BusRequest
   let relay: RelayURL
   let id: String
-  /// Whether other people have named the relay.
+  /// Whether the relay's name comes from other people.
   let isForeign: Bool
 }
 
 extension Connector {
-  /// How long a relay may be silent: as configured, and a little less than the caller waits, so that the caller hears
-  /// what was wrong instead of only that time ran out.
+  /// How long a relay may be silent: as configured, but a little less than the caller waits. So the caller receives the
+  /// reason, and not only a timeout.
   private func patience(for request: BusRequest) -> UInt64 {
     min(settings.requestTimeoutMilliseconds, callersMilliseconds(of: request) ?? .max)
   }
 
-  /// A little less than the caller waits; nil if he does not say how long.
+  /// A little less than the caller waits; nil if the caller sets no time.
   private func callersMilliseconds(of request: BusRequest) -> UInt64? {
     let ttl = UInt64(request.ttlMilliseconds)
     return ttl > 0 ? max(1, ttl - ttl / 10) : nil
   }
 
-  /// How long an answer may take in all, however lively the relay is: a little less than the caller waits, or a
-  /// multiple of the longest silence.
+  /// How long an answer may take in all, even from a relay that sends all the time: a little less than the caller
+  /// waits, or a multiple of the longest silence.
   private func totalMilliseconds(for request: BusRequest) -> UInt64 {
     callersMilliseconds(of: request) ?? settings.requestTimeoutMilliseconds * Self.totalPerSilence
   }
 
-  /// How many times the longest silence an answer may take, if the caller does not say.
+  /// How many times the longest silence an answer may take, if the caller sets no time.
   private static let totalPerSilence: UInt64 = 10
 
   // MARK: relay.request
@@ -47,7 +47,7 @@ extension Connector {
   func request(_ request: BusRequest, _ wanted: RelayRequest) throws(Refusal) -> RelayRequestResult? {
     let url = try resolve(wanted.relay)
     let list = try Filter.list(argument: wanted.filters ?? [.object([:])], countMaximum: RawFilters.countMaximum)
-    // Some relays take an empty list for no condition at all, and would send everything.
+    // Some relays read an empty list as no condition, and would send everything.
     guard let filters = RawFilters(matchingSomething: list) else {
       return RelayRequestResult(relay: url.text, events: 0, isComplete: true)
     }
@@ -62,7 +62,7 @@ extension Connector {
     }
     requests[key] = inHand
     link.noteOwnWish()
-    // It may take as long as the caller reads: that is not a stuck worker.
+    // The request may take as long as the caller takes to read. That does not make a stuck worker.
     request.accept()
     request.onCancel = { [unowned self] in cancelled(key) }
     let patience = patience(for: request)
@@ -87,7 +87,7 @@ extension Connector {
     }
   }
 
-  /// The relay has shown life, or (`progressed` false) it is the caller's turn, for as long as it likes.
+  /// The relay has sent something, or (`progressed` false) the caller must read first, for as long as it likes.
   private func deadlineMoved(_ key: RequestKey, _ progressed: Bool) {
     guard let request = requests[key] else { return }
     let silenceEnd = EventLoop.process.now.advanced(milliseconds: settings.requestTimeoutMilliseconds)
@@ -148,7 +148,7 @@ extension Connector {
     }
   }
 
-  /// - Throws: `bad-request` for what is no public key.
+  /// - Throws: `bad-request` for a text that is not a public key.
   static func account(_ text: String) throws(Refusal) -> PublicKey {
     guard let account = PublicKey(text) else {
       throw Refusal(.badRequest, "'account' is not 64 lower-case hexadecimal digits", outcome: .notStarted)
@@ -254,10 +254,10 @@ extension Connector: RelayLinkOwner {
     relaysChanged([link.url])
   }
 
-  /// Shorter than the session waits for a signature, so that its reason is heard.
+  /// Shorter than the session waits for a signature, so that the session receives the signer's reason.
   private static let signerMilliseconds: UInt32 = 4_000
 
-  /// Whose request it is: nil for one of the bus.
+  /// The subscriber that made this request; nil for a request of the bus.
   private func keeper(of key: RequestKey, at link: RelayLink) -> RelaySubscriber? {
     key.rawValue >= SubscriptionSet.firstRequestKey ? wishes.keepers[link.url] : nil
   }

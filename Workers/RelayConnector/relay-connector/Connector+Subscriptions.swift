@@ -9,32 +9,32 @@ import RelaySession
 import RelaySubscriptions
 import WorkerKit
 
-/// What is wished of all relays of a connector.
+/// The interests at all relays of a connector.
 struct SubscriptionTable {
-  /// The planner's life and the version of its wishes; nil before the first.
+  /// The generation of the planner and the version of its interests; nil before the first `relay.desire`.
   var state: (generation: Int64, version: Int64)?
-  /// All of them.
+  /// All interests, by key.
   var taken: [String: AcceptedSubscription] = [:]
-  /// Of each relay.
+  /// The subscriber of each relay with interests.
   var keepers: [RelayURL: RelaySubscriber] = [:]
-  /// Wishes that no event can match: nobody is asked.
+  /// Interests that no event can match: no relay is asked.
   var void: Set<String> = []
-  /// Wishes of this Roost's own relay, and the words about it: nobody is asked either.
+  /// Interests at this Roost's own relays, with the reason for the refusal. The connector does not dial these relays.
   var home: [String: String] = [:]
-  /// When EOSE came last, seconds since 1970.
+  /// When the last EOSE came, seconds since 1970.
   var storedAt: [String: Int64] = [:]
 
   @EventLoopActor
   func hasWishes(at url: RelayURL) -> Bool { keepers[url].map { !$0.isEmpty } ?? false }
 }
 
-/// A wish as it was taken.
+/// An interest that the connector has accepted.
 struct AcceptedSubscription {
   let key: String
   let relay: RelayURL
   let filters: [Filter]
   let isForeign: Bool
-  /// Nil when nothing can match.
+  /// Nil when no event can match.
   let wish: SubscriptionSet.Subscription?
 }
 
@@ -70,7 +70,7 @@ extension Connector {
       key: desired.key, relay: relay, filters: filters, isForeign: desired.isForeign ?? false, wish: wish)
   }
 
-  /// How many ids are asked for; nil where other events may match as well.
+  /// The number of ids in the filters; nil when other events may match too.
   private static func idCount(of filters: [Filter]) -> Int? {
     var ids: Set<EventID> = []
     for filter in filters {
@@ -92,7 +92,7 @@ extension Connector {
       try requireDialling(relay, besides: others.count)
       others.insert(relay)
     }
-    // Only encryption can fail here: with those that need it in front, all are made or none.
+    // Only encryption can fail here. With the relays that need it first, the connector makes all links or none.
     for relay in dialled.sorted(by: { $0.isSecure && !$1.isSecure }) { _ = try link(relay) }
   }
 
@@ -145,7 +145,7 @@ extension Connector {
     return nil
   }
 
-  /// Callers that may follow at a time.
+  /// The most callers of `relay.follow` at a time.
   private static let followerMaximum = 32
 
   func changed(_ key: String) {
@@ -153,7 +153,7 @@ extension Connector {
     for follower in followers { follower.changed(key) }
   }
 
-  /// A wish as it stands; nil when it is none.
+  /// The state of an interest; nil when there is no interest with this key.
   func report(_ key: String) -> RequestReport? {
     guard let relay = wishes.taken[key]?.relay else { return nil }
     if let reason = wishes.home[key] {
@@ -173,6 +173,6 @@ extension Connector {
     return told
   }
 
-  /// Most characters of a reason that are told.
+  /// The most characters of a reason in a report.
   private static let reasonLengthMaximum = 200
 }

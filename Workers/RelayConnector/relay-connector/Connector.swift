@@ -11,18 +11,18 @@ import RelaySubscriptions
 import TLS
 import WorkerKit
 
-// The relay connector: what the bus wants of relays, done.
+// The relay connector: carries out what callers on the bus want of relays.
 //
 //    relay.request, relay.publish ──▶ RelayLink ──▶ relay       one answer each: Connector+Requests
-//    relay.desire ──▶ RelaySubscriber ──▶ RelayLink                   what is to stand: Connector+Wishes
-//                          └──▶ IngestSender ──▶ store.import until EOSE, store.ingest behind it
+//    relay.desire ──▶ RelaySubscriber ──▶ RelayLink            the interests: Connector+Subscriptions
+//                          └──▶ IngestSender ──▶ store.import until EOSE, store.ingest after it
 //
-// Back-pressure goes all the way: a part that finds no credit waits here, and so does what is for the store; the
-// session is told that delivery stalls, the socket is not read, and the relay's TCP window closes. One slow caller
-// holds back the others of the same relay (they share its connection), and nobody else. A slow store holds back the
-// relays that have more waiting for it than their part (see IngestRuns), and no others.
+// Back-pressure goes all the way. A part for which there is no credit waits here, and so do events for the store. The
+// session then stalls delivery, the connector does not read the socket, and the relay's TCP window closes. A slow
+// caller holds back the other callers of the same relay, which share its connection, and no other caller. A slow store
+// holds back only the relays that have more than their share of events waiting for it (see IngestRuns).
 
-/// Serves `relay.*`: the relays of a group, and what is wanted of them.
+/// Serves `relay.*`: the relays of a group, and the work for them.
 @EventLoopActor
 final class Connector {
   let worker: Worker
@@ -33,35 +33,35 @@ final class Connector {
   private(set) var configured: [RelayURL] = []
   /// Where this Roost's own relays listen, see Connector+Own.
   var own = OwnAddresses()
-  /// Relays of the group whose connection has led there, and the words about it.
+  /// Relays of the group whose connection led to an own relay, with the reason.
   var ledHome: [RelayURL: String] = [:]
   private var idleTimers: [RelayURL: LoopTimer] = [:]
   private var nextKey: UInt64 = 1
-  /// Whether relays are other than was told last, and whether that is being told.
+  /// Whether a state has changed since the last publish, and whether a publish is under way.
   private var (areStatesNew, isTellingStates) = (false, false)
-  /// Encrypts for all relays at `wss://`; made for the first, since the machine's authorities take memory.
+  /// The encryption for all relays at `wss://`. Made for the first one, because the machine's authorities take memory.
   private var security: TLSClient?
 
-  /// What is under way, see Connector+Requests.
+  /// The `relay.request` calls under way, see Connector+Requests.
   var requests: [RequestKey: RequestInFlight] = [:]
-  /// The same for events.
+  /// The `relay.publish` calls under way.
   var publishes: [PublishKey: PublishInFlight] = [:]
-  /// What is to stand, see Connector+Wishes.
+  /// The interests, see Connector+Subscriptions.
   var wishes = SubscriptionTable()
-  /// Who follows it.
+  /// The callers of `relay.follow`.
   var followers: [Follower] = []
-  /// Whose bytes are in hand, and who is quarantined for them.
+  /// Which relay's bytes are being processed, and which relays are in quarantine.
   let quarantine: QuarantineService
-  /// Relays that have asked not to be dialled again.
+  /// Relays that asked not to be dialled again.
   var dismissals = Dismissals()
-  /// What relays say of themselves, see Connector+Information.
+  /// The information documents of relays, see Connector+Information.
   var information = InformationTable()
-  /// To the store: what relays had stored, and what is new.
+  /// The senders to the store: one for stored events, one for new ones.
   let lines: IngestSenders
 
-  /// Relays that may be dialled by name besides the configured ones.
+  /// How many relays callers may name in addition to the configured ones.
   static let ephemeralMaximum = 64
-  /// A relay that need not be connected, and has no work, is left after this long.
+  /// How long a link is kept that is not wanted and has no work.
   static let idleMilliseconds: UInt64 = 60_000
 
   init(_ worker: Worker) throws(Refusal) {
@@ -99,7 +99,7 @@ final class Connector {
     }
   }
 
-  /// Opens what is configured and leaves what is not any more.
+  /// Opens the configured relays, and leaves those that are no longer configured.
   private func adopt(_ settings: ConnectorSettings) throws(Refusal) {
     var wanted: [RelayURL] = []
     for text in settings.relays { wanted.append(try parse(text)) }
@@ -107,7 +107,7 @@ final class Connector {
     configured = wanted
     adoptOwn(settings)
     for url in gone { dismissals.forget(url) }
-    // What is wished of one by name continues without the configuration.
+    // Interests at a relay that is dialled by name continue without the configuration.
     for url in gone where !isWanted(url) { retire(url) }
     for url in wanted { links[url]?.noteOwnWish() }
     if settings.connect != .onDemand {
@@ -126,7 +126,7 @@ final class Connector {
     log.info("left", metadata: ["relay": "\(url)"])
   }
 
-  /// Draining: what streams is cut short, rather than waiting for a relay or a caller that takes its time.
+  /// For a drain: ends streams early, without waiting for a slow relay or caller.
   private func finishLive() {
     for link in links.values { link.releaseAll() }
     for follower in followers { follower.finish() }
@@ -141,8 +141,8 @@ final class Connector {
     }
   }
 
-  /// The relay a caller means: the one it names, or the only one there is. It takes no place yet: ``link(_:)`` is for
-  /// who has work for it.
+  /// The relay that a caller means: the one it names, or the only one configured. This makes no link: only a caller
+  /// with work for the relay calls ``link(_:)``.
   func resolve(_ text: String?) throws(Refusal) -> RelayURL {
     guard let text else {
       guard configured.count == 1, let only = configured.first else {
@@ -158,7 +158,7 @@ final class Connector {
     return url
   }
 
-  /// - Parameter besides: how many others that are no relays of the group are to be dialled as well.
+  /// - Parameter besides: the number of other relays outside the group that will also be dialled.
   func requireDialling(_ url: RelayURL, besides: Int) throws(Refusal) {
     if links[url] != nil || configured.contains(url) { return }
     guard settings.ephemeral else {
@@ -172,8 +172,8 @@ final class Connector {
     }
   }
 
-  /// What encrypts for this relay, if anything does. The file of authorities is of the worker's whole life: its sandbox
-  /// was made for it.
+  /// The encryption for this relay, if its URL needs it. The file of authorities cannot change during the worker's
+  /// life, because the sandbox was made for it.
   private func security(for url: RelayURL) throws(Refusal) -> TLSClient? {
     guard url.isSecure else { return nil }
     do throws(TrustFault) { return try trust() } catch {
@@ -181,7 +181,7 @@ final class Connector {
     }
   }
 
-  /// What knows whom to trust, the one of this process.
+  /// The TLS client of this process, with its authorities.
   func trust() throws(TrustFault) -> TLSClient {
     if let security { return security }
     let file = settings.caFile
@@ -201,14 +201,14 @@ final class Connector {
     return link
   }
 
-  /// Whether a relay is to be connected, work or no work.
+  /// Whether a relay is to be connected even without work.
   func isWanted(_ url: RelayURL) -> Bool {
     (configured.contains(url) && settings.connect != .onDemand) || wishes.hasWishes(at: url)
   }
 
-  /// A relay that need not be connected and has nothing to do is left after a while.
+  /// Leaves a relay after a while, if it need not be connected and has no work.
   func settle(_ link: RelayLink?) {
-    // One that was left already ends its work now; its URL may have another by then.
+    // A link that was left already ends its work now; by then its URL may have another link.
     guard let link, links[link.url] === link, !isWanted(link.url), !link.hasWork else { return }
     let url = link.url
     let timer = idleTimers[url] ?? LoopTimer()
@@ -241,14 +241,14 @@ final class Connector {
 
   // MARK: States
 
-  /// The relays of the group, and those that are dialled besides.
+  /// The relays of the group, and the others that are dialled.
   var urls: Set<RelayURL> { Set(links.keys).union(configured) }
 
   var states: RelayStates {
     RelayStates(relays: urls.map(state).sorted { $0.relay < $1.relay })
   }
 
-  /// The same, with what there is to say of those relays that have made a remark last.
+  /// The same, with remarks for the relays that made the latest ones.
   private var remarkedStates: RelayStates {
     var states = states
     var remarks: [String: [RelayRemark]] = [:]
@@ -273,7 +273,7 @@ final class Connector {
     return state
   }
 
-  /// One line for `roost status`. A relay that nobody needs is none that is missing.
+  /// One line for `roost status`. An idle relay does not count as a missing one.
   private func summary(_ states: RelayStates) -> String {
     let idle = states.relays.count { $0.state == .idle }
     let open = states.relays.count { $0.state == .open }
@@ -289,7 +289,7 @@ final class Connector {
     return quarantined > 0 ? "\(text), \(quarantined) quarantined" : text
   }
 
-  /// Tells whoever listens that relays are other than before.
+  /// Announces to followers and subscribers that the state of these relays has changed.
   func relaysChanged(_ urls: [RelayURL]) {
     for url in urls { for follower in followers { follower.changed(url) } }
     areStatesNew = true
@@ -298,14 +298,14 @@ final class Connector {
     EventLoopActor.task { [self] in await tellStates() }
   }
 
-  /// All relays stand in what is told, so a change that comes while it is told is told with those behind it: a hundred
-  /// relays that connect at once are no hundred texts of a hundred relays.
+  /// Each publish contains all relays, so changes that come during one are gathered for the next: a hundred relays that
+  /// connect at once do not cause a hundred lists of a hundred relays.
   private func tellStates() async {
     while areStatesNew {
       areStatesNew = false
       let states = states
       bus.sendStatus(StatusReport(text: summary(states)))
-      // Whoever listens gets the next one; nobody waits for this one.
+      // Subscribers receive the next publish; no caller waits for this one.
       do throws(Refusal) { try await bus.publish(RelayTopic.states, states) } catch {}
     }
     isTellingStates = false
@@ -313,7 +313,7 @@ final class Connector {
 }
 
 extension Refusal {
-  /// What a session's failure is to the caller.
+  /// The refusal that the caller receives for a session's failure.
   init(_ failure: WorkFailure) {
     let outcome: Outcome = failure.outcome == .unknown ? .unknown : .notStarted
     self.init(

@@ -1,19 +1,20 @@
 import Addresses
 import Nostr
 
-// Relays that have sent us away for good: close code 4000. Until December 2023 NIP-01 said that a client should not
-// connect again after it, and relays still use it so. Such a relay is not dialled until somebody asks for it by
-// relay.retry, it is taken out of the configuration, or the connector starts again. It is kept here and not with the
-// link, since a link without work is left after a minute, and new work would dial.
+// Relays that have dismissed this client for good, by close code 4000. Until December 2023 NIP-01 said that a client
+// should not connect again after it, and relays still use it so. The connector does not dial such a relay until a
+// caller asks for it by relay.retry, the relay is removed from the configuration, or the connector restarts. The
+// reasons are kept here and not in the link, because a link without work is dropped after a minute, and new work would
+// dial again.
 
-/// Which relays have asked not to be dialled again, and what they said.
+/// Which relays asked not to be dialled again, and their reasons.
 struct Dismissals {
   private var reasons: [RelayURL: String] = [:]
   private var order: [RelayURL] = []
 
-  /// The close code that asks for it.
+  /// The close code with which a relay asks for it.
   static let closeCode: UInt16 = 4000
-  /// Most relays that are remembered; the one that has said so first is forgotten, and may be dialled again.
+  /// The most relays that are remembered. Beyond it the oldest is forgotten, and may be dialled again.
   private static let relayMaximum = 256
 
   /// Why a relay is not dialled; nil when it may be.
@@ -29,7 +30,7 @@ struct Dismissals {
     if order.count > Self.relayMaximum { forget(order[0]) }
   }
 
-  /// Somebody wants the relay tried nevertheless.
+  /// The relay may be dialled again.
   mutating func forget(_ relay: RelayURL) {
     guard reasons.removeValue(forKey: relay) != nil else { return }
     order.removeAll { $0 == relay }

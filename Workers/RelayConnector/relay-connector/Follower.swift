@@ -6,7 +6,7 @@ import Frames
 import Nostr
 import WorkerKit
 
-/// One `relay.follow`: first all there is, then what changes, gathered while the caller takes none.
+/// One `relay.follow`: first the whole state, then the changes. They are gathered while the caller takes no part.
 @EventLoopActor
 final class Follower {
   private let request: BusRequest
@@ -18,7 +18,7 @@ final class Follower {
   private var isOver = false
   private var waiter: CheckedContinuation<Void, Never>?
 
-  /// Most requests of one part, so that it fits the smallest frame.
+  /// The most interests, and the most relays, of one part, so that it fits the smallest frame.
   private static let partMaximum = 128
 
   init(_ request: BusRequest, of connector: Connector) {
@@ -28,7 +28,7 @@ final class Follower {
     requests = Set(connector.wishes.taken.keys)
   }
 
-  /// Tells until the caller cancels; `onEnd` is called then.
+  /// Reports until the caller cancels; then calls `onEnd`.
   func begin(_ onEnd: @escaping @EventLoopActor () -> Void) {
     request.onCancel = { [self] in
       isOver = true
@@ -51,7 +51,7 @@ final class Follower {
     wake()
   }
 
-  /// The wishes have another version, or other relays are dialled besides those of the group.
+  /// The interests have another version, or the setting for other relays has changed.
   func changed() {
     isStateNew = true
     wake()
@@ -73,7 +73,8 @@ final class Follower {
         continue
       }
       do throws(Refusal) { try await request.send(next(), of: RelayMethod.follow) } catch {
-        // Of one that is cancelled, or whose bus has ended, this is nothing; any other hears it and follows again.
+        // If the caller has cancelled, or its bus has ended, this does nothing. Any other caller sees the error and
+        // follows again.
         request.refuse(error)
         return
       }

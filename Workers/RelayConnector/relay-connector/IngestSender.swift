@@ -8,14 +8,14 @@ import Logging
 import Nostr
 import RelaySubscriptions
 
-/// The two lines to the store: what relays had stored goes over the bulk lane, what is new over the live one.
+/// The two senders to the store: stored events of relays use the bulk lane, new events the live lane.
 @EventLoopActor
 final class IngestSenders {
   let stored: IngestSender
   let live: IngestSender
-  /// Called with true when a relay must wait, and with false when it need not any more.
+  /// Called with true when a relay must wait, and with false when it no longer must.
   var onHeld: (@EventLoopActor (RelayURL, Bool) -> Void)?
-  /// Relays that must wait, the one that has waited longest first.
+  /// Relays that must wait; the first has waited longest.
   private var held: [RelayURL] = []
 
   init(_ bus: BusConnection) {
@@ -24,10 +24,10 @@ final class IngestSenders {
     for line in [stored, live] { line.onAnswered = { [unowned self] in release() } }
   }
 
-  /// Whether a relay must wait, since too much of what it has sent is here already.
+  /// Whether a relay must wait because too many of its events are here already.
   func isHeld(_ relay: RelayURL) -> Bool { held.contains(relay) }
 
-  /// Takes an event of a relay along, over one of the two; false when it is too large for the bus.
+  /// Adds an event of a relay to one of the two senders; false when it is too large for the bus.
   func append(_ event: UnsafeRawBufferPointer, of relay: RelayURL, subscription: UInt32, on line: IngestSender) -> Bool
   {
     let isTaken = line.append(event, relay: relay.text, subscription: subscription)
@@ -38,7 +38,7 @@ final class IngestSenders {
     return isTaken
   }
 
-  /// Lets relays go on that need not wait. What one of them brings at once takes its own part, and nobody else's.
+  /// Lets relays continue that need not wait. What a relay then sends uses only its own share.
   private func release() {
     let free = held.filter { !stored.mustWait($0.text) && !live.mustWait($0.text) }
     if free.isEmpty { return }
@@ -47,10 +47,10 @@ final class IngestSenders {
   }
 }
 
-/// One line to the store: runs go out, and go again when the store was not there or could not write them.
+/// One sender of runs to the store. It sends a run again when the store was away or could not write it.
 @EventLoopActor
 final class IngestSender {
-  /// Called when a run was answered, and others went out for it.
+  /// Called when a run was answered, and the next runs were sent.
   var onAnswered: (@EventLoopActor () -> Void)?
 
   private let method: Method<IngestRun, IngestResult>
@@ -60,9 +60,9 @@ final class IngestSender {
   private var nextName: UInt64 = 0
   private var commits: [UInt64: @EventLoopActor () -> Void] = [:]
 
-  /// First wait after a run was refused, in milliseconds; doubled each time.
+  /// The first wait after a run was refused, in milliseconds; each further one is twice as long.
   private static let retryMilliseconds: UInt64 = 100
-  /// Longest wait.
+  /// The longest wait.
   private static let retryMaximumMilliseconds: UInt64 = 10_000
 
   init(_ method: Method<IngestRun, IngestResult>, _ bus: BusConnection) {
@@ -72,10 +72,10 @@ final class IngestSender {
       limits: IngestRuns.Limits(frameByteCountMaximum: bus.welcome.frameLimit - FrameHeader.lengthMinimum))
   }
 
-  /// Whether so much of a relay's waits that it is not to be read.
+  /// Whether so much of a relay's data waits that the relay must not be read.
   func mustWait(_ relay: String) -> Bool { runs.mustWait(relay) }
 
-  /// Takes an event along; false when it is too large for the bus.
+  /// Adds an event; false when it is too large for the bus.
   func append(_ event: UnsafeRawBufferPointer, relay: String, subscription: UInt32) -> Bool {
     let isTaken = runs.append(
       event, relay: relay, subscription: subscription, receivedNanoseconds: WallClock.nanoseconds)
@@ -83,7 +83,7 @@ final class IngestSender {
     return isTaken
   }
 
-  /// Takes an end along; `onCommit` is called when it and all before it are committed.
+  /// Adds an end of stored events. Calls `onCommit` when it and everything before it are committed.
   func end(
     relay: String, subscription: UInt32, filters: [[UInt8]], onCommit: @escaping @EventLoopActor () -> Void
   ) {
@@ -99,7 +99,7 @@ final class IngestSender {
     while let run = runs.next() { EventLoopActor.task { [self] in await send(run) } }
   }
 
-  /// Sends a run until it is taken. The store knows what it has already: a second time does no harm.
+  /// Sends a run until the store takes it. The store recognises events that it has, so a repetition does no harm.
   private func send(_ run: IngestRuns.Run) async {
     var wait = Self.retryMilliseconds
     while true {
@@ -107,8 +107,8 @@ final class IngestSender {
         _ = try await bus.request(method, IngestRun(run.bytes))
         break
       } catch {
-        // Nothing can be wrong with a run but by a bug here. Its events are lost then, and the rest must continue; the
-        // ends of their subscriptions are never reported as committed.
+        // Only a bug here can make such a run. Its events are then lost, and the other runs must continue. The ends of
+        // its subscriptions are never reported as committed.
         if error.code == .badPayload {
           log.error(
             "the store cannot read a run; it is dropped",

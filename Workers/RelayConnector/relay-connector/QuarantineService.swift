@@ -6,10 +6,11 @@ import Nostr
 import RelayQuarantine
 import Synchronization
 
-// Who has whose bytes in hand, and who has struck how often: a InFlightTable in a file of the worker's state directory,
-// and the book that is kept in it. Without a state directory, as when started by hand, nobody is watched.
+// Which relay's bytes are being processed, and how many strikes each relay has: an InFlightTable in a file of the
+// worker's state directory, and the QuarantineList that is kept in it. Without a state directory, as when a person
+// starts the worker by hand, no relay is watched.
 
-/// The file, which is mapped before the sandbox is entered and needs no right in it.
+/// The file. It is mapped before the process enters its sandbox, so the sandbox needs no right to it.
 enum InFlightFile {
   private static let mapped = Mutex<MappedFile?>(nil)
   private static let reason = Mutex("")
@@ -27,11 +28,11 @@ enum InFlightFile {
     }
   }
 
-  /// The file; nil if there is none, and why, if something was wrong.
+  /// The file, or nil without one; and the reason, if it could not be mapped.
   static var file: (MappedFile?, complaint: String) { (mapped.withLock { $0 }, reason.withLock { $0 }) }
 }
 
-/// The watch over a connector's relays.
+/// Watches a connector's relays.
 @EventLoopActor
 final class QuarantineService {
   private let file: MappedFile?
@@ -39,7 +40,8 @@ final class QuarantineService {
   private var book: QuarantineList
   private let log: Logger
 
-  /// Reads what the process before has left: if it died with a relay's bytes in hand, that is a strike.
+  /// Reads what the previous process left. If that process died while a relay's bytes were in flight, the relay gets a
+  /// strike.
   init(log: Logger) {
     self.log = log
     let (file, complaint) = InFlightFile.file
@@ -69,31 +71,31 @@ final class QuarantineService {
     if book.strikes(of: relay).isEmpty { table?.leave(relay) }
   }
 
-  /// What to note while bytes of this relay are worked on; nil when it is not watched.
+  /// The mark to set while bytes of this relay are processed; nil when the relay is not watched.
   func mark(for url: RelayURL) -> InputMark? {
     guard let number = table?.enter(url.text), let place = table?.mark else { return nil }
     return InputMark(at: place, number: number)
   }
 
-  /// The relay is not spoken to any more.
+  /// The connector is done with the relay.
   func leave(_ url: RelayURL) { table?.leave(url.text) }
 
-  /// Why the relay is not to be dialled; nil when it may be.
+  /// The quarantine of the relay; nil when it may be dialled.
   func quarantine(of url: RelayURL) -> QuarantineList.Quarantine? {
     book.quarantine(of: url.text, at: WallClock.seconds)
   }
 
-  /// Whether the relay has strikes, so that ``handled(_:)`` is of use.
+  /// Whether the relay has strikes; only then is ``handled(_:)`` of use.
   func hasStrikes(_ url: RelayURL) -> Bool { !book.strikes(of: url.text).isEmpty }
 
-  /// A message of the relay was handled.
+  /// A message of the relay was processed.
   func handled(_ url: RelayURL) {
     guard book.handled(url.text, at: EventLoop.process.now) else { return }
     table?.keep(book.strikes(of: url.text), of: url.text)
     log.info("a strike is forgotten", metadata: ["relay": "\(url)", "left": "\(book.strikes(of: url.text).count)"])
   }
 
-  /// Somebody wants the relay tried nevertheless.
+  /// A caller of `relay.retry` wants the relay tried again now.
   func forgive(_ url: RelayURL) {
     book.forgive(url.text)
     table?.keep([], of: url.text)
@@ -101,7 +103,7 @@ final class QuarantineService {
 }
 
 extension QuarantineList.Quarantine {
-  /// A sentence's end.
+  /// The reason, as the end of a sentence.
   var reason: String {
     "\(strikeCount) times within an hour the connector died with its bytes in hand; it is not dialled for "
       + "\(max(1, secondsLeft / 60)) min, or until relay.retry"

@@ -16,11 +16,13 @@ enum RelayConnectorProgram {
     }
   }
 
-  /// What it may do: look names up, check certificates, connect to any port (a relay may listen on any), read no file
-  /// but what that needs, write none, start nothing. The one file that it changes, `in-hand`, is mapped before.
+  /// What the sandbox permits: to resolve names, to check certificates, and to connect to any port (a relay may listen
+  /// on any). It may read only the files for that, write none, and start no process. The one file that it changes,
+  /// `in-hand`, is mapped before.
   ///
-  /// The machine's authorities may be elsewhere by OpenSSL's own variables, and those of `ca-file` are anywhere: roostd
-  /// puts that setting into `ROOST_CA_FILE`, because the settings themselves come when the sandbox is closed.
+  /// OpenSSL's own variables may place the machine's authorities elsewhere, and those of `ca-file` can be anywhere.
+  /// roostd puts that setting into `ROOST_CA_FILE`, because the settings themselves arrive when the sandbox is already
+  /// closed.
   private static func profile(_ environment: [String: String]) -> SandboxProfile {
     InFlightFile.open(environment)
     let files = ["ROOST_CA_FILE", "SSL_CERT_FILE"].compactMap { environment[$0] }

@@ -10,36 +10,36 @@ import RelaySession
 import RelayQuarantine
 import WebSocket
 
-/// What the owner of links is told.
+/// What the owner of links receives from them.
 @EventLoopActor
 protocol RelayLinkOwner: AnyObject {
   /// An event came; its bytes are valid during the call.
   func link(_ link: RelayLink, delivered key: RequestKey, _ event: UnsafeRawBufferPointer)
   /// EOSE came; with `isOver` the key is free.
   func link(_ link: RelayLink, endedStored key: RequestKey, isOver: Bool)
-  /// A request is over; its key is free.
+  /// A request has failed; its key is free.
   func link(_ link: RelayLink, failed key: RequestKey, _ failure: WorkFailure)
   /// The relay's OK; the key is free.
   func link(_ link: RelayLink, answered key: PublishKey, isAccepted: Bool, _ reason: RelayReason)
   /// A publish is over without an OK; its key is free.
   func link(_ link: RelayLink, failed key: PublishKey, _ failure: WorkFailure)
-  /// The relay says something that may be about this work.
+  /// The relay sent a NOTICE that may be about this work.
   func link(_ link: RelayLink, noticed key: WorkKey, _ reason: RelayReason)
-  /// The challenge is to be signed (NIP-42).
+  /// Have the account sign the challenge (NIP-42).
   func link(_ link: RelayLink, authenticate account: PublicKey, _ challenge: String)
   /// Where this Roost's own relays listen.
   var own: OwnAddresses { get }
-  /// The connection has led to one of them, and was closed. It is of no use to dial again.
+  /// The connection led to one of them, and was closed. There is no use in dialling again.
   func linkLedHome(_ link: RelayLink)
   /// The relay has closed the connection with ``Dismissals/closeCode``.
   func linkDismissed(_ link: RelayLink, reason: String)
-  /// Why the relay is not to be dialled, if it has asked for that.
+  /// Why the relay must not be dialled, if it has asked for that.
   func dismissal(of relay: RelayURL) -> String?
-  /// Whether all who want the relay have its name from other people.
+  /// Whether all work for the relay took its name from other people.
   func isForeign(_ link: RelayLink) -> Bool
   /// The relay is held back from now on, or read again.
   func link(_ link: RelayLink, isHeld: Bool)
-  /// The connection is in another phase, or (`isNewPhase` false) somebody has shown himself on it.
+  /// The connection has another phase, or (`isNewPhase` false) other accounts have authenticated on it.
   func linkChanged(_ link: RelayLink, isNewPhase: Bool)
 }
 
@@ -63,11 +63,11 @@ final class RelayLink {
   private var lastPhase: RelaySession.Phase?
   private var lastAuthenticated: [PublicKey] = []
   private var holderCount = 0
-  /// Commands in their order; one that is carried out may bring others, which belong behind those that wait.
+  /// Actions in their order. To perform one may cause others; those go to the end.
   private var commands: [SessionAction] = []
   private var isPerforming = false
   private var isToResume = false
-  /// Events that no filter had asked for.
+  /// The number of events that match no filter.
   private var strayCount: UInt64 = 0
   /// Whether the last attempt failed because the relay is foreign.
   private var isHeldAsForeign = false
@@ -98,7 +98,7 @@ final class RelayLink {
   /// Whether requests or publishes are under way.
   var hasWork: Bool { session.requestCount > 0 || session.publishCount > 0 }
 
-  /// Tells the session something and does what it wants.
+  /// Gives the session an input, and performs its actions.
   func tell(_ body: (inout RelaySession, Instant) -> [SessionAction]) {
     perform(body(&session, EventLoop.process.now), message: UnsafeRawBufferPointer(start: nil, count: 0))
   }
@@ -115,7 +115,7 @@ final class RelayLink {
       noteChanges()
     } while !commands.isEmpty
     isPerforming = false
-    // Last: it delivers messages that have been waiting.
+    // Last, because it delivers messages that have been waiting.
     if isToResume {
       isToResume = false
       connection?.resumeReading()
@@ -158,7 +158,8 @@ final class RelayLink {
     }
   }
 
-  /// What asks a relay for its challenge: nobody's, kept by none, and old in a minute (NIP-01, NIP-40, NIP-70).
+  /// The probe for a challenge: its key belongs to no account, no relay stores it, and it expires in a minute (NIP-01,
+  /// NIP-40, NIP-70).
   private static func probe() -> Event {
     let (key, now) = (SecretKey.generate(), WallClock.seconds)
     let tags = [["-"], ["expiration", "\(now + 60)"]]
@@ -179,8 +180,8 @@ final class RelayLink {
     owner.linkChanged(self, isNewPhase: isNewPhase)
   }
 
-  /// The relay has sent an event that matches no filter of the request it is for; it was left out. Told at powers of
-  /// ten, since a relay may do nothing else.
+  /// The relay sent an event that matches no filter of its request; the event was dropped. Logged at powers of ten,
+  /// because a relay may send nothing else.
   func noteStray() {
     strayCount += 1
     var power: UInt64 = 1
@@ -196,7 +197,7 @@ final class RelayLink {
   /// Whether the relay is held back: its socket is not read.
   var isHeld: Bool { holderCount > 0 }
 
-  /// Somebody takes nothing of this relay for now; each needs a ``release()``.
+  /// A caller takes no events of this relay for now. Each call needs a ``release()``.
   func hold() {
     holderCount += 1
     guard holderCount == 1 else { return }
@@ -204,27 +205,27 @@ final class RelayLink {
     tell { session, now in session.deliveryStalled(at: now) }
   }
 
-  /// He takes again.
+  /// The caller of `hold()` takes events again.
   func release() {
     guard holderCount > 0 else { return }
     holderCount -= 1
     if holderCount == 0 { goOn() }
   }
 
-  /// Whoever holds the relay back does so no more.
+  /// Removes all holds.
   func releaseAll() {
     guard holderCount > 0 else { return }
     holderCount = 0
     goOn()
   }
 
-  /// The order counts: with the last, what has been waiting is delivered.
+  /// The order matters: the second line delivers what has been waiting.
   private func goOn() {
     owner.link(self, isHeld: false)
     tell { session, now in session.deliveryResumed(at: now) }
   }
 
-  /// The relay as this process has seen it.
+  /// The state of the relay, as this process sees it.
   var state: RelayStates.Relay {
     let counters = session.counters
     var state = RelayStates.Relay(relay: url.text, state: RelayStateWord(rawValue: session.phase.rawValue))
@@ -249,7 +250,7 @@ final class RelayLink {
     return state
   }
 
-  /// What there is to say of it, the latest first.
+  /// The remarks about the relay, the latest first.
   var remarks: [RelayRemark] {
     let now = EventLoop.process.now
     return session.remarks.latest.map { kind, remark in
@@ -261,7 +262,7 @@ final class RelayLink {
     .sorted { ($1.at, $0.kind.rawValue) < ($0.at, $1.kind.rawValue) }
   }
 
-  /// A relay's words as a line of bounded length, with nothing in it that a terminal would act on.
+  /// A relay's words as one line of bounded length, without control characters that a terminal would act on.
   private static func told(_ reason: RelayReason) -> String {
     let line = reason.text.unicodeScalars.map { scalar in
       scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value) ? " " : Character(scalar)
@@ -271,7 +272,7 @@ final class RelayLink {
 
   private func send(_ bytes: [UInt8]) {
     do throws(WebSocketFault) { try connection?.send(text: bytes) } catch {
-      // Its end is on the way, or it takes no more: either way the session hears of it as a disconnection.
+      // The connection is ending, or takes no more data. In both cases the session receives a disconnection.
       log.warning("not sent", metadata: ["relay": "\(url)", "why": "\(error)"])
       connection?.close(code: 1011, reason: "")
     }
@@ -279,13 +280,13 @@ final class RelayLink {
 
   // MARK: The connection
 
-  /// Somebody wants it dialled now, whatever was before; its strikes are forgotten already.
+  /// A caller wants the relay dialled now, whatever happened before. Its strikes are already forgotten.
   func retry() {
     hasStrikes = false
     tell { session, now in session.retryRequested(at: now) }
   }
 
-  /// Somebody of this house wants the relay: what was not dialled for strangers is dialled now.
+  /// Own work for the relay has come: if the relay was not dialled because it was foreign, it is dialled now.
   func noteOwnWish() {
     guard isHeldAsForeign else { return }
     isHeldAsForeign = false
@@ -300,7 +301,7 @@ final class RelayLink {
       return
     }
     if let dismissal = owner.dismissal(of: url) {
-      // As far away as the session believes; then it hears the same again.
+      // The longest time that the session believes; after it the session gets the same failure again.
       let failure = ConnectFailure(message: dismissal, retryAfterMilliseconds: .max)
       tell { session, now in session.connectFailed(attempt: attempt, failure, at: now) }
       return
@@ -329,7 +330,7 @@ final class RelayLink {
   private func notConnected(_ fault: WebSocketFault, _ attempt: UInt64) {
     isHeldAsForeign = fault.code == .privateAddress
     if isHeldAsForeign, !owner.isForeign(self) {
-      // Meanwhile somebody of this house wants it.
+      // Own work for the relay has come meanwhile.
       connect(attempt)
       return
     }
@@ -354,7 +355,7 @@ final class RelayLink {
   }
 
   private func received(_ kind: WebSocketMessageKind, _ bytes: UnsafeRawBufferPointer) {
-    // Noted here as well: what had waited in front of a pause comes without the socket.
+    // Noted here too, because messages that waited during a pause are delivered without a read of the socket.
     if let mark { mark.noted { handle(kind, bytes) } } else { handle(kind, bytes) }
     guard hasStrikes else { return }
     quarantine.handled(url)
@@ -363,7 +364,7 @@ final class RelayLink {
 
   private func handle(_ kind: WebSocketMessageKind, _ bytes: UnsafeRawBufferPointer) {
     let now = EventLoop.process.now
-    // Nostr is text. Nobody has looked whether a binary message is UTF-8, and what callers are given must be.
+    // Nostr is text. Nothing has checked that a binary message is UTF-8, and what callers receive must be.
     guard kind == .text else {
       perform(session.receivedGarbage(byteCount: bytes.count, at: now), message: bytes)
       return
@@ -386,7 +387,7 @@ final class RelayLink {
 }
 
 extension RelayRemark.Kind {
-  /// The word for what a session has noted.
+  /// The word for a kind of remark.
   fileprivate init(_ kind: RecentRemarks.Kind) {
     switch kind {
     case .refusedRequest: self = .refusedRequest

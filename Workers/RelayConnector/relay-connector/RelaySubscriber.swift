@@ -7,8 +7,8 @@ import Nostr
 import RelaySession
 import RelaySubscriptions
 
-/// What is wished of one relay: the machine of its standing requests, and what the machine commands. Events that nobody
-/// asked for end here; the others go to the store as they came.
+/// The interests at one relay: their machine, and what performs its actions. Events that match no filter of their
+/// request are dropped here; the others go to the store as received.
 @EventLoopActor
 final class RelaySubscriber {
   /// One request under way.
@@ -24,24 +24,24 @@ final class RelaySubscriber {
   private let onChanged: @EventLoopActor (String) -> Void
   private var requests: SubscriptionSet
   private var filters: [String: [Filter]] = [:]
-  /// Wishes for whose relay other people are the source.
+  /// Interests for which other people named the relay.
   private var foreign: Set<String> = []
   private var subscriptions: [RequestKey: Subscription] = [:]
   private let timer = LoopTimer()
-  /// Wishes that have brought events since their counts were told.
+  /// Interests that have brought events since their counts were last reported.
   private var counted: Set<String> = []
   private let countTimer = LoopTimer()
-  /// Commands in their order; one that is carried out may bring others, which belong behind those that wait.
+  /// Actions in their order. To perform one may cause others; those go to the end.
   private var commands: [SubscriptionSet.Action] = []
   private var isPerforming = false
 
-  /// Numbers of subscriptions in runs: new for each request of this process.
+  /// Numbers of subscriptions in runs; each request of this process gets a new one.
   private static var lastSubscription: UInt32 = 0
 
-  /// Least time between two tellings of how many events a wish has brought, in milliseconds.
+  /// The least time between two reports of an interest's event count, in milliseconds.
   private static let countMilliseconds: UInt64 = 250
 
-  /// `onChanged` is called with the key of a wish whose report is another one.
+  /// `onChanged` is called with the key of an interest whose report has changed.
   init(
     _ link: RelayLink, _ lines: IngestSenders, log: Logger, onChanged: @escaping @EventLoopActor (String) -> Void
   ) {
@@ -56,9 +56,9 @@ final class RelaySubscriber {
   var isEmpty: Bool { requests.isEmpty }
   func report(_ key: String) -> SubscriptionSet.Report? { requests.report(key) }
 
-  // MARK: Wishes
+  // MARK: Interests
 
-  /// Whether other people have named the relay in all wishes.
+  /// Whether other people named the relay in all interests.
   var isForeign: Bool { filters.keys.allSatisfy { foreign.contains($0) } }
 
   func wish(_ key: String, _ filters: [Filter], _ wish: SubscriptionSet.Subscription, isForeign: Bool) {
@@ -104,7 +104,7 @@ final class RelaySubscriber {
     }
   }
 
-  /// Somebody may look on while a relay sends what it has stored: how much it is by now is told now and then.
+  /// A person may be watching while a relay sends its stored events, so the count so far is reported now and then.
   private func noteCount(of wish: String) {
     counted.insert(wish)
     guard counted.count == 1 else { return }

@@ -6,13 +6,13 @@ import Frames
 import RelaySession
 import WorkerKit
 
-/// One `relay.request` under way: events go to the caller as they come, and wait here, with the relay held back, when
-/// the caller has no room. The end waits behind them.
+/// One `relay.request` under way. Events go to the caller as they come. When the caller has no room, they wait here,
+/// and the relay is held back. The end waits behind them.
 @EventLoopActor
 final class RequestInFlight {
   let link: RelayLink
   let question: SubscriptionFilters
-  /// Events passed on, or waiting to be.
+  /// The number of events passed on, or waiting to be.
   private(set) var count = 0
 
   private let request: BusRequest
@@ -21,12 +21,12 @@ final class RequestInFlight {
   private let onTurn: @EventLoopActor (Bool) -> Void
   private var waiting: [[UInt8]] = []
   private var isSending = false
-  /// Until when the relay may take to be done; later by what the caller has taken.
+  /// Until when the relay may take in all; it moves by the time that the caller took.
   private var totalEnd: Instant
   private var callersTurn: Instant?
   private var ending: Result<RelayRequestResult, Refusal>?
 
-  /// `onTurn(true)` says that it is the relay's turn again, `onTurn(false)` that the caller holds things up.
+  /// `onTurn(true)` says that the relay is to send, `onTurn(false)` that the caller is to read.
   init(
     _ request: BusRequest, link: RelayLink, key: RequestKey, _ question: SubscriptionFilters, limit: Int?,
     totalMilliseconds: UInt64, onTurn: @escaping @EventLoopActor (Bool) -> Void
@@ -43,8 +43,8 @@ final class RequestInFlight {
   /// Whether the caller's limit is reached.
   var hasEnough: Bool { limit.map { count >= $0 } ?? false }
 
-  /// Until when the relay has, if it may be silent until `silenceEnd`: for ever while the caller takes nothing, since
-  /// that is not the relay's fault.
+  /// The relay's deadline, if it may be silent until `silenceEnd`. No deadline while the caller takes nothing,
+  /// because the relay does not cause that delay.
   func deadline(isRelaysTurn: Bool, silenceEnd: Instant) -> Instant {
     let now = EventLoop.process.now
     guard isRelaysTurn else {
@@ -56,7 +56,7 @@ final class RequestInFlight {
     return min(totalEnd, silenceEnd)
   }
 
-  /// Passes an event on, unless there were enough before it.
+  /// Passes an event on, unless the limit was reached before it.
   func deliver(_ event: [UInt8]) {
     if hasEnough { return }
     count += 1
@@ -64,16 +64,16 @@ final class RequestInFlight {
     waiting.append(event)
     guard !isSending else { return }
     isSending = true
-    // From here the relay waits, so no more than what one read had brought can gather.
+    // From here the relay is held back, so no more events can gather than one read of the socket brought.
     link.hold()
     onTurn(false)
     EventLoopActor.task { [self] in await sendWaiting() }
   }
 
-  /// Tells the caller at once what the relay says to people; it may be about this.
+  /// Passes a NOTICE of the relay to the caller at once; it may be about this request.
   func remark(_ text: String) { request.progress(BusPayload(json: StatusReport(text: text))) }
 
-  /// Ends the answer, behind what still waits.
+  /// Ends the answer, after the events that still wait.
   func end(_ result: Result<RelayRequestResult, Refusal>) {
     guard ending == nil else { return }
     ending = result
@@ -86,7 +86,7 @@ final class RequestInFlight {
     while !waiting.isEmpty {
       let event = waiting.removeFirst()
       do throws(Refusal) { try await request.send(part: BusPayload(event)) } catch {
-        // Nobody waits for it any more; the request's own cancellation says the rest.
+        // The caller no longer waits for events. The request's own cancellation does the rest.
         waiting = []
       }
     }

@@ -1,6 +1,6 @@
 import Nostr
 
-/// What a relay was asked for: its filters, ready to be held against what it sends.
+/// The filters of a subscription, ready to be matched with what the relay sends.
 struct SubscriptionFilters {
   let filters: [Filter]
   private let matchers: [FilterMatcher]
@@ -10,8 +10,8 @@ struct SubscriptionFilters {
     matchers = filters.map { FilterMatcher($0) }
   }
 
-  /// Whether a filter takes the event. What cannot be read is taken as asked for: whoever verifies it says what is
-  /// wrong with it, and who has sent it.
+  /// Whether a filter matches the event. An event that cannot be read counts as a match: the program that verifies it
+  /// will report what is wrong, and which relay sent it.
   func asks(for event: UnsafeRawBufferPointer) -> Bool {
     guard let scanned = try? ScannedEvent(event) else { return true }
     let indexed = IndexedEvent(scanned, in: event)
