@@ -339,7 +339,7 @@ let rooms: [[Target]] = [
       ]),
     tests(
       "Workers/EventStore/EventGateTests",
-      ["Cryptography", "Nostr", "Contracts", "EventArchive", "EventGate", "TestSupport"]),
+      ["Clocks", "Cryptography", "Nostr", "Contracts", "EventArchive", "EventGate", "TestSupport"]),
     tests(
       "Workers/OutboxPlanner/OutboxRoutingTests",
       values + ["Addresses", "NostrContracts", "OutboxRouting", "TestSupport"]),

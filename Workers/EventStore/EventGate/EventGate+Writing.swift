@@ -1,125 +1,120 @@
+internal import Clocks
 public import EventArchive
 public import Nostr
 
-// Behind the checks: what is ready goes into a transaction, and whoever waits is answered when it is committed. One
-// transaction is under way at a time, so that what comes meanwhile shares the next.
+// Behind the checks: events that are ready go into a transaction, and their submissions are answered when it is
+// committed. One transaction is under way at a time, so that events which come meanwhile share the next.
 
 extension EventGate {
   /// What the next transaction writes; nil when nothing is ready, or one is under way.
-  public mutating func nextBatch(now: Int64) -> GateBatch? {
+  ///
+  /// - Parameters:
+  ///   - now: seconds since 1970.
+  ///   - actions: gets the answers of submissions that need no transaction.
+  public mutating func nextBatch(now: Int64, _ actions: inout [GateAction]) -> GateBatch? {
     guard writing == nil else { return nil }
-    var entries: [ArchiveEntry] = []
+    var batch = GateBatch()
     var writing: [(item: UInt64, isEntry: Bool)] = []
-    var isSynced = false
     var maximum = Self.batchMaximum
     for lane in Lane.allCases {
       let isLast = lane == Lane.allCases.last
       let end = min(maximum, isLast ? Self.batchMaximum : Self.batchMaximum - Self.batchReserve * (2 - lane.rawValue))
-      while writing.count < end, let number = order[lane.rawValue].first, let item = items[number] {
+      while writing.count < end, let number = order[lane.rawValue].first {
+        let item = items[known: number]
         guard let resolution = item.resolution else { break }
         order[lane.rawValue].removeFirst()
-        isSynced = prepare(number, item, resolution, now, &entries, &writing) || isSynced
+        switch prepare(item, resolution, now, &batch) {
+        case .entry: writing.append((number, true))
+        case .commitOnly: writing.append((number, false))
+        case .decided(let outcome): finish(number, outcome, &actions)
+        }
       }
       if lane == .local, !writing.isEmpty { maximum = min(maximum, writing.count + Self.besideLocalMaximum) }
     }
     guard !writing.isEmpty else { return nil }
     self.writing = writing
-    return GateBatch(entries: entries, isSynced: isSynced)
+    return batch
   }
 
-  /// Returns whether the transaction has to be on the disk before its answers: what no relay has sent is handed in by
-  /// somebody here, who may have nothing else of it.
-  private mutating func prepare(
-    _ number: UInt64, _ item: Item, _ resolution: Resolution, _ now: Int64, _ entries: inout [ArchiveEntry],
-    _ writing: inout [(item: UInt64, isEntry: Bool)]
-  ) -> Bool {
-    guard let submission = submissions[item.submission] else {
-      finish(number, nil)
-      return false
-    }
+  /// What a transaction has of an item.
+  private enum Share {
+    case entry
+    /// No entry, but the item's outcome waits for the commit.
+    case commitOnly
+    /// Nothing: its outcome is known, or nil when its submission was refused.
+    case decided(GateOutcome?)
+  }
+
+  /// Puts an item into a batch. The batch is synced if no relay has sent the event: then a caller of this machine has
+  /// handed it in, and may have no other copy.
+  private func prepare(_ item: Item, _ resolution: Resolution, _ now: Int64, _ batch: inout GateBatch) -> Share {
+    guard let submission = submissions[item.submission] else { return .decided(nil) }
     let incoming = submission.events[item.index]
     switch resolution {
-    case .invalid(let reason):
-      finish(number, .invalid(reason))
-      return false
-    case .metEphemeral:
-      finish(number, .ephemeral(isNew: false))
-      return false
+    case .invalid(let reason): return .decided(.invalid(reason))
+    case .metEphemeral: return .decided(.ephemeral(isNew: false))
+    case .note(let note):
+      batch.entries.append(.note(note))
+      return .entry
     case .known(let seq):
-      guard incoming.relay != nil || submission.isLocal else {
-        // Nothing is written for it, but what it is a copy of may be waiting for the disk.
-        writing.append((number, false))
-        return true
-      }
-      entries.append(
+      if incoming.relay == nil { batch.isSynced = true }
+      // Nothing is written for it, but the event that it is a copy of may not be on the disk yet.
+      guard incoming.relay != nil || submission.isLocal else { return .commitOnly }
+      batch.entries.append(
         .seen(seq: seq, relay: incoming.relay, receivedAt: incoming.receivedAt, rank: submission.rank))
-      writing.append((number, true))
+      return .entry
+    case .valid(let event) where KindClass(event.indexed.kind) == .ephemeral:
+      return event.expiration ?? .max <= now ? .decided(.archived(.expired)) : .commitOnly
     case .valid(var event):
-      if KindClass(event.indexed.kind) == .ephemeral {
-        if let end = event.expiration, end <= now {
-          finish(number, .archived(.expired))
-        } else {
-          writing.append((number, false))
-        }
-        return false
-      }
+      if incoming.relay == nil { batch.isSynced = true }
       event.relay = incoming.relay
       event.receivedAt = incoming.receivedAt
       event.rank = submission.rank
-      entries.append(.event(event))
-      writing.append((number, true))
-    case .note(let note):
-      entries.append(.note(note))
-      writing.append((number, true))
-      return false
+      batch.entries.append(.event(event))
+      return .entry
     }
-    return incoming.relay == nil
   }
 
   /// The transaction is committed.
-  public mutating func committed(_ commit: ArchiveCommit) {
-    guard let writing else { preconditionFailure("only what is being written is committed") }
+  public mutating func committed(_ commit: ArchiveCommit, _ actions: inout [GateAction]) {
+    guard let writing else { preconditionFailure("no transaction is under way") }
     self.writing = nil
     removed(commit.gone)
     let gone = Set(commit.gone)
     var outcomes = commit.outcomes.makeIterator()
     for (number, isEntry) in writing {
-      guard let item = items[number] else { continue }
+      let item = items[known: number]
       let outcome = isEntry ? outcomes.next() : nil
       guard let id = item.id else {
-        finish(number, .archived(.noted))
+        finish(number, .archived(.noted), &actions)
         continue
       }
       guard let outcome else {
         if case .known(let seq)? = item.resolution {
-          finish(number, .archived(.duplicate(seq: seq)))
+          finish(number, .archived(.duplicate(seq: seq)), &actions)
         } else {
-          finishEphemeral(number, item, id)
+          let isNew = recentEphemeral.value(of: id) == nil
+          recentEphemeral.insert(id, ())
+          if isNew { announce(item, seq: nil, &actions) }
+          finish(number, .ephemeral(isNew: isNew), &actions)
         }
         continue
       }
       switch outcome {
       case .stored(let seq):
         if !gone.contains(id) { recent.insert(id, seq) }
-        announce(item, seq: seq)
+        announce(item, seq: seq, &actions)
       case .duplicate(let seq): if !gone.contains(id) { recent.insert(id, seq) }
       case .mended(let seq): actions.append(.mended(id, seq: seq))
       case .superseded, .deleted, .vanished, .expired, .noted: break
       }
-      finish(number, .archived(outcome))
+      finish(number, .archived(outcome), &actions)
     }
     if commit.hasVanishing { removedUnknown() }
   }
 
-  private mutating func finishEphemeral(_ number: UInt64, _ item: Item, _ id: EventID) {
-    let isNew = recentEphemeral.value(of: id) == nil
-    recentEphemeral.insert(id, ())
-    if isNew { announce(item, seq: nil) }
-    finish(number, .ephemeral(isNew: isNew))
-  }
-
   /// The event as it came: with the relay that sent it.
-  private mutating func announce(_ item: Item, seq: Int64?) {
+  private func announce(_ item: Item, seq: Int64?, _ actions: inout [GateAction]) {
     guard case .valid(var event)? = item.resolution else { return }
     event.relay = submissions[item.submission]?.events[item.index].relay
     actions.append(.announce(event, seq: seq))
@@ -138,27 +133,29 @@ extension EventGate {
     recent.removeAll()
   }
 
-  /// The transaction was not committed: whoever has an event in it is refused, with all that he still has waiting. So
-  /// is whoever waits with a note: it could speak of events before it that were not stored.
-  public mutating func failed() {
-    guard let writing else { preconditionFailure("only what is being written fails") }
+  /// The transaction was not committed: each submission with an event in it is refused, with all of it that still
+  /// waits. So is each submission with a note that waits: the note could speak of earlier events that were not stored.
+  public mutating func failed(_ actions: inout [GateAction]) {
+    guard let writing else { preconditionFailure("no transaction is under way") }
     self.writing = nil
     for (number, _) in writing {
-      if let item = items[number] { refuse(item.submission) }
-      finish(number, nil)
+      refuse(items[known: number].submission, &actions)
+      finish(number, nil, &actions)
     }
-    for (number, submission) in submissions.sorted(by: { $0.key < $1.key }) where submission.hasNotes { refuse(number) }
+    for (number, submission) in submissions.sorted(by: { $0.key < $1.key }) where submission.hasNotes {
+      refuse(number, &actions)
+    }
   }
 
-  private mutating func refuse(_ number: UInt64) {
+  private mutating func refuse(_ number: UInt64, _ actions: inout [GateAction]) {
     guard let submission = submissions.removeValue(forKey: number) else { return }
     waiting[submission.lane.rawValue] -= submission.open
     actions.append(.refuse(number))
   }
 
-  /// An item is done with; nil when nobody waits for it any more.
-  private mutating func finish(_ number: UInt64, _ outcome: GateOutcome?) {
-    guard let item = items.removeValue(forKey: number) else { return }
+  /// An item has its outcome; nil when its submission was refused.
+  private mutating func finish(_ number: UInt64, _ outcome: GateOutcome?, _ actions: inout [GateAction]) {
+    guard let item = items.removeValue(forKey: number) else { preconditionFailure("an item has one outcome") }
     if let id = item.id, !item.isAlone, case .valid? = item.resolution { leave(id) }
     guard let outcome, var submission = submissions.removeValue(forKey: item.submission) else { return }
     submission.result.add(outcome, id: item.id, record: submission.events[item.index].record, index: item.index)

@@ -1,3 +1,4 @@
+internal import Clocks
 public import Contracts
 internal import DequeModule
 public import EventArchive
@@ -23,6 +24,8 @@ internal import Nostr
 //
 // Rejected: one queue by priority. A flood in the first lane would stop the others. So each lane has its share of every
 // job.
+//
+// The actions of an input are appended to the caller's array: the store performs those of several inputs together.
 
 /// The gate: lanes, checks, batches. A value without I/O.
 public struct EventGate: Sendable {
@@ -68,7 +71,7 @@ public struct EventGate: Sendable {
     var open: Int
     var result: GateResult
 
-    /// Whether somebody here handed it in, and awaits what becomes of it.
+    /// Whether a caller of this machine handed it in, and waits for the outcome.
     var isLocal: Bool { rank != .ordinary }
   }
 
@@ -107,7 +110,6 @@ public struct EventGate: Sendable {
   private var jobCount = 0
   /// How often events were removed: what was looked up before says nothing of what is stored now.
   var removalCount: UInt64 = 0
-  var actions: [GateAction] = []
   private var nextItem: UInt64 = 1
   private var nextSubmission: UInt64 = 1
   var recent: RecentIDs<Int64>
@@ -130,27 +132,24 @@ public struct EventGate: Sendable {
     recentEphemeral = RecentIDs(capacity: max(1, recentCapacity / 2))
   }
 
-  /// What is to be done, once.
-  public mutating func takeActions() -> [GateAction] {
-    defer { actions = [] }
-    return actions
-  }
-
   /// Whether nothing waits and nothing is on its way.
   public var isIdle: Bool { submissions.isEmpty && items.isEmpty }
 
   // MARK: Coming in
 
-  /// Takes in a run of events and notes. Its answer, or its refusal, comes as an action.
+  /// A run of events and notes has come. Its answer, or its refusal, comes as an action.
   ///
   /// - Parameters:
-  ///   - run: the run's number, by which it is answered.
+  ///   - run: the bytes of the events.
   ///   - events: the events, in order.
   ///   - lane: which of the three they wait in.
   ///   - rank: when they go, if room is needed.
   ///   - tellsEach: whether the answer says what became of each (``GateResult/outcomes``).
-  public mutating func submit(
-    _ run: [UInt8], _ events: [IncomingEvent], _ lane: Lane, rank: RetentionRank = .ordinary, tellsEach: Bool = false
+  ///   - actions: gets the answer of a run that is empty.
+  /// - Returns: the submission's number, by which it is answered.
+  public mutating func received(
+    _ run: [UInt8], _ events: [IncomingEvent], _ lane: Lane, rank: RetentionRank = .ordinary, tellsEach: Bool = false,
+    _ actions: inout [GateAction]
   ) -> UInt64 {
     let number = nextSubmission
     nextSubmission += 1
@@ -166,7 +165,7 @@ public struct EventGate: Sendable {
     return number
   }
 
-  /// The next job for a thread; nil when there is none, or enough are under way.
+  /// The next job for a thread; nil when no event waits for one, or enough are under way.
   public mutating func nextJob() -> GateJob? {
     guard jobCount < Self.jobMaximum + Self.localJobMaximum else { return nil }
     var checks: [GateJob.Check] = []
@@ -257,9 +256,10 @@ public struct EventGate: Sendable {
   }
 
   private mutating func append(_ number: UInt64, to checks: inout [GateJob.Check]) {
-    guard let item = items[number], let id = item.id else { return }
+    let item = items[known: number]
+    guard let id = item.id else { preconditionFailure("an event without an id is not checked") }
     guard let submission = submissions[item.submission] else {
-      // Refused meanwhile. Whoever follows is checked in its place.
+      // Refused meanwhile. The next copy of the id is checked in its place.
       items[number]?.resolution = .invalid("given up")
       if !item.isAlone { leave(id, promoting: true) }
       return
@@ -274,7 +274,7 @@ public struct EventGate: Sendable {
   // MARK: Checked
 
   /// A job is done.
-  public mutating func finished(_ job: GateJob, _ findings: [GateJob.Finding]) {
+  public mutating func finished(_ job: GateJob, _ findings: [GateJob.Finding], _ actions: inout [GateAction]) {
     precondition(findings.count == job.checks.count, "each check has a finding")
     jobCount -= 1
     for (check, finding) in zip(job.checks, findings) {
@@ -303,7 +303,9 @@ public struct EventGate: Sendable {
     }
   }
 
-  private mutating func resolve(_ number: UInt64, _ resolution: Resolution) { items[number]?.resolution = resolution }
+  private mutating func resolve(_ number: UInt64, _ resolution: Resolution) {
+    items[known: number].resolution = resolution
+  }
 
   /// One copy of an id is done with.
   mutating func leave(_ id: EventID, promoting: Bool = false) {

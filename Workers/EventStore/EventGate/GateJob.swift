@@ -126,8 +126,8 @@ public struct GateJob: Sendable {
 public struct GateBatch: Sendable {
   /// In order; may be empty, when only ephemeral events are in it, or known ones. Then nothing need be written, unless
   /// it is synced: what is known may not be on the disk.
-  public let entries: [ArchiveEntry]
-  /// Whether something in it was handed in on this machine. Whoever handed it in is answered only when it, or the
-  /// stored copy it duplicates, would survive a loss of power.
-  public let isSynced: Bool
+  public internal(set) var entries: [ArchiveEntry] = []
+  /// Whether a caller of this machine handed in something in it. That caller is answered only when the event, or the
+  /// stored copy that it duplicates, would survive a loss of power.
+  public internal(set) var isSynced = false
 }

@@ -2,7 +2,7 @@ public import Contracts
 public import EventArchive
 public import Nostr
 
-/// One event of a submission, before anybody has looked at it; or a note that stands between its events.
+/// One event of a submission, before it is checked; or a note between its events.
 public struct IncomingEvent: Sendable {
   /// Which record of the run it is, for reports.
   public let record: Int
@@ -12,7 +12,7 @@ public struct IncomingEvent: Sendable {
   public let relay: Int64?
   /// When it came, seconds since 1970.
   public let receivedAt: Int64
-  /// What is to be written down behind the events before it; then there are no bytes.
+  /// A note to be written behind the events before it; then there are no bytes.
   public let note: ArchiveNote?
 
   /// An event of a run.
@@ -32,25 +32,25 @@ public struct IncomingEvent: Sendable {
   }
 }
 
-/// What became of an event at the gate.
+/// The outcome of an event at the gate.
 public enum GateOutcome: Sendable, Hashable {
   /// What the archive says.
   case archived(StoreOutcome)
-  /// Ephemeral: announced, and not kept; false when it was met before.
+  /// Ephemeral: announced, and not kept; false when the gate has met it before.
   case ephemeral(isNew: Bool)
   /// Not an event, or not signed by its author.
   case invalid(String)
 }
 
-/// What became of a submission.
+/// The outcome of a submission.
 public struct GateResult: Sendable, Hashable {
   /// How many of each.
   public var counts = IngestResult()
-  /// What became of the last event: of the only one, if there was one.
+  /// The outcome of the last event: of the only one, if there was one.
   public var last: GateOutcome?
   /// The last event's id, if it has one.
   public var lastID: EventID?
-  /// What became of each, in the order of the run; only where that was asked for.
+  /// The outcome of each event, in the order of the run; only where the caller asked for that.
   public private(set) var outcomes: [GateOutcome]?
 
   /// Nothing yet.
@@ -58,7 +58,7 @@ public struct GateResult: Sendable, Hashable {
 
   /// Nothing yet, and a place for each of so many outcomes.
   init(outcomeCount: Int) {
-    // None is told before its event is dealt with, so what stands here meanwhile is seen by nobody.
+    // The outcomes are sent when the last event has its own, so no caller sees these.
     outcomes = Array(repeating: .ephemeral(isNew: false), count: outcomeCount)
   }
 
@@ -84,16 +84,16 @@ public struct GateResult: Sendable, Hashable {
   }
 }
 
-/// What the gate wants done.
+/// What the store does for the gate.
 public enum GateAction: Sendable {
-  /// Those who listen are to be told of an event. In the order of seqs; nil for an ephemeral one.
+  /// Sends an event to its observers. In the order of seqs; nil for an ephemeral event.
   case announce(VerifiedEvent, seq: Int64?)
-  /// All events of a submission are dealt with, and what is stored of it is committed.
+  /// Answers a submission: each of its events has an outcome, and those that are stored are committed.
   case answer(UInt64, GateResult)
-  /// A relay has shown what it is.
+  /// Reports what a relay has sent.
   case report(TrustReport)
-  /// A stored event was damaged, and is mended by a copy that came.
+  /// Reports that a stored event was damaged, and that a copy has mended it.
   case mended(EventID, seq: Int64)
-  /// Nothing that waited of a submission was stored, because the archive could not be written.
+  /// Refuses a submission: the archive could not be written, and nothing of it that waited was stored.
   case refuse(UInt64)
 }

@@ -1,6 +1,6 @@
 /// Where an event waits before it is verified. Each lane is served in order, and none waits for another to be empty.
 public enum Lane: Int, CaseIterable, Sendable, Hashable {
-  /// One's own events: somebody waits for the answer.
+  /// Own events: a caller waits for the answer.
   case local
   /// What relays send as it happens.
   case live

@@ -1,8 +1,8 @@
 public import Cryptography
 internal import Synchronization
 
-/// Authors' keys whose point was computed, shared by the threads that verify: an eighth of a verification saved for
-/// whoever signed before. Bounded like `RecentIDs`.
+/// Authors' keys whose point was computed, shared by the threads that verify: it saves an eighth of a verification for
+/// an author that has signed before. Bounded like `RecentIDs`.
 ///
 /// A lock, not a copy handed to each batch of checks and back: it is held for a look-up of some ten nanoseconds, and a
 /// copy would be a megabyte each time one author is new.
@@ -16,10 +16,10 @@ public final class ParsedKeyCache: Sendable {
   }
   private let keys = Mutex(Keys())
 
-  /// Knows nobody.
+  /// Knows no key.
   public init() {}
 
-  /// The key's point; nil when there is none on the curve.
+  /// The key's point; nil when the curve has no such point.
   public func parsed(_ key: PublicKey) -> ParsedPublicKey? {
     let known = keys.withLock { $0.young[key] ?? $0.old[key] }
     if let known { return known }

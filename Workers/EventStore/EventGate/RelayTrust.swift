@@ -2,20 +2,20 @@ internal import Clocks
 internal import EventArchive
 internal import Nostr
 
-// How far relays are trusted, and what for.
+// Which relays' signatures are checked.
 //
-// Every signature is checked, unless somebody has said of a relay that a sample will do. Then the share of its events
-// that are checked falls with the number of those found good, never below a floor. One forgery, and everything of that
-// relay is checked from then on, and what it had brought unchecked is checked after all.
+// The gate checks every signature, unless the configuration says that a sample of a relay's events will do. Then the
+// share that is checked falls with the number of events found good, never below a floor. After one forgery the gate
+// checks every event of that relay, and the archive checks those that it took unchecked.
 //
-// A sample bets that a relay which was honest a thousand times stays so for the next event. What a lost bet may cost is
-// bounded: an unchecked event may only add to what is stored. Events that put others away (replaceable and addressable
-// ones, deletions, requests to vanish) are checked whoever brings them, and so are ephemeral ones, which nobody can
-// take back. So when forgeries are removed, all is as if they had never come; only observers were told of them. Ids are
-// always checked, and so are one's own events.
+// A sample bets that a relay which was honest a thousand times stays so for the next event. The cost of a lost bet is
+// bounded: an unchecked event may only add to what is stored. Events that remove others (replaceable and addressable
+// ones, deletions, requests to vanish) are always checked, and so are ephemeral ones, which cannot be taken back. So
+// when forgeries are removed, the archive is as if they had never come; only observers have seen them. Ids are always
+// checked, and so are own events.
 //
-// Rejected: a sample by author, because whoever forges chooses the author; and a fixed share, because then the first
-// forgery of a new relay is as likely to pass as the last.
+// Rejected: a sample by author, because a forger chooses the author; and a fixed share, because then the first forgery
+// of a new relay is as likely to pass as the last.
 
 /// How the events of sampled relays are checked.
 public struct SamplingSettings: Hashable, Sendable {
@@ -48,13 +48,13 @@ public struct RelayConduct: Hashable, Sendable {
   public var valid: UInt64 = 0
   /// Events that are not what an author signed.
   public var forged: UInt64 = 0
-  /// Events taken without a look at their signatures.
+  /// Events whose signatures were not checked.
   public var unchecked: UInt64 = 0
-  /// Whether it was to be sampled, and is not, because it brought a forgery.
+  /// Whether it was to be sampled, and is not, because it sent a forgery.
   public var isDistrusted = false
 }
 
-/// Which signatures are checked, and what relays have shown of themselves. A value without I/O.
+/// Which signatures are checked, and what relays have sent. A value without I/O.
 public struct RelayTrust: Sendable {
   private var conducts: [Int64: RelayConduct] = [:]
   private var sampled: Set<Int64> = []
@@ -64,11 +64,11 @@ public struct RelayTrust: Sendable {
   /// The first number of forgeries at which a relay is reported; then at each tenfold.
   static let firstReport: UInt64 = 10
 
-  /// Trusts nobody.
+  /// Every signature is checked.
   ///
   /// - Parameters:
-  ///   - seed: of the choice what is checked. Relays must not know it.
-  ///   - distrusted: relays that have brought forgeries while they were sampled.
+  ///   - seed: of the choice which events are checked. Relays must not know it.
+  ///   - distrusted: relays that have sent forgeries while they were sampled.
   public init(seed: UInt64, distrusted: [Int64] = []) {
     random = SeededGenerator(seed: seed)
     for relay in distrusted {
@@ -77,13 +77,13 @@ public struct RelayTrust: Sendable {
     }
   }
 
-  /// Of these relays a sample will do, from now on.
+  /// From now on a sample of these relays' events is checked.
   public mutating func sample(_ relays: Set<Int64>, _ settings: SamplingSettings) {
     sampled = relays
     self.settings = settings
   }
 
-  /// Whether the next event's signature is checked; nil is nobody's relay.
+  /// Whether the next event's signature is checked; nil for an event that no relay sent.
   mutating func checksNext(of relay: Int64?) -> Bool {
     guard let relay, sampled.contains(relay) else { return true }
     let conduct = conducts[relay] ?? RelayConduct(relay: relay)
@@ -91,7 +91,7 @@ public struct RelayTrust: Sendable {
     return Double.random(in: 0..<1, using: &random) < settings.share(afterValid: conduct.valid)
   }
 
-  /// An event was looked at.
+  /// An event was checked.
   mutating func found(_ event: GateJob.Finding, of relay: Int64?) -> [TrustReport] {
     guard let relay else { return [] }
     var conduct = conducts[relay] ?? RelayConduct(relay: relay)
@@ -121,7 +121,7 @@ public struct RelayTrust: Sendable {
     return threshold == count
   }
 
-  /// The relays that brought most forgeries, or are distrusted, the worst first.
+  /// The relays that sent most forgeries, or are distrusted, the worst first.
   public func worst(_ count: Int) -> [RelayConduct] {
     let bad = conducts.values.filter { $0.forged > 0 || $0.isDistrusted }
     return Array(bad.sorted { ($1.forged, $0.relay) < ($0.forged, $1.relay) }.prefix(count))
@@ -131,10 +131,10 @@ public struct RelayTrust: Sendable {
   public func conduct(of relay: Int64) -> RelayConduct? { conducts[relay] }
 }
 
-/// Something a person should hear of a relay.
+/// What the operator should know of a relay.
 public enum TrustReport: Hashable, Sendable {
-  /// It was sampled, and has brought a forgery: what it brought unchecked is to be checked.
+  /// It was sampled, and has sent a forgery: its unchecked events are to be checked.
   case distrusted(Int64)
-  /// It has brought so many forgeries.
+  /// It has sent so many forgeries.
   case forgeries(Int64, UInt64)
 }

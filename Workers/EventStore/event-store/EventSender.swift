@@ -6,7 +6,7 @@ import Frames
 import Observations
 import WorkerKit
 
-/// How events stand in the parts of an answer.
+/// The form of events in the parts of an answer.
 enum PartForm {
   /// Each is a part, as it is.
   case event
@@ -48,7 +48,7 @@ struct PageMaker {
   /// - Parameter frameLimit: of the connection; a page fits a frame.
   init(frameLimit: Int) { byteMaximum = min(EventPage.byteTarget, frameLimit - FrameHeader.lengthMinimum) }
 
-  /// Adds an event; what was there before is given back as a whole page when there is no room beside it.
+  /// Adds an event. When the page has no room for it, begins another one with it, and returns the full page.
   mutating func append(seq: Int64?, kind: UInt16, _ json: UnsafeRawBufferPointer) -> BusPayload? {
     let needed = EventPage.headerByteCount + json.count
     let whole = page.count + needed > byteMaximum ? take() : nil
@@ -57,7 +57,7 @@ struct PageMaker {
     return whole
   }
 
-  /// The page as far as it has come; nil when there is nothing in it.
+  /// The page as it is; nil when it is empty.
   mutating func take() -> BusPayload? {
     guard !page.isEmpty else { return nil }
     defer { page = [] }
@@ -71,24 +71,24 @@ final class EventSender {
   private let request: BusRequest
   private let form: PartForm
   private let reader: StoreReader
-  private unowned let store: Store
+  private let reads: ArchiveReads
   private var page: PageMaker
   /// Events that were too large for a frame.
   private(set) var leftOutCount = 0
   /// Events sent, or in the page that is being filled.
   private(set) var count = 0
 
-  init(_ request: BusRequest, _ form: PartForm, _ store: Store) {
+  init(_ request: BusRequest, _ form: PartForm, _ reads: ArchiveReads) {
     self.request = request
     self.form = form
     reader = StoreReader(role: request.callerRole)
-    self.store = store
-    page = PageMaker(frameLimit: store.worker.bus.welcome.frameLimit)
+    self.reads = reads
+    page = PageMaker(frameLimit: reads.frameLimit)
   }
 
   /// Sends an event, or puts it into the page.
   func send(_ block: EventBlock, _ entry: EventBlock.Entry) async throws(Refusal) {
-    guard store.fits(entry.bytes.count + form.surroundingByteCount, entry.seq) else {
+    guard reads.fits(entry.bytes.count + form.surroundingByteCount, entry.seq) else {
       leftOutCount += 1
       return
     }
@@ -106,7 +106,7 @@ final class EventSender {
     }
   }
 
-  /// Sends what is in the page: nothing more is at hand.
+  /// Sends the page as it is: no further event is at hand.
   func flush() async throws(Refusal) {
     if let part = page.take() { try await send(part) }
   }
@@ -116,8 +116,10 @@ final class EventSender {
     if !request.sendNow(part: part) { try await request.send(part: part) }
   }
 
-  /// Sends what a stream has, until it ends, so many events are sent, or `isWanted` says no.
-  func send(_ stream: QueryStream, limit: Int = .max, while isWanted: () -> Bool = { true }) async throws {
+  /// Sends the events of a stream, until it ends, so many are sent, or `isWanted` says no.
+  func send(
+    _ stream: QueryStream, limit: Int = .max, while isWanted: () -> Bool = { true }
+  ) async throws(Refusal) {
     while isWanted(), count < limit {
       switch stream.next() {
       case .event(let block, let entry): try await send(block, entry)

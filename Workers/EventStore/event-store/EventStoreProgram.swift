@@ -14,7 +14,7 @@ enum EventStoreProgram {
     }
   }
 
-  /// What it may do: read and write below its own directory, and nothing else.
+  /// Its sandbox: read and write below its own directory, and nothing else.
   private static func profile(_ environment: [String: String]) -> SandboxProfile {
     let directory = WorkerDirectory.make(environment, role: .eventStore)
     return SandboxProfile(

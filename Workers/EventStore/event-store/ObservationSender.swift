@@ -11,7 +11,7 @@ import Observations
 import Storage
 import WorkerKit
 
-/// An event that is told to observers. Many are sent the same part: it is put together once.
+/// An event for observers. Many are sent the same part, which is made once.
 @EventLoopActor
 final class AnnouncedEvent {
   let event: VerifiedEvent
@@ -32,22 +32,21 @@ final class AnnouncedEvent {
 //                                    ▲                                                         │
 //                                    └──────────────── more waits than is kept ────────────────┘
 //
-// While it is behind, what is announced is left to the archive, which has it. So an observer holds a bounded number of
-// events, whatever its caller does, and misses none; ephemeral ones, which no archive has, are kept for him as far as
-// there is room.
+// While it is behind, it reads announced events from the archive later. So it holds a bounded number of events, however
+// slow its caller is, and misses none. Ephemeral events, which the archive does not have, wait while there is room.
 //
-// Whoever takes pages is sent those when all is announced that a transaction has brought, or when one is whole.
+// A caller that takes pages is sent a page when it is full, or when all events of a transaction are announced.
 //
 // Under `network-only`, and where only some relays count, an event that was stored long ago is news when such a relay
-// sends it. Those come from the store's log of sightings, in which each observation has a place, whenever nothing else
-// waits.
+// sends it. Those events are in the log of sightings, in which each sender has a place, and which it reads when nothing
+// else waits.
 
 /// Sends one caller what its filters match.
 @EventLoopActor
 final class ObservationSender {
   /// Observations of all callers at once: a relay's many clients have some each.
   static let maximum = 20_000
-  /// Events that wait for a caller before the archive keeps them for him.
+  /// Events that wait for a caller; beyond it the sender reads them from the archive.
   static let waitingMaximum = 256
   /// Bytes of those, and of all that wait for all callers.
   static let waitingByteMaximum = 1 << 20
@@ -56,7 +55,7 @@ final class ObservationSender {
   static let scanCount = 4_000
   static let blockCount = 1_000
   static let blockByteCount = QueryStream.blockByteMaximum
-  /// Sightings looked at at once.
+  /// Sightings read at once.
   static let sightingCount = 200
   /// Sent sightings remembered; beyond it they are forgotten, and an event may come twice.
   static let sightedMaximum = 4_096
@@ -67,14 +66,15 @@ final class ObservationSender {
   private let recipients: Recipients?
   private let form: PartForm
   private let reader: StoreReader
-  private unowned let store: Store
+  private unowned let observers: Observers
+  private let reads: ArchiveReads
   private let sender: EventSender
   private let afterSeq: Int64?
-  /// All up to this seq is sent, or waits to be.
+  /// All up to this seq is sent, or waits.
   private var cursor: Int64
   private var isBehind = true
   private var isSending = true
-  /// Sightings before this place have been looked at.
+  /// The sender has read the sightings before this place.
   private var sightingPlace: UInt64
   /// Stored events that were sent as sightings, so that a second relay's copy is not.
   private var sightedSeqs: Set<Int64> = []
@@ -83,27 +83,28 @@ final class ObservationSender {
   private var page: PageMaker
   private var waitingCount = 0
   private var waitingByteCount = 0 {
-    didSet { store.waitingByteCount += waitingByteCount - oldValue }
+    didSet { observers.waitingByteCount += waitingByteCount - oldValue }
   }
   private var isDue = false
   private var ending: Refusal?
   private var isComplete: Bool?
-  /// What a search among the filters has not looked at.
+  /// Seqs that a search among the filters has not looked at.
   private var unsearched: Int64?
   private var sleeper: CheckedContinuation<Void, Never>?
 
-  init(_ request: BusRequest, _ wanted: ObserveArguments, after afterSeq: Int64?, _ store: Store) {
+  init(_ request: BusRequest, _ wanted: ObserveArguments, after afterSeq: Int64?, _ observers: Observers) {
     self.request = request
     plan = wanted.plan
     recipients = wanted.recipients
     form = wanted.form
     reader = wanted.reader
     self.afterSeq = afterSeq
-    self.store = store
-    sender = EventSender(request, wanted.form, store)
-    page = PageMaker(frameLimit: store.worker.bus.welcome.frameLimit)
-    sightingPlace = store.sightings.end
-    cursor = afterSeq ?? store.announcedSeq
+    self.observers = observers
+    reads = observers.reads
+    sender = EventSender(request, wanted.form, reads)
+    page = PageMaker(frameLimit: reads.frameLimit)
+    sightingPlace = observers.sightings.end
+    cursor = afterSeq ?? observers.announcedSeq
   }
 
   // MARK: What happens
@@ -115,7 +116,7 @@ final class ObservationSender {
       guard !isBehind, seq > cursor else { return }
     }
     let byteCount = announced.event.json.count + form.surroundingByteCount
-    guard store.fits(byteCount, announced.seq) else {
+    guard reads.fits(byteCount, announced.seq) else {
       if let seq = announced.seq { cursor = seq }
       return
     }
@@ -124,7 +125,7 @@ final class ObservationSender {
       return
     }
     guard hasRoom(for: byteCount) else {
-      // It is read from the archive instead, also where nothing waits that would wake the sender.
+      // The sender reads it from the archive instead, also when it sleeps because nothing waits.
       if announced.seq != nil {
         isBehind = true
         wake()
@@ -139,7 +140,7 @@ final class ObservationSender {
   private func hasRoom(for byteCount: Int) -> Bool {
     (form == .page || waitingCount < Self.waitingMaximum)
       && waitingByteCount + byteCount <= Self.waitingByteMaximum
-      && store.waitingByteCount + byteCount <= Self.waitingByteMaximumOfAll
+      && observers.waitingByteCount + byteCount <= Self.waitingByteMaximumOfAll
   }
 
   private func wait(_ announced: AnnouncedEvent) {
@@ -154,7 +155,7 @@ final class ObservationSender {
     let kind = event.indexed.kind
     let whole = event.json.withUnsafeBytes { json in
       reader.showing(json, kind: kind) { shown in
-        // What is shown is what the page's bytes are counted down by.
+        // The bytes that are shown, because those of the page are subtracted when it is sent.
         waitingByteCount += shown.count + form.surroundingByteCount
         return page.append(seq: announced.seq, kind: kind, shown)
       }
@@ -165,10 +166,10 @@ final class ObservationSender {
     }
     guard !isDue else { return }
     isDue = true
-    store.dueObservations.append(self)
+    observers.isDue(self)
   }
 
-  /// The part that tells of it: the one that all are sent, unless this caller is shown less.
+  /// The part of an event: the one that all are sent, unless this caller is shown less.
   private func part(of announced: AnnouncedEvent) -> BusPayload {
     let kind = announced.event.indexed.kind
     guard reader.withholdsContent(of: kind) else { return announced.part }
@@ -177,16 +178,16 @@ final class ObservationSender {
     }
   }
 
-  /// All is announced for now: what is in the page goes as it is.
+  /// All is announced for now: sends the page as it is.
   func flush() {
     isDue = false
-    // Whoever is sending anyway takes it when its turn comes, and what comes meanwhile with it.
+    // A sender that is busy takes the page when its turn comes, with what has come until then.
     guard !isSending else { return }
     if let part = page.take() { waiting.append(part) }
     sendWaiting()
   }
 
-  /// Sends as much as there is room for now; the rest is waited with.
+  /// Sends as much as there is room for now; the rest waits.
   private func sendWaiting() {
     guard !isSending else { return }
     while let part = waiting.first, request.sendNow(part: part) {
@@ -203,15 +204,15 @@ final class ObservationSender {
   }
 
   private func didTake(_ part: BusPayload) {
-    // Of pages it is not counted how many events they have.
+    // The number of events in a page is not known.
     waitingCount = waiting.isEmpty ? 0 : max(0, waitingCount - 1)
     waitingByteCount -= part.bytes.count
   }
 
-  /// Nothing of it is kept any more.
+  /// The sender is released: nothing waits for its caller.
   func forget() { waitingByteCount = 0 }
 
-  /// Whether an event counts that came from there.
+  /// Whether an event counts that came from this relay.
   private func counts(_ relay: Int64?) -> Bool {
     if let relays { return relay.map(relays.contains) ?? false }
     return plan.readsStored || relay != nil
@@ -219,7 +220,7 @@ final class ObservationSender {
 
   /// The numbers of the only relays that count; nil when all do. One that has sent nothing yet has no number.
   private var relays: Set<Int64>? {
-    plan.isExclusive ? Set(plan.relays.compactMap { store.relays.known($0) }) : nil
+    plan.isExclusive ? Set(plan.relays.compactMap { observers.relays.known($0) }) : nil
   }
 
   /// The log of sightings has grown.
@@ -231,7 +232,7 @@ final class ObservationSender {
   /// The caller observes again under the same name.
   func replaced() { end(Refusal(.replaced, "observed anew under the same id", outcome: .done)) }
 
-  /// The store is told to finish: the caller comes again, with the last seq it has.
+  /// The store is to finish: the caller comes again, with the last seq it has.
   func drain() {
     end(
       Refusal(
@@ -251,11 +252,11 @@ final class ObservationSender {
 
   // MARK: Sending
 
-  /// Sends until it is ended; returns why.
+  /// Sends until an end; returns why.
   func run() async -> Refusal {
-    do {
+    do throws(Refusal) {
       if afterSeq == nil, plan.readsStored { try await sendStored() }
-      let end = store.announcedSeq
+      let end = observers.announcedSeq
       while cursor < end, ending == nil { try await readOn(upTo: end) }
       if ending == nil {
         let told = StoredEnd(seq: max(end, cursor), isComplete: isComplete, unsearched: unsearched)
@@ -265,22 +266,17 @@ final class ObservationSender {
         if let part = takeWaiting() {
           try await sender.send(part)
         } else if isBehind {
-          try await readOn(upTo: store.announcedSeq)
+          try await readOn(upTo: observers.announcedSeq)
           // Nothing is awaited between this look and the next announcement.
-          if cursor >= store.announcedSeq { isBehind = false }
-        } else if plan.watchesSightings, sightingPlace < store.sightings.end {
+          if cursor >= observers.announcedSeq { isBehind = false }
+        } else if plan.watchesSightings, sightingPlace < observers.sightings.end {
           try await readSightings()
         } else {
           await sleep()
         }
       }
-    } catch let fault as StorageFault {
-      store.failed(fault)
-      return store.refusal(fault)
-    } catch let refusal as Refusal {
-      return ending ?? refusal
     } catch {
-      preconditionFailure("no other error is thrown here: \(error)")
+      return ending ?? error
     }
     return ending ?? Refusal(.cancelled, "nobody waits for this answer any more", outcome: .done)
   }
@@ -291,14 +287,14 @@ final class ObservationSender {
     isSending = true
   }
 
-  /// What is stored, newest first. Events committed since it began come afterwards, by their seq.
-  private func sendStored() async throws {
-    await store.catchUp(for: plan.filters)
+  /// Sends stored events, newest first. Events committed since then follow, by seq.
+  private func sendStored() async throws(Refusal) {
+    await reads.catchUp(for: plan.filters)
     let scope = QueryScope(
       filters: plan.filters, recipients: recipients, seenAt: relays, lastSeq: cursor, now: Store.now)
-    let stream = QueryStream(scope, store.archive, store.reads)
+    let stream = QueryStream(scope, reads)
     try await sender.send(stream) { ending == nil }
-    unsearched = store.unsearched(plan.filters)
+    unsearched = reads.unsearched(plan.filters)
     isComplete = unsearched == nil && sender.leftOutCount == 0 ? stream.isComplete : nil
   }
 
@@ -307,10 +303,10 @@ final class ObservationSender {
     try await sender.flush()
   }
 
-  private func readOn(upTo end: Int64) async throws {
+  private func readOn(upTo end: Int64) async throws(Refusal) {
     guard cursor < end else { return }
-    let (archive, plan, recipients, relays, cursor) = (store.archive, plan, recipients, relays, cursor)
-    let (page, counting) = try await store.reads.read { () throws(StorageFault) in
+    let (archive, plan, recipients, relays, cursor) = (reads.archive, plan, recipients, relays, cursor)
+    let (page, counting) = try await reads.read { () throws(StorageFault) in
       let page = try await archive.committed(
         after: cursor, upTo: end, matching: plan.filters, for: recipients, limit: Self.blockCount,
         byteLimit: Self.blockByteCount, scanLimit: Self.scanCount, now: Store.now)
@@ -324,9 +320,9 @@ final class ObservationSender {
     try await send(counting)
   }
 
-  /// Sends what was stored before and counts now.
-  private func readSightings() async throws {
-    guard let page = store.sightings.page(from: sightingPlace, count: Self.sightingCount) else {
+  /// Sends events that were stored before and count now.
+  private func readSightings() async throws(Refusal) {
+    guard let page = observers.sightings.page(from: sightingPlace, count: Self.sightingCount) else {
       throw Refusal(
         .missed, "relays sent more events that were stored already than are kept for an observer; observe again",
         outcome: .done)
@@ -335,8 +331,8 @@ final class ObservationSender {
     let wanted = page.filter { counts($0.relay) && ($0.isNew || !plan.readsStored) }.map(\.seq)
     let seqs = wanted.filter { sightedSeqs.insert($0).inserted }
     if sightedSeqs.count > Self.sightedMaximum { sightedSeqs = [] }
-    let (archive, filters, recipients) = (store.archive, plan.filters, recipients)
-    let block = try await store.reads.read { () throws(StorageFault) in
+    let (archive, filters, recipients) = (reads.archive, plan.filters, recipients)
+    let block = try await reads.read { () throws(StorageFault) in
       try await archive.events(seqs, matching: filters, for: recipients, now: Store.now)
     }
     try await send(block)

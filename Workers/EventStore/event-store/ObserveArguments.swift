@@ -9,26 +9,26 @@ import NostrContracts
 import Observations
 import WorkerKit
 
-/// The arguments of `store.observe`, read and judged.
+/// The arguments of `store.observe`, checked.
 @EventLoopActor
 struct ObserveArguments {
   let plan: ObservePlan
   let afterSeq: Int64?
   let maxAge: Int64
   let id: String?
-  /// The only ones whose gift wraps are sent; nil: all.
+  /// The only keys whose gift wraps are sent; nil: all.
   let recipients: Recipients?
   let form: PartForm
   /// What the caller's role may read.
   let reader: StoreReader
 
-  /// - Parameter frameLimit: of this connection: what is observed must fit into a frame when it is told.
+  /// - Parameter frameLimit: of this connection: the planner reads what is observed from one frame.
   /// - Throws: `bad-request` with the argument that is wrong.
   init(_ request: BusRequest, _ wanted: StoreObserve, _ asked: [Filter], frameLimit: Int) throws(Refusal) {
     reader = StoreReader(role: request.callerRole)
     let filters = try reader.observed(wanted, asked, now: Store.now)
     let relays = try Self.relays(wanted.relays ?? [])
-    recipients = Store.recipients(wanted.recipients, for: request, observing: filters)
+    recipients = ArchiveReads.recipients(wanted.recipients, for: request, observing: filters)
     form = wanted.pages == true ? .page : .observed
     plan = ObservePlan(
       filters, policy: wanted.policy ?? .cacheWithNetwork, relays: relays,

@@ -1,17 +1,18 @@
 import EventArchive
 import EventIndex
 import EventLoop
+import Frames
 import Nostr
 import Storage
 
-/// What is asked of the archive, and what of it counts.
+/// What a query asks of the archive, and which events count.
 struct QueryScope {
   let filters: [Filter]
-  /// The only ones whose gift wraps count; nil: all.
+  /// The only keys whose gift wraps count; nil: all.
   var recipients: Recipients?
   /// Only events count that one of these relays had; nil: all.
   var seenAt: Set<Int64>?
-  /// Only events up to this seq count: what comes later is given by others.
+  /// Only events up to this seq count: the caller sends later ones by other means.
   var lastSeq = Int64.max
   /// Seconds since 1970: events that ended before are left out.
   let now: Int64
@@ -23,8 +24,8 @@ struct QueryScope {
 /// What several filters match, each event once, a block at a time from the archive: first what is found by words, the
 /// best first, filter after filter (NIP-50); then what the other filters match together, newest first.
 ///
-/// ``next()`` gives what is at hand and never waits; ``fetch()`` reads the next block when one is used up. So whoever
-/// sends a thousand events awaits twice, and a caller who reads slowly, or no further, costs one block for each filter
+/// ``next()`` gives what is at hand and never waits; ``fetch()`` reads the next block when one is used up. So a sender
+/// of a thousand events awaits twice, and a caller that reads slowly, or no further, costs one block for each filter
 /// and nothing more.
 @EventLoopActor
 final class QueryStream {
@@ -63,7 +64,7 @@ final class QueryStream {
   private struct Search {
     let filter: Filter
     var room: Int
-    /// What was found and not yet read; nil before it was looked for.
+    /// Events found and not read yet; nil before the search.
     var seqs: ArraySlice<Int64>?
     var block = EventBlock()
     var index = 0
@@ -71,11 +72,11 @@ final class QueryStream {
 
   private var sources: [Source]
   private var searches: [Search]
-  /// What was given of the searches: it is not given again.
+  /// Events that searches gave: they are not given again.
   private var found: Set<Int64> = []
   private let scope: QueryScope
   private let archive: EventArchive
-  private let reads: ReadSlots
+  private let reads: ArchiveReads
   private let use = ReadSlots.Use()
   private var last: QueryPosition?
   /// The first events that filters' own limits left out, as long as no other filter gives them.
@@ -91,20 +92,20 @@ final class QueryStream {
   /// Events found by words that are read at once.
   nonisolated static let foundCount = 200
 
-  init(_ scope: QueryScope, _ archive: EventArchive, _ reads: ReadSlots) {
+  init(_ scope: QueryScope, _ reads: ArchiveReads) {
     self.scope = scope
     sources = scope.filters.filter { !EventArchive.isSearch($0) }.map { Source($0) }
     searches = scope.filters.filter { EventArchive.isSearch($0) }.map { Search(filter: $0, room: $0.limit ?? .max) }
-    // Whoever wants nothing of what is stored is not told whether there is any.
+    // A filter with limit 0 asks for no stored event, so whether there is one is not looked up.
     isUncertain = scope.filters.contains { $0.limit == 0 && !$0.matchesNothing }
-    self.archive = archive
     self.reads = reads
+    archive = reads.archive
   }
 
   /// At the end: whether all that matches and counts was given; nil when that is not known.
   var isComplete: Bool? { cut.isEmpty ? (isUncertain ? nil : true) : false }
 
-  /// Goes one on, if what comes next is at hand.
+  /// The next event, if it is at hand.
   func next() -> Next {
     while !searches.isEmpty {
       if let (block, entry) = nextFound() { return .event(block, entry) }
@@ -133,8 +134,8 @@ final class QueryStream {
     }
   }
 
-  /// Reads what ``next()`` said is not at hand.
-  func fetch() async throws(StorageFault) {
+  /// Reads the block that ``next()`` needs.
+  func fetch() async throws(Refusal) {
     if !searches.isEmpty { return try await fetchFound() }
     for index in sources.indices {
       // A block none of whose events counts says nothing of the next.
@@ -142,8 +143,8 @@ final class QueryStream {
     }
   }
 
-  /// Whether there is anything more.
-  func hasNext() async throws(StorageFault) -> Bool {
+  /// Whether there is another event.
+  func hasNext() async throws(Refusal) -> Bool {
     while true {
       switch next() {
       case .event: return true
@@ -165,7 +166,7 @@ final class QueryStream {
     return nil
   }
 
-  private func fetchFound() async throws(StorageFault) {
+  private func fetchFound() async throws(Refusal) {
     let (search, archive, scope) = (searches[0], archive, scope)
     guard let seqs = search.seqs else {
       let seqs = try await reads.read(for: use) { () throws(StorageFault) in
@@ -185,7 +186,7 @@ final class QueryStream {
 
   // MARK: By time
 
-  private func fill(_ index: Int) async throws(StorageFault) {
+  private func fill(_ index: Int) async throws(Refusal) {
     let source = sources[index]
     // One more than there is room for, to know whether the limit leaves anything out.
     let limit = source.room <= source.blockCount ? source.room + 1 : source.blockCount
@@ -209,10 +210,10 @@ final class QueryStream {
     sources[index].isOver = isOver
   }
 
-  /// The next block of a filter without what does not count, and the place behind which the next one begins.
+  /// The events of a filter's next block that count, and the place behind which the block after it begins.
   private func block(
     of source: Source, _ limit: Int
-  ) async throws(StorageFault) -> (block: EventBlock, end: QueryPosition?) {
+  ) async throws(Refusal) -> (block: EventBlock, end: QueryPosition?) {
     let (archive, scope) = (archive, scope)
     let byteLimit = max(Self.blockByteMinimum, Self.blockByteMaximum / sources.count)
     let recalled = archive.recalled(

@@ -2,23 +2,23 @@ import Clocks
 import EventLoop
 import HeapModule
 
-// Readers of the database for those who ask, in a line that does not let long questions keep short ones waiting.
+// Readers of the database for queries, with a queue in which short queries do not wait for long ones.
 //
-// A question is read page by page, and lines up again for each. Its place is when it came to the line, and later by
-// some times what its pages have taken already: whoever asks for little is next, behind what is just being read, and
-// who asks for all there is continues with a page whenever nobody else has waited for longer. Nobody waits for ever,
-// because everybody's place comes.
+// A query reads page by page, and joins the queue again for each page. Its place in the queue is the moment when it
+// joined, plus some times what its pages have taken. So a query that has read little is next, behind the pages that are
+// being read, and a query for everything reads its next page when no other query has waited for longer. Each place
+// comes, so no query waits for ever.
 
-/// Readers of the database for those who ask. Fewer than there are, so that the gate's look-ups never wait behind a
-/// long query.
+/// Readers of the database for queries. There are fewer slots than readers, so that the gate's look-ups never wait for
+/// a long query.
 @EventLoopActor
 final class ReadSlots {
   /// Queries that read at once.
   nonisolated static let count = 4
-  /// How much further back in the line one is for what one has read: a second of reading is as four of waiting.
+  /// How much further back reading puts a query: a second of reading is as four of waiting.
   private static let weight: UInt64 = 4
 
-  /// What one question has read so far.
+  /// How long a query has read so far.
   final class Use {
     fileprivate(set) var nanoseconds: UInt64 = 0
     nonisolated init() {}
@@ -34,13 +34,13 @@ final class ReadSlots {
   }
 
   private var free: Int
-  private var line = Heap<Waiter>()
+  private var queue = Heap<Waiter>()
   private var nextNumber: UInt64 = 0
 
-  /// So many at once.
+  /// So many slots.
   init(count: Int = ReadSlots.count) { free = count }
 
-  /// Reads, in turn; what that takes is added to `use`.
+  /// Reads, in turn; the time that it takes is added to `use`.
   func read<Value: Sendable, Failure: Error>(
     for use: Use? = nil, _ body: @EventLoopActor () async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
@@ -48,8 +48,8 @@ final class ReadSlots {
     let start = EventLoop.process.now
     defer {
       use?.nanoseconds += EventLoop.process.now.nanoseconds - start.nanoseconds
-      // Handed on without being free in between: whoever is next reads.
-      if let next = line.popMin() { next.continuation.resume() } else { free += 1 }
+      // The slot passes to the next query without being free in between.
+      if let next = queue.popMin() { next.continuation.resume() } else { free += 1 }
     }
     return try await body()
   }
@@ -58,6 +58,6 @@ final class ReadSlots {
     let due = EventLoop.process.now.nanoseconds + Self.weight * (use?.nanoseconds ?? 0)
     nextNumber += 1
     let number = nextNumber
-    await withCheckedContinuation { line.insert(Waiter(due: due, number: number, continuation: $0)) }
+    await withCheckedContinuation { queue.insert(Waiter(due: due, number: number, continuation: $0)) }
   }
 }

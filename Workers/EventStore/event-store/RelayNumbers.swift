@@ -1,14 +1,16 @@
 import EventArchive
+import EventLoop
 
 /// The archive's numbers for relays. New ones are written with the first batch that uses them.
-struct RelayNumbers {
+@EventLoopActor
+final class RelayNumbers {
   private var numbers: [String: Int64] = [:]
   private var urls: [Int64: String] = [:]
   private var last: Int64 = 0
-  /// Not yet written.
+  /// Numbers that are not written yet.
   private(set) var unwritten: [RelayNumber] = []
 
-  /// Most relays that get a number; of those beyond it is not recorded what they had.
+  /// Most relays that get a number. The archive does not record which events came from a relay beyond them.
   static let maximum = 65_536
 
   init(_ known: [RelayNumber]) {
@@ -24,7 +26,8 @@ struct RelayNumbers {
 
   func url(of number: Int64) -> String? { urls[number] }
 
-  mutating func number(of url: String) -> Int64? {
+  /// The number of a relay, which gets one if it has none; nil when no number is left.
+  func number(of url: String) -> Int64? {
     if let number = numbers[url] { return number }
     guard numbers.count < Self.maximum else { return nil }
     last += 1
@@ -34,5 +37,5 @@ struct RelayNumbers {
     return last
   }
 
-  mutating func wrote(_ written: [RelayNumber]) { unwritten.removeFirst(written.count) }
+  func wrote(_ written: [RelayNumber]) { unwritten.removeFirst(written.count) }
 }

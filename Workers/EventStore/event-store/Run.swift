@@ -3,13 +3,15 @@ import Bus
 import Contracts
 import EventArchive
 import EventGate
+import EventLoop
 import Frames
 import Nostr
 import Observations
 
-/// A run of records, read: its events and notes for the gate, and what is needed to report on them.
+/// A run of records: its events and notes for the gate, and what the report on them needs.
+@EventLoopActor
 struct Run {
-  /// What is told of the run's ends when it is committed.
+  /// The run's ends, to be published when it is committed.
   private(set) var ends: [(filter: Filter, added: CoverageAdded)] = []
   private(set) var events: [IncomingEvent] = []
   private var names: [UInt32: (url: String, number: Int64?)] = [:]
@@ -23,7 +25,7 @@ struct Run {
 
   /// - Throws: `bad-payload` when the run cannot be read, or does not say which relay a number means; nothing of it is
   ///   taken.
-  init(_ payload: BusPayload, _ relays: inout RelayNumbers, now: Int64) throws(Refusal) {
+  init(_ payload: BusPayload, _ relays: RelayNumbers, now: Int64) throws(Refusal) {
     guard payload.isRaw else { throw Refusal(.badPayload, "a run of records is RAW, not JSON", outcome: .notStarted) }
     let records: [IngestRecord]
     do throws(IngestRecord.Problem) { records = try IngestRecord.read(payload.bytes) } catch {
@@ -32,7 +34,7 @@ struct Run {
     events.reserveCapacity(records.count)
     for (index, record) in records.enumerated() {
       switch record.kind {
-      case .relayName: try name(record, payload.bytes, &relays)
+      case .relayName: try name(record, payload.bytes, relays)
       case .event: events.append(try event(index, record))
       case .subscriptionFilter: try addFilter(index, record, payload.bytes)
       case .storedEnd, .pageEnd: try end(index, record, payload.bytes, now: now)
@@ -49,15 +51,15 @@ struct Run {
     }
   }
 
-  /// Takes note of an end. One of a subscription whose filters the run does not say, or of a relay without a number,
-  /// says nothing.
+  /// Adds the notes of an end. The end of a subscription whose filters the run does not have, or of a relay without a
+  /// number, says nothing.
   private mutating func end(_ index: Int, _ record: IngestRecord, _ bytes: [UInt8], now: Int64) throws(Refusal) {
     let times: ClosedRange<Int64>?
     do throws(IngestRecord.Problem) { times = try record.times(in: bytes) } catch {
       throw Refusal(.badPayload, error.description, outcome: .notStarted)
     }
     guard let name = names[record.relay], let number = name.number else { return }
-    // What lies ahead was read from a wrong clock.
+    // A moment in the future comes from a wrong clock.
     let at = min(Int64(clamping: record.receivedNanoseconds / 1_000_000_000), now)
     let subscription = Subscription(relay: record.relay, number: record.subscription)
     for filter in filters[subscription] ?? [] {
@@ -65,7 +67,7 @@ struct Run {
       if record.kind == .storedEnd {
         events.append(IncomingEvent(record: index, .fetched(key, relay: number, at: at)))
       }
-      // No more than was asked for.
+      // No more than the filter asked for.
       let interval = times.flatMap { times in
         CoverageIntervals.Interval(
           since: max(times.lowerBound, filter.since ?? .min), until: min(times.upperBound, filter.until ?? .max),
@@ -82,7 +84,7 @@ struct Run {
   }
 
   private mutating func name(
-    _ record: IngestRecord, _ bytes: [UInt8], _ relays: inout RelayNumbers
+    _ record: IngestRecord, _ bytes: [UInt8], _ relays: RelayNumbers
   ) throws(Refusal) {
     let text = String(decoding: bytes[record.bytes], as: UTF8.self)
     do throws(RelayURLFault) {

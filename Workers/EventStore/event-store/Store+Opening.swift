@@ -10,16 +10,16 @@ import Storage
 import Synchronization
 import WorkerKit
 
-// How the database is opened. That is quick unless the file is damaged: then every event of it is verified again, on a
-// thread, and the supervisor hears that there is progress, and waits.
+// How the database is opened. That is quick unless the file is damaged: then a thread verifies every event of it again,
+// and the supervisor, which hears of the progress, waits.
 
 extension Store {
-  /// How often it is looked how far a rescue has come.
+  /// How often the supervisor hears of a rescue's progress.
   private static let progressMilliseconds: UInt64 = 2_000
-  /// How long a start may take from then on.
+  /// How much longer the start may take each time.
   private static let extensionMilliseconds: UInt32 = 30_000
 
-  /// Opens the database in a directory, or what can be saved of it.
+  /// Opens the database in a directory, or the events that a rescue saves of it.
   static func open(
     _ worker: Worker, directory: String
   ) async throws(Refusal) -> (EventArchive, ArchiveRescue?) {
@@ -52,7 +52,7 @@ extension Store {
     }
   }
 
-  /// Says what was lost before this start.
+  /// Logs what was lost before this start.
   func reportLosses(_ rescue: ArchiveRescue?) {
     if let rescue {
       log.error(
@@ -71,7 +71,7 @@ extension Store {
   }
 }
 
-/// How far a rescue has come, told from its thread to the loop.
+/// The progress of a rescue, from its thread to the loop.
 private final class RescueProgress: Sendable {
   private let savedCount = Mutex<Int?>(nil)
 

@@ -1,12 +1,10 @@
+import Addresses
 import Bus
-import Clocks
 import Contracts
 import EventArchive
 import EventGate
-import EventIndex
 import EventLoop
 import Frames
-import Glibc
 import LinuxSystem
 import Logging
 import Nostr
@@ -17,120 +15,69 @@ import WorkerKit
 
 // The event-store: the gate's machine with its threads, its database and its callers.
 //
-// Everything turns in `pump`: jobs go to the thread pool, batches to the database's writer, and each end of one calls
-// it again. Between two batches the writer does one slice of what must be done at some time (`Store+Chores`).
-//
-// When the database cannot be written, those who wait are refused, and the next to come is the next attempt. When it is
-// found to be damaged, this process ends, and the next one puts the file aside and saves what it can (`ArchiveRescue`).
+// `pump` starts everything that can start: jobs go to the thread pool, batches to the database's writer, and the end of
+// each calls it again. Between two batches the writer does one chore (`ChoreRunner`).
 
-/// Serves `store.*`.
+/// Serves `store.*`: takes events in through the gate. What it does besides is in the types of its members.
 @EventLoopActor
 final class Store {
   let worker: Worker
   let archive: EventArchive
   let log = Logger(label: "store")
-  let reads = ReadSlots()
-  /// Of these, those for counts, each of which reads all it counts in one go.
-  let counts = ReadSlots(count: 2)
-  var live = LiveFilters<UInt64>()
-  var observations: [UInt64: ObservationSender] = [:]
-  var nextObservation: UInt64 = 1
-  /// Observations that have events to send when all is announced that is to be announced now.
-  var dueObservations: [ObservationSender] = []
-  /// Bytes of events that wait for all observers.
-  var waitingByteCount = 0
-  /// What is observed, for the planner.
-  var observes = ObserveTable(generation: Int64(UInt64.random(in: 1..<1 << 53)))
-  var isTellingObserves = false
-  var endsToTell = EndsToTell()
-  var marks: ObserveMarks
-  var reconciliations = Reconciliations()
-  var observedNames = ObservedNames()
-  private(set) var sightings = SightingLog()
-  /// Observations that read them; while there are none, none are written down.
-  var sightingWatcherCount = 0
-  /// All up to this seq has been announced.
-  private(set) var announcedSeq: Int64
-  var gate: EventGate
-  private(set) var fault: StorageFault?
-  private(set) var transactionCount: UInt64 = 0
+  let health: StoreHealth
+  let relays: RelayNumbers
+  let observers: Observers
+  let chores: ChoreRunner
+  private(set) var gate: EventGate
+  var statusLine = StatusLine()
 
-  var relays: RelayNumbers
-  /// Relays found out whose distrust is not yet written down.
-  var unwrittenDistrust: Set<Int64> = []
-  /// Whether something of theirs may wait to be checked.
-  var isRecheckDue = true
-  private var requests: [UInt64: Waiting] = [:]
+  private let reads: ArchiveReads
+  private let reconciliations: ReconcileService
+  private let covered: CoveredTopic
   private let keys = ParsedKeyCache()
-  private var faultedAt = EventLoop.process.now
-  // Of `Store+Chores`.
-  var isWriting = false
-  var isSweepDue = true
-  var isChoreNext = false
-  var choresInRow = 0
-  var retention = ArchiveRetention()
-  var gauge = RetentionGauge()
-  var evictedCount: UInt64 = 0
-  /// What was told last of the room.
-  var room = RetentionGauge.Room.below
-  /// The status line that was sent last.
-  var lastStatus = ""
-  /// When the last events came.
-  var arrivedAt = EventLoop.process.now
-  let quietTimer = LoopTimer()
-  let sweepTimer = LoopTimer()
-  let retryTimer = LoopTimer()
-  let scrubTimer = LoopTimer()
-  var isScrubDue = false
-
-  /// The file was found damaged in use: the next start, which is at once, saves what it can (EX_IOERR).
-  static let damagedExitCode: Int32 = 74
-
-  /// What an answer is owed for.
-  private enum Waiting {
-    case run(BusRequest, Run)
-    case event(BusRequest)
-    case offer(BusRequest)
-    case notes(BusRequest)
-    /// That a relay is distrusted is written down.
-    case distrust(Int64)
-
-    var request: BusRequest? {
-      switch self {
-      case .run(let request, _), .event(let request), .offer(let request), .notes(let request): request
-      case .distrust: nil
-      }
-    }
-  }
+  /// What waits for answers of the gate, by submission.
+  private var requests: [UInt64: GateRequest] = [:]
+  /// Actions of the gate that are not performed yet.
+  private var actions: [GateAction] = []
+  /// Relays whose distrust could not be written.
+  private var unwrittenDistrust: Set<Int64> = []
 
   init(_ worker: Worker, _ archive: EventArchive, _ rescue: ArchiveRescue?) throws(Refusal) {
     self.worker = worker
     self.archive = archive
+    health = StoreHealth(archive, log)
+    reads = ArchiveReads(archive, health, worker.bus, log)
     do throws(StorageFault) {
       relays = RelayNumbers(try archive.relaysNow())
-      marks = ObserveMarks(try archive.marksNow())
+      observers = Observers(worker, reads, relays, ObserveMarks(try archive.marksNow()))
       gate = EventGate(
         trust: RelayTrust(seed: UInt64.random(in: .min ... .max), distrusted: try archive.distrustedNow()),
         eventByteCountMaximum: EventLimit.byteCountMaximum(frameLimit: worker.bus.welcome.frameLimit))
     } catch {
       throw Refusal(error.mayPass ? .unavailable : .failed, error.description)
     }
-    announcedSeq = archive.lastSeq
+    reconciliations = ReconcileService(worker, reads)
+    covered = CoveredTopic(worker.bus)
+    chores = ChoreRunner(archive, health, log)
     reportLosses(rescue)
     try adoptSettings()
     tellStatus()
+    health.onChange = { [unowned self] in tellStatus() }
+    observers.onNotes = { [unowned self] in write($0, for: .notes($1)) }
+    chores.onDue = { [unowned self] in pump() }
+    chores.onSweep = { [unowned self] in retry() }
+    chores.onStatus = { [unowned self] in tellStatus() }
+    chores.onRemoval = { [unowned self] ids in if let ids { gate.removed(ids) } else { gate.removedUnknown() } }
     worker.onSettings = { [unowned self] _ in settingsChanged() }
     serve()
     worker.onDrain = { [unowned self] in
-      for observation in observations.values { observation.drain() }
-      drainReconciliations()
+      observers.drain()
+      reconciliations.drain()
     }
-    // So that all of it is in the one file, as whoever copies the file expects.
+    // So that all of it is in the one file, as a program that copies the file expects.
     worker.onEnd = { [archive, log] in
       do throws(StorageFault) { try archive.close() } catch { log.error("cannot close", metadata: ["why": "\(error)"]) }
     }
-    scheduleSweep()
-    scheduleScrub()
     pump()
   }
 
@@ -141,83 +88,121 @@ final class Store {
     worker.serve(StoreMethod.offer) { [unowned self] (request, _) throws(Refusal) in try offer(request, .kept) }
     worker.serve(StoreMethod.offerForeign) { [unowned self] (request, _) throws(Refusal) in try offer(request, .foreign)
     }
-    worker.serve(StoreMethod.query, query)
-    worker.serve(StoreMethod.count, count)
-    worker.serve(StoreMethod.observe, observe)
-    worker.serve(StoreMethod.acknowledge, acknowledge)
-    worker.serve(StoreMethod.fetched, fetched)
-    worker.serve(StoreMethod.listObserves) { [unowned self] (request, _) throws(Refusal) in
-      try await listObserves(request)
-    }
-    worker.serve(StoreMethod.coverage, coverage)
-    worker.serve(StoreMethod.seen) { [unowned self] (_, wanted) throws(Refusal) in try await seen(wanted) }
     worker.serve(StoreMethod.status) { [unowned self] (_, _) in status }
-    serveReconciliations()
+    reads.serve(worker)
   }
 
   /// Seconds since 1970.
   nonisolated static var now: Int64 { WallClock.seconds }
 
+  // MARK: Settings
+
+  private func settingsChanged() {
+    do throws(Refusal) {
+      try adoptSettings()
+      pump()
+    } catch {
+      log.error("the new settings are not taken", metadata: ["why": "\(error.message)"])
+    }
+  }
+
+  private func adoptSettings() throws(Refusal) {
+    let settings = try worker.settings(of: StoreSettings.self)
+    var sampled: Set<Int64> = []
+    for text in settings.verification == .sample ? settings.sampleRelays : [] {
+      do throws(RelayURLFault) {
+        if let number = relays.number(of: try RelayURL(text).text) { sampled.insert(number) }
+      } catch { throw Refusal(.failed, "sample-relays: \(error)") }
+    }
+    let rate = Double(settings.sampleRate) / 100
+    gate.trust.sample(sampled, SamplingSettings(rate: rate, floor: min(rate, Double(settings.sampleFloor) / 100)))
+    try chores.adopt(settings)
+    let byteCount = settings.recentEventsBytes
+    if archive.recentByteCount != byteCount { archive.recentByteCount = byteCount }
+  }
+
   // MARK: Coming in
 
   private func ingest(_ request: BusRequest, _ lane: Lane) throws(Refusal) -> IngestResult? {
-    let run = try Run(request.payload, &relays, now: Self.now)
-    let number = gate.submit(request.payload.bytes, run.events, lane)
-    arrivedAt = EventLoop.process.now
-    requests[number] = .run(request, run)
-    pump()
+    let run = try Run(request.payload, relays, now: Self.now)
+    submit(request.payload.bytes, run.events, lane, for: .run(request, run))
     return nil
   }
 
   private func publish(_ request: BusRequest) throws(Refusal) -> PublishResult? {
     let bytes = request.payload.bytes
-    try checkSize(bytes.count)
+    // A larger event could be stored, and then not be sent everywhere.
+    let maximum = EventLimit.byteCountMaximum(frameLimit: worker.bus.welcome.frameLimit)
+    guard bytes.count <= maximum else {
+      throw Refusal(
+        .badRequest, "\(EventFault.tooLarge(byteCount: bytes.count, maximum: maximum))", outcome: .notStarted)
+    }
     let event = IncomingEvent(record: 0, bytes: bytes.indices, relay: nil, receivedAt: Self.now)
-    arrivedAt = EventLoop.process.now
-    requests[gate.submit(bytes, [event], .local, rank: .kept)] = .event(request)
-    pump()
+    submit(bytes, [event], .local, rank: .kept, for: .event(request))
     return nil
   }
 
   private func offer(_ request: BusRequest, _ rank: RetentionRank) throws(Refusal) -> OfferOutcomes? {
-    let events = try Self.offered(request.payload)
-    arrivedAt = EventLoop.process.now
-    let number = gate.submit(request.payload.bytes, events, .local, rank: rank, tellsEach: true)
-    requests[number] = .offer(request)
-    pump()
+    guard request.payload.isRaw else {
+      throw Refusal(.badPayload, "a run of events is RAW, not JSON", outcome: .notStarted)
+    }
+    let places: [Range<Int>]
+    do throws(OfferRun.Problem) { places = try OfferRun.read(request.payload.bytes) } catch {
+      throw Refusal(.badPayload, error.description, outcome: .notStarted)
+    }
+    let now = Self.now
+    let events = places.enumerated().map { IncomingEvent(record: $0, bytes: $1, relay: nil, receivedAt: now) }
+    submit(request.payload.bytes, events, .local, rank: rank, tellsEach: true, for: .offer(request))
     return nil
   }
 
-  /// Writes notes down; whoever asked for it is answered when they are committed.
-  func write(_ notes: [ArchiveNote], answering request: BusRequest?) {
-    let number = gate.submit([], notes.map { IncomingEvent(record: 0, $0) }, .local)
-    requests[number] = request.map { .notes($0) }
+  private func submit(
+    _ run: [UInt8], _ events: [IncomingEvent], _ lane: Lane, rank: RetentionRank = .ordinary, tellsEach: Bool = false,
+    for request: GateRequest
+  ) {
+    chores.schedule.eventsArrived(at: EventLoop.process.now)
+    requests[gate.received(run, events, lane, rank: rank, tellsEach: tellsEach, &actions)] = request
     pump()
   }
 
-  /// Writes down that a relay is distrusted; what it brought is checked from then on.
-  func writeDistrust(of relay: Int64) {
-    let note = IncomingEvent(record: 0, .distrusted(relay: relay, at: Self.now))
-    requests[gate.submit([], [note], .local)] = .distrust(relay)
+  /// Writes notes; the request is answered when they are committed.
+  private func write(_ notes: [ArchiveNote], for request: GateRequest) {
+    requests[gate.received([], notes.map { IncomingEvent(record: 0, $0) }, .local, &actions)] = request
     pump()
   }
+
+  /// Writes that a relay is distrusted; from then on its unchecked events are checked.
+  private func writeDistrust(of relay: Int64) {
+    write([.distrusted(relay: relay, at: Self.now)], for: .distrust(relay: relay))
+  }
+
+  /// What has failed before may succeed now.
+  private func retry() {
+    for relay in unwrittenDistrust { writeDistrust(of: relay) }
+    unwrittenDistrust = []
+    // A damaged file that was put aside may have been removed.
+    tellStatus()
+  }
+
+  // MARK: Checking
 
   /// Starts what can be started, and answers what can be answered.
-  func pump() {
+  private func pump() {
     while let job = gate.nextJob() { check(job) }
-    if !isWriting { write() }
-    for action in gate.takeActions() { perform(action) }
-    for observation in dueObservations { observation.flush() }
-    dueObservations.removeAll(keepingCapacity: true)
-    awaitQuiet()
+    if !chores.schedule.isBusy { write() }
+    let performed = actions
+    actions = []
+    for action in performed { perform(action) }
+    observers.flush()
+    chores.awaitQuiet(isGateIdle: gate.isIdle)
   }
 
   private func check(_ job: GateJob) {
-    if job.isBrief { return gate.finished(job, Self.findings(of: job, archive, keys)) }
+    if job.isBrief { return gate.finished(job, Self.findings(of: job, archive, keys), &actions) }
     EventLoopActor.task { [self] in
       let (archive, keys) = (archive, keys)
       let findings = await EventLoopActor.onThreadPool { Self.findings(of: job, archive, keys) }
-      gate.finished(job, findings)
+      gate.finished(job, findings, &actions)
       pump()
     }
   }
@@ -227,7 +212,7 @@ final class Store {
   ) -> [GateJob.Finding] {
     job.run(
       lookUp: { ids in
-        // If it cannot be read they are verified, and the writer says what is wrong.
+        // When they cannot be read, the events are verified, and the writer meets the fault.
         do throws(StorageFault) { return try archive.seqsNow(of: ids) } catch { return [] }
       },
       stored: { seqs in
@@ -238,88 +223,58 @@ final class Store {
   // MARK: Writing
 
   private func write() {
-    let chore = retryTimer.isSet ? nil : nextChore
-    if isChoreNext, let chore { return perform(chore) }
-    guard let batch = gate.nextBatch(now: Self.now) else {
-      if let chore { perform(chore) }
+    let chore = chores.next(isGateIdle: gate.isIdle)
+    if let chore, chores.schedule.isChoreNext { return chores.run(chore) }
+    guard let batch = gate.nextBatch(now: Self.now, &actions) else {
+      if let chore { chores.run(chore) }
       return
     }
-    isWriting = true
-    isChoreNext = true
-    choresInRow = 0
+    chores.schedule.batchBegan()
     EventLoopActor.task { [self] in
-      let new = relays.unwritten
       do throws(StorageFault) {
-        if batch.entries.isEmpty, !batch.isSynced {
-          gate.committed(ArchiveCommit(outcomes: [], lastSeq: archive.lastSeq))
-        } else {
-          let commit = try await archive.write(
-            batch.entries, relays: new, now: Self.now, isSynced: batch.isSynced)
-          relays.wrote(new)
-          gate.committed(commit)
-          if sightingWatcherCount > 0 { note(batch.entries, commit) }
-          transactionCount += 1
-          recovered()
-        }
+        let commit = try await commit(batch)
+        gate.committed(commit, &actions)
       } catch {
-        failed(error)
-        gate.failed()
+        health.failed(error)
+        gate.failed(&actions)
       }
-      isWriting = false
+      chores.schedule.ended()
       pump()
     }
   }
 
-  /// A transaction was committed. Near the edge of a full disk some are and some are not: that is no recovery yet.
-  func recovered() {
-    guard fault != nil, EventLoop.process.now.milliseconds(since: faultedAt) >= Self.retryMilliseconds else { return }
-    fault = nil
-    log.notice("the event database can be written again")
-    tellStatus()
-  }
-
-  /// The database could not be read or written.
-  func failed(_ fault: StorageFault) {
-    if fault.kind == .corrupt {
-      archive.markDamaged()
-      log.critical("\(fault.description): starting again to save what can be read")
-      exit(Self.damagedExitCode)
+  private func commit(_ batch: GateBatch) async throws(StorageFault) -> ArchiveCommit {
+    guard !batch.entries.isEmpty || batch.isSynced else {
+      return ArchiveCommit(outcomes: [], lastSeq: archive.lastSeq)
     }
-    if self.fault?.kind != fault.kind { log.error("\(fault.description)") }
-    self.fault = fault
-    faultedAt = EventLoop.process.now
-    tellStatus()
-  }
-
-  /// A fault in a caller's words.
-  func refusal(_ fault: StorageFault) -> Refusal {
-    Refusal(
-      fault.kind == .full ? .diskFull : .failed, fault.description, outcome: .notStarted,
-      retryAfterMilliseconds: fault.kind == .full ? 5_000 : nil)
+    let new = relays.unwritten
+    let commit = try await archive.write(batch.entries, relays: new, now: Self.now, isSynced: batch.isSynced)
+    relays.wrote(new)
+    observers.committed(batch.entries, commit)
+    chores.schedule.transactionCommitted()
+    health.recovered()
+    return commit
   }
 
   // MARK: Going out
 
   private func perform(_ action: GateAction) {
     switch action {
-    case .announce(let event, let seq): announce(event, seq)
+    case .announce(let event, let seq): observers.announce(event, seq)
     case .answer(let number, let result):
-      guard let waiting = requests.removeValue(forKey: number) else { return }
-      switch waiting {
-      case .run(let request, let run):
-        request.respond(to: StoreMethod.ingest, run.report(result, seq: archive.lastSeq))
-        tellEnds(of: run)
-      case .event(let request): answer(request, result)
-      case .offer(let request): request.respond(to: StoreMethod.offer, Self.told(result))
-      case .notes(let request): request.respond()
+      guard let request = requests.removeValue(forKey: number) else { return }
+      request.answer(result, lastSeq: archive.lastSeq)
+      switch request {
+      case .run(_, let run): covered.publish(run.ends)
       case .distrust:
-        isRecheckDue = true
-        if !isWriting { write() }
+        chores.schedule.relayDistrusted()
+        if !chores.schedule.isBusy { write() }
+      case .event, .offer, .notes: break
       }
     case .refuse(let number):
-      guard let waiting = requests.removeValue(forKey: number), let fault else { return }
-      if case .distrust(let relay) = waiting { unwrittenDistrust.insert(relay) }
-      waiting.request?.refuse(refusal(fault))
+      guard let request = requests.removeValue(forKey: number), let fault = health.fault else { return }
+      if case .distrust(let relay) = request { unwrittenDistrust.insert(relay) }
+      request.refuse(health.refusal(fault))
     case .mended(let id, let seq):
       log.error(
         "a stored event was damaged, and is mended by a copy that came", metadata: ["id": "\(id)", "seq": "\(seq)"])
@@ -327,52 +282,19 @@ final class Store {
     }
   }
 
-  private func announce(_ event: VerifiedEvent, _ seq: Int64?) {
-    if let seq { announcedSeq = max(announcedSeq, seq) }
-    let listeners = live.listeners(for: event.indexed) { SearchedText(json: event.json) }
-    guard !listeners.isEmpty else { return }
-    let announced = AnnouncedEvent(event, seq)
-    for listener in listeners { observations[listener]?.arrived(announced) }
-  }
-
-  /// Tells those to whom it counts what relays have sent that was stored before.
-  private func note(_ entries: [ArchiveEntry], _ commit: ArchiveCommit) {
-    let end = sightings.end
-    for (entry, outcome) in zip(entries, commit.outcomes) {
-      guard case .duplicate(let seq) = outcome, let relay = entry.relay else { continue }
-      let isNew = commit.newSightings.contains(SeenPlace(seq: seq, relay: relay))
-      sightings.append(Sighting(seq: seq, relay: relay, isNew: isNew))
-    }
-    guard sightings.end > end else { return }
-    for observation in observations.values where observation.plan.watchesSightings { observation.sighted() }
-  }
-
-  private func answer(_ request: BusRequest, _ result: GateResult) {
-    let id = result.lastID.map { "\($0)" } ?? ""
-    switch result.last {
-    case .archived(.stored(let seq)):
-      request.respond(to: StoreMethod.publish, PublishResult(id: id, seq: seq, isNew: true))
-    case .archived(.duplicate(let seq)):
-      request.respond(to: StoreMethod.publish, PublishResult(id: id, seq: seq, isNew: false))
-    case .archived(.mended(let seq)):
-      request.respond(to: StoreMethod.publish, PublishResult(id: id, seq: seq, isNew: false, isMended: true))
-    case .ephemeral(let isNew): request.respond(to: StoreMethod.publish, PublishResult(id: id, seq: nil, isNew: isNew))
-    case .archived(.superseded):
-      request.refuse(
-        Refusal(
-          .superseded, "a newer event is in the place of \(id), or one of the same second with a lower id (NIP-01)",
-          outcome: .notStarted))
-    case .archived(.deleted):
-      request.refuse(Refusal(.deletedEvent, "its author has deleted \(id)", outcome: .notStarted))
-    case .archived(.vanished):
-      request.refuse(
-        Refusal(
-          .deletedEvent, "its author has vanished: all before was to be forgotten (NIP-62), and \(id) with it",
-          outcome: .notStarted))
-    case .archived(.expired):
-      request.refuse(Refusal(.expiredEvent, "the time of \(id) is over (NIP-40)", outcome: .notStarted))
-    case .invalid(let reason): request.refuse(Refusal(.invalidEvent, reason, outcome: .notStarted))
-    case .archived(.noted), nil: preconditionFailure("a submission of one event has an outcome")
+  /// Logs what a relay has sent, once for each step.
+  private func tell(_ report: TrustReport) {
+    switch report {
+    case .distrusted(let relay):
+      log.error(
+        "a relay sent what no author signed: from now on all it sends is checked, and so is what was taken unchecked",
+        metadata: ["relay": "\(relays.url(of: relay) ?? "\(relay)")"])
+      tellStatus()
+      writeDistrust(of: relay)
+    case .forgeries(let relay, let count):
+      log.warning(
+        "a relay sends what no author signed",
+        metadata: ["relay": "\(relays.url(of: relay) ?? "\(relay)")", "events": "\(count)"])
     }
   }
 }

@@ -8,6 +8,8 @@ import Testing
 /// A gate with an archive that is a list, and every step in the test's hand.
 struct Bench {
   var gate: EventGate
+  /// Actions of the gate that are not performed yet.
+  private var actions: [GateAction] = []
   let keys = ParsedKeyCache()
   /// Ids in the order of their commits.
   private(set) var committed: [EventID] = []
@@ -45,7 +47,7 @@ struct Bench {
         IncomingEvent(record: index, bytes: run.count..<run.count + event.count, relay: relay, receivedAt: 7))
       run += event
     }
-    return gate.submit(run, incoming, lane, rank: rank, tellsEach: tellsEach)
+    return gate.received(run, incoming, lane, rank: rank, tellsEach: tellsEach, &actions)
   }
 
   /// Submits events with a note behind each so many of them.
@@ -58,7 +60,7 @@ struct Bench {
       run += event
       if (index + 1) % count == 0 { incoming.append(IncomingEvent(record: incoming.count, note)) }
     }
-    return gate.submit(run, incoming, lane)
+    return gate.received(run, incoming, lane, &actions)
   }
 
   /// The process ends and begins again: the archive stays.
@@ -71,21 +73,28 @@ struct Bench {
   mutating func finish(_ job: GateJob) {
     let seqs = seqs
     let damaged = damaged
-    let findings = job.run(
-      lookUp: { $0.map { seqs[$0] } }, stored: { seqs in damaged.filter { seqs.contains($0.key) } }, now: now,
-      keys: keys)
-    gate.finished(job, findings)
+    finish(
+      job,
+      job.run(
+        lookUp: { $0.map { seqs[$0] } }, stored: { seqs in damaged.filter { seqs.contains($0.key) } }, now: now,
+        keys: keys))
   }
+
+  /// Ends a job with these findings.
+  mutating func finish(_ job: GateJob, _ findings: [GateJob.Finding]) { gate.finished(job, findings, &actions) }
+
+  /// What the next transaction writes.
+  mutating func nextBatch() -> GateBatch? { gate.nextBatch(now: now, &actions) }
 
   /// Writes what is ready; false when nothing is.
   mutating func write(fails: Bool = false) -> Bool {
-    guard let batch = gate.nextBatch(now: now) else {
+    guard let batch = nextBatch() else {
       take()
       return false
     }
     batchSizes.append(batch.entries.count)
     synced.append(batch.isSynced)
-    if fails { gate.failed() } else { gate.committed(commit(batch)) }
+    if fails { gate.failed(&actions) } else { gate.committed(commit(batch), &actions) }
     take()
     return true
   }
@@ -118,8 +127,9 @@ struct Bench {
     gate.removed([id])
   }
 
+  /// Performs the gate's actions.
   mutating func take() {
-    for action in gate.takeActions() {
+    for action in actions {
       switch action {
       case .announce(let event, let seq):
         announced.append(event.indexed.id)
@@ -133,9 +143,10 @@ struct Bench {
       case .refuse(let number): refused.append(number)
       }
     }
+    actions = []
   }
 
-  /// Everything, as far as it goes.
+  /// Runs and writes until nothing is left to do.
   mutating func run() {
     var moved = true
     while moved {
@@ -162,7 +173,7 @@ enum Made {
 
   static func json(_ number: Int, kind: UInt16 = 1) -> [UInt8] { event(number, kind: kind).json }
 
-  /// The same id, and another text: what somebody sends who wants to hide the event.
+  /// The same id, and another text: what a forger sends to hide the event.
   static func forged(_ event: Event) -> [UInt8] {
     Array(String(decoding: event.json, as: UTF8.self).replacing(event.content, with: "forged").utf8)
   }

@@ -139,7 +139,8 @@ struct GateTests {
     for _ in 0..<20 { if let job = bench.gate.nextJob() { bench.finish(job) } }
     bench.submit([Made.json(9_999)], .local, rank: .kept)
     if let job = bench.gate.nextJob() { bench.finish(job) }
-    #expect(bench.gate.nextBatch(now: 0)?.entries.count == 101)
+    let batch = bench.nextBatch()
+    #expect(batch?.entries.count == 101)
   }
 
   @Test("Neither of two full lanes waits for the other to be empty")
@@ -266,7 +267,7 @@ struct GateTests {
       return
     }
     bench.gate.removed([event.id])
-    bench.gate.finished(job, [.known(seq: 5)])
+    bench.finish(job, [.known(seq: 5)])
     bench.submit([event.json], .live)
     #expect(bench.gate.nextJob()?.count == 1)
   }

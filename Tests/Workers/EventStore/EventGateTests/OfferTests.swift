@@ -80,7 +80,7 @@ struct OfferTests {
         Issue.record("\(ids.count) ids are looked up")
         return []
       }, keys: bench.keys)
-    bench.gate.finished(job, findings)
+    bench.finish(job, findings)
     // Beside that one, which is not written yet.
     bench.submit([Made.json(2)], .local, rank: .kept, tellsEach: true)
     let second = bench.gate.nextJob()

@@ -10,38 +10,36 @@ import Reconciliation
 import Storage
 import WorkerKit
 
-// Reconciliation with what is stored (NIP-77). The rules are in `Reconciliation`; here they meet the bus and the
-// archive. A session is a request that stays open; its number is the book's.
+// The rules are in `Reconciliation`. A session is a `store.reconcile.open` that stays open.
 
-/// The sessions, their requests, and the timer of those nobody continues with.
+/// Serves `store.reconcile.*`: reconciliation with the stored events (NIP-77).
 @EventLoopActor
-struct Reconciliations {
-  var book: ReconcileSessions
-  fileprivate var requests: [UInt64: BusRequest] = [:]
-  /// One is read after the other: each may take as much memory as is left for all.
-  fileprivate let reads = ReadSlots(count: 1)
-  fileprivate let timer = LoopTimer()
+final class ReconcileService {
+  private let reads: ArchiveReads
+  private var sessions: ReconcileSessions
+  /// The open requests, by session.
+  private var requests: [UInt64: BusRequest] = [:]
+  /// One session's records are read after the other's: each may take as much memory as is left for all.
+  private let slot = ReadSlots(count: 1)
+  /// Ends idle sessions.
+  private let timer = LoopTimer()
 
-  init() {
+  init(_ worker: Worker, _ reads: ArchiveReads) {
+    self.reads = reads
     var limits = ReconcileSessions.Limits()
     limits.perCaller = ReconcileOpen.callerMaximum
     limits.count = ReconcileOpen.sessionMaximum
     limits.records = ReconcileOpen.recordMaximum
     limits.idleMilliseconds = ReconcileOpen.idleMilliseconds
-    book = ReconcileSessions(limits: limits)
-  }
-}
-
-extension Store {
-  func serveReconciliations() {
-    worker.serve(StoreMethod.openReconcile, openReconciliation)
-    worker.serve(StoreMethod.nextReconcile, continueReconciliation)
-    worker.serve(StoreMethod.closeReconcile, closeReconciliation)
+    sessions = ReconcileSessions(limits: limits)
+    worker.serve(StoreMethod.openReconcile, open)
+    worker.serve(StoreMethod.nextReconcile, proceed)
+    worker.serve(StoreMethod.closeReconcile, close)
   }
 
   // MARK: store.reconcile.open
 
-  private func openReconciliation(
+  private func open(
     _ request: BusRequest, _ wanted: ReconcileOpen, _ filter: Filter
   ) async throws(Refusal) -> ReconcileEnd? {
     guard let message = Hexadecimal.decode(wanted.message.utf8) else {
@@ -49,15 +47,16 @@ extension Store {
     }
     // Before anything is read for it.
     _ = try Self.answer(to: message, from: Reconciler(ReconcileRecords([])))
-    guard let number = reconciliations.book.begin(caller: request.caller.rawValue, now: EventLoop.process.now) else {
+    guard let number = sessions.begin(caller: request.caller.rawValue, now: EventLoop.process.now) else {
       throw Refusal(
-        .full, "\(reconciliations.book.count) reconciliations are under way already", outcome: .notStarted,
+        .full, "\(sessions.count) reconciliations are under way already", outcome: .notStarted,
         retryAfterMilliseconds: Self.fullRetryMilliseconds)
     }
     do throws(Refusal) {
       request.accept()
-      await catchUp(for: [filter])
-      let reconciler = try await begin(number, filter, Self.recipients(wanted.recipients, for: request), request)
+      await reads.catchUp(for: [filter])
+      let recipients = ArchiveReads.recipients(wanted.recipients, for: request)
+      let reconciler = try await begin(number, filter, recipients, request)
       let answer = try Self.answer(to: message, from: reconciler)
       try await request.send(
         ReconcileMessage(session: Int64(number), bytes: answer), of: StoreMethod.openReconcile)
@@ -68,38 +67,32 @@ extension Store {
     }
   }
 
-  /// When asking again may find room.
+  /// When another attempt may find room.
   private static let fullRetryMilliseconds: UInt32 = 5_000
 
-  /// What has become of a session when its records were read.
+  /// The state of a session when its records are read.
   private enum Opening {
     case open(Reconciler)
     /// More match than there is room for.
     case tooMany(room: Int)
-    /// Nobody waits for it any more, or the store is stopping.
+    /// Its caller has cancelled it, or the store is stopping.
     case ended
   }
 
   /// Reads what the filter matches now, and opens the session with it.
   ///
-  /// - Throws: `too-many`, `full`, `cancelled`, `unavailable`, or why it cannot be read.
+  /// - Throws: `too-many`, `full`, `cancelled`, `unavailable`, or why the archive cannot be read.
   private func begin(
     _ number: UInt64, _ filter: Filter, _ recipients: Recipients?, _ request: BusRequest
   ) async throws(Refusal) -> Reconciler {
-    let opening: Opening
-    do throws(StorageFault) {
-      // Opened before the next one looks how much room there is.
-      opening = try await reconciliations.reads.read { () throws(StorageFault) in
-        request.isCancelled ? .ended : try await open(number, filter, recipients)
-      }
-    } catch {
-      failed(error)
-      throw refusal(error)
+    // The session is open before the next one looks how much room there is.
+    let opening = try await slot.read { () throws(Refusal) -> Opening in
+      request.isCancelled ? .ended : try await open(number, filter, recipients)
     }
     switch opening {
     case .tooMany(let room): throw Self.tooMany(room: room)
     case .open(let reconciler) where !request.isCancelled:
-      reconciliations.requests[number] = request
+      requests[number] = request
       request.onCancel = { [unowned self] in end(number, Self.cancelled) }
       setIdleTimer()
       return reconciler
@@ -109,14 +102,14 @@ extension Store {
 
   private func open(
     _ number: UInt64, _ filter: Filter, _ recipients: Recipients?
-  ) async throws(StorageFault) -> Opening {
-    let (archive, room) = (archive, reconciliations.book.room)
-    let records = try await reads.read { () throws(StorageFault) in
-      try await archive.records(filter, for: recipients, maximum: room, now: Self.now)
+  ) async throws(Refusal) -> Opening {
+    let room = sessions.room
+    let records = try await reads.read { [reads] () throws(StorageFault) in
+      try await reads.archive.records(filter, for: recipients, maximum: room, now: Store.now)
     }
     guard let records else { return .tooMany(room: room) }
     let reconciler = Reconciler(records)
-    return reconciliations.book.opened(number, reconciler, now: EventLoop.process.now) ? .open(reconciler) : .ended
+    return sessions.opened(number, reconciler, now: EventLoop.process.now) ? .open(reconciler) : .ended
   }
 
   private static let cancelled = Refusal(.cancelled, "cancelled by the caller", outcome: .done)
@@ -135,16 +128,14 @@ extension Store {
 
   // MARK: store.reconcile.next, store.reconcile.close
 
-  private func continueReconciliation(
-    _ request: BusRequest, _ message: ReconcileMessage
-  ) throws(Refusal) -> ReconcileMessage? {
+  private func proceed(_ request: BusRequest, _ message: ReconcileMessage) throws(Refusal) -> ReconcileMessage? {
     let reconciler = try taken(message.session, by: request)
     return ReconcileMessage(session: message.session, bytes: try Self.answer(to: message.bytes, from: reconciler))
   }
 
-  private func closeReconciliation(_ request: BusRequest, _ wanted: ReconcileClose) throws(Refusal) -> Nothing? {
+  private func close(_ request: BusRequest, _ wanted: ReconcileClose) throws(Refusal) -> Nothing? {
     let reconciler = try taken(wanted.session, by: request)
-    let opening = reconciliations.requests[UInt64(wanted.session)]
+    let opening = requests[UInt64(wanted.session)]
     forget(UInt64(wanted.session))
     opening?.respond(to: StoreMethod.openReconcile, ReconcileEnd(records: reconciler.records.count))
     return Nothing()
@@ -152,7 +143,7 @@ extension Store {
 
   private func taken(_ session: Int64, by request: BusRequest) throws(Refusal) -> Reconciler {
     let reconciler = UInt64(exactly: session).flatMap {
-      reconciliations.book.take($0, caller: request.caller.rawValue, now: EventLoop.process.now)
+      sessions.take($0, caller: request.caller.rawValue, now: EventLoop.process.now)
     }
     if let reconciler { return reconciler }
     throw Refusal(.noSuchSession, "you have no session \(session): it has ended, or never began", outcome: .notStarted)
@@ -171,27 +162,27 @@ extension Store {
 
   // MARK: Ends
 
-  /// The store is told to finish.
-  func drainReconciliations() {
-    for number in reconciliations.book.numbers { end(number, Self.stopping) }
+  /// The store is to finish.
+  func drain() {
+    for number in sessions.numbers { end(number, Self.stopping) }
   }
 
   private func end(_ number: UInt64, _ refusal: Refusal) {
-    let request = reconciliations.requests[number]
+    let request = requests[number]
     forget(number)
     request?.refuse(refusal)
   }
 
   private func forget(_ number: UInt64) {
-    reconciliations.requests[number] = nil
-    reconciliations.book.end(number)
+    requests[number] = nil
+    sessions.end(number)
   }
 
   private func setIdleTimer() {
-    guard !reconciliations.timer.isSet, let deadline = reconciliations.book.nextDeadline else { return }
-    reconciliations.timer.set(at: deadline) { [unowned self] in
-      let seconds = reconciliations.book.limits.idleMilliseconds / 1_000
-      for number in reconciliations.book.idle(now: EventLoop.process.now) {
+    guard !timer.isSet, let deadline = sessions.nextDeadline else { return }
+    timer.set(at: deadline) { [unowned self] in
+      let seconds = sessions.limits.idleMilliseconds / 1_000
+      for number in sessions.idle(now: EventLoop.process.now) {
         end(number, Refusal(.idle, "no message has come for \(seconds) s", outcome: .done))
       }
       setIdleTimer()

@@ -1,0 +1,114 @@
+import Bus
+import Contracts
+import Cryptography
+import EventArchive
+import EventIndex
+import EventLoop
+import Frames
+import Nostr
+import NostrContracts
+import Observations
+import Storage
+import WorkerKit
+
+// The methods that only read.
+
+extension ArchiveReads {
+  func serve(_ worker: Worker) {
+    worker.serve(StoreMethod.query, query)
+    worker.serve(StoreMethod.count, count)
+    worker.serve(StoreMethod.coverage, coverage)
+    worker.serve(StoreMethod.seen) { [unowned self] (_, wanted) throws(Refusal) in try await seen(wanted) }
+  }
+
+  // MARK: store.query, store.count
+
+  private func query(
+    _ request: BusRequest, _ wanted: StoreQuery, _ asked: [Filter]
+  ) async throws(Refusal) -> StoreCount? {
+    let filters = try StoreReader(role: request.callerRole).queried(asked)
+    let recipients = Self.recipients(wanted.recipients, for: request)
+    let stream = QueryStream(QueryScope(filters: filters, recipients: recipients, now: Store.now), self)
+    let sender = EventSender(request, wanted.pages == true ? .page : .event, self)
+    // It takes as long as the caller reads: so the request may last longer than a stuck worker's.
+    request.accept()
+    await catchUp(for: filters)
+    var isCut = false
+    try await sender.send(stream, limit: wanted.limit ?? .max)
+    if let limit = wanted.limit, limit > 0, sender.count == limit { isCut = try await stream.hasNext() }
+    let unsearched = unsearched(filters)
+    let isKnown = wanted.limit != 0 && unsearched == nil && sender.leftOutCount == 0
+    return StoreCount(
+      count: sender.count, isComplete: isCut ? false : isKnown ? stream.isComplete : nil, unsearched: unsearched)
+  }
+
+  private func count(
+    _ request: BusRequest, _ wanted: StoreQuery, _ asked: [Filter]
+  ) async throws(Refusal) -> StoreCount? {
+    let filters = try StoreReader(role: request.callerRole).queried(asked)
+    guard wanted.pages != true else {
+      throw Refusal(.badRequest, "'pages' is for store.query: a count has no parts", outcome: .notStarted)
+    }
+    request.accept()
+    await catchUp(for: filters)
+    let recipients = Self.recipients(wanted.recipients, for: request)
+    let count = try await count { [archive] () throws(StorageFault) in
+      try await archive.count(filters, for: recipients, now: Store.now)
+    }
+    return StoreCount(count: min(count, wanted.limit ?? .max), unsearched: unsearched(filters))
+  }
+
+  /// The only keys whose gift wraps a caller gets, as it asks and as its role may (``StoreReader``); nil: all. The
+  /// contract has checked the keys.
+  static func recipients(
+    _ keys: [String]?, for request: BusRequest, observing filters: [Filter] = []
+  ) -> Recipients? {
+    func named(_ keys: [String]) -> Recipients { Recipients(keys.compactMap { PublicKey($0) }) }
+    switch StoreReader(role: request.callerRole).messages {
+    case .asAsked: return keys.map(named)
+    case .none: return Recipients([], coversDirectMessages: true)
+    case .forRecipients: return named(keys ?? [])
+    case .forNamedKeys:
+      let letter = TagLetter("p")
+      let values = filters.flatMap { filter in letter.flatMap { filter.tags[$0] } ?? [] }
+      return Recipients(named: values, coversDirectMessages: true)
+    }
+  }
+
+  // MARK: store.coverage
+
+  private func coverage(
+    _ request: BusRequest, _ wanted: StoreCoverage, _ filters: [Filter]
+  ) async throws(Refusal) -> StoreCount? {
+    let relays = try wanted.relays.map { texts throws(Refusal) in Set(try ObserveArguments.relays(texts)) }
+    request.accept()
+    var count = 0
+    for (index, filter) in filters.enumerated() {
+      let found = try await read { [archive] () throws(StorageFault) in
+        try await archive.coverage(of: filter, at: relays)
+      }
+      for known in found {
+        let intervals = known.intervals.map {
+          CoveredFilter.Interval(since: $0.since, until: $0.until, checkedAt: $0.checkedAt)
+        }
+        try await request.send(
+          CoveredFilter(filter: index, relay: known.relay, fetchedAt: known.fetchedAt, intervals: intervals),
+          of: StoreMethod.coverage)
+      }
+      count += found.count
+    }
+    return StoreCount(count: count)
+  }
+
+  // MARK: store.seen
+
+  private func seen(_ wanted: StoreSeen) async throws(Refusal) -> SeenResult {
+    guard let id = EventID(wanted.id) else {
+      throw Refusal(.badRequest, "'id' is not 64 lower-case hexadecimal digits", outcome: .notStarted)
+    }
+    let found = try await read { [archive] () throws(StorageFault) in try await archive.sightings(of: id) }
+    guard let found else { throw Refusal(.noSuchEvent, "there is no event \(id)", outcome: .notStarted) }
+    let relays = found.sightings.map { SeenResult.Relay(relay: $0.relay, firstSeenAt: $0.firstSeenAt) }
+    return SeenResult(id: "\(id)", seq: found.seq, relays: relays)
+  }
+}

@@ -1,0 +1,182 @@
+import Contracts
+import Cryptography
+import EventArchive
+import EventGate
+import EventLoop
+import Frames
+import Logging
+import Nostr
+import Storage
+
+/// Does the archive's chores (``ArchiveChore``), when the ``ChoreSchedule`` says that they are due.
+@EventLoopActor
+final class ChoreRunner {
+  /// Called with the events that a chore has removed; nil when their ids are not known. They may come again.
+  var onRemoval: (@EventLoopActor ([EventID]?) -> Void)?
+  /// Called when a chore may be due.
+  var onDue: (@EventLoopActor () -> Void)?
+  /// Called now and then, for work that failed and is to be tried again.
+  var onSweep: (@EventLoopActor () -> Void)?
+  /// Called when the status line may be another.
+  var onStatus: (@EventLoopActor () -> Void)?
+
+  /// Whose turn it is.
+  var schedule = ChoreSchedule(now: EventLoop.process.now)
+  /// How much room there is, as the log has it.
+  private(set) var room = RetentionGauge.Room.below
+
+  private let archive: EventArchive
+  private let health: StoreHealth
+  private let log: Logger
+  private let quietTimer = LoopTimer()
+  private let sweepTimer = LoopTimer()
+  private let pauseTimer = LoopTimer()
+  private let scrubTimer = LoopTimer()
+
+  /// How often expired events are removed. No answer has them meanwhile.
+  private static let sweepMilliseconds: UInt64 = 30_000
+  /// From one slice of the scrub to the next.
+  private static let scrubMilliseconds: UInt64 = 2_000
+  /// From the end of a scrub to the next beginning.
+  private static let scrubRestMilliseconds: UInt64 = 3_600_000
+  /// A smaller limit would leave no room for the index of what is kept.
+  private static let sizeLimitMinimum: Int64 = 16 << 20
+
+  init(_ archive: EventArchive, _ health: StoreHealth, _ log: Logger) {
+    (self.archive, self.health, self.log) = (archive, health, log)
+    setSweepTimer()
+    setScrubTimer(afterMilliseconds: Self.scrubMilliseconds)
+  }
+
+  // MARK: Timers
+
+  private func setSweepTimer() {
+    sweepTimer.set(afterMilliseconds: Self.sweepMilliseconds) { [unowned self] in
+      schedule.sweepTimerFired()
+      onSweep?()
+      setSweepTimer()
+      onDue?()
+    }
+  }
+
+  private func setScrubTimer(afterMilliseconds milliseconds: UInt64) {
+    scrubTimer.set(afterMilliseconds: milliseconds) { [unowned self] in
+      schedule.scrubTimerFired()
+      onDue?()
+    }
+  }
+
+  /// Words wait to be indexed until no event has come for a while: looks again then.
+  func awaitQuiet(isGateIdle: Bool) {
+    guard archive.hasSearchWork, isGateIdle, !schedule.isBusy, !quietTimer.isSet else { return }
+    quietTimer.set(afterMilliseconds: ChoreSchedule.indexQuietMilliseconds) { [unowned self] in onDue?() }
+  }
+
+  // MARK: Chores
+
+  /// The chore that is due most; nil when none is.
+  func next(isGateIdle: Bool) -> ArchiveChore? {
+    var load = WriterLoad()
+    load.isAnyoneVanishing = archive.isAnyoneVanishing
+    load.hasTrimWork = archive.hasTrimWork
+    load.hasSegmentWork = archive.hasSegmentWork
+    load.unsearchedCount = archive.lastSeq - archive.searchedSeq
+    load.usedByteCount = archive.usedByteCount
+    load.foreignByteCount = archive.foreignByteCount
+    load.isGateIdle = isGateIdle
+    let chore = schedule.nextChore(load, now: EventLoop.process.now)
+    if schedule.room != room { roomChanged(to: schedule.room) }
+    return chore
+  }
+
+  /// Does a chore that is due.
+  func run(_ chore: ArchiveChore) {
+    schedule.choreBegan(chore)
+    EventLoopActor.task { [self] in
+      do throws(StorageFault) {
+        try await perform(chore)
+        health.recovered()
+      } catch {
+        health.failed(error)
+        schedule.choreFailed()
+        pauseTimer.set(afterMilliseconds: StoreHealth.retryMilliseconds) { [unowned self] in
+          schedule.pauseEnded()
+          onDue?()
+        }
+      }
+      schedule.ended()
+      onDue?()
+    }
+  }
+
+  private func perform(_ chore: ArchiveChore) async throws(StorageFault) {
+    switch chore {
+    case .sweep:
+      let gone = try await archive.sweep(now: Store.now).gone
+      onRemoval?(gone)
+      schedule.swept(gone.count)
+    case .recheck:
+      let slice = try await archive.recheck()
+      onRemoval?(slice.removed)
+      if !slice.isComplete { schedule.recheckedPart() }
+      guard !slice.removed.isEmpty else { return }
+      log.error(
+        "forged events were stored unchecked, and are removed",
+        metadata: ["removed": "\(slice.removed.count)", "sound": "\(slice.soundCount)"])
+    case .evict:
+      let slice = try await archive.evict(schedule.retention, now: Store.now)
+      onRemoval?(slice.gone)
+      schedule.evicted(slice.gone.count, isExhausted: slice.isExhausted)
+    case .segment: try await archive.writeSegmentSlice()
+    case .trim: try await archive.trimSlice()
+    case .index: try await archive.indexSlice()
+    case .scrub: try await scrub()
+    }
+  }
+
+  /// Looks for damaged events in a slice, which removes them.
+  private func scrub() async throws(StorageFault) {
+    var pause = Self.scrubMilliseconds
+    defer { setScrubTimer(afterMilliseconds: pause) }
+    let slice = try await archive.scrub(now: Store.now)
+    if slice.isComplete { pause = Self.scrubRestMilliseconds }
+    guard let first = slice.removed.first else { return }
+    onRemoval?(nil)
+    onStatus?()
+    log.error(
+      "stored events are damaged, and were removed: the disk or the memory errs",
+      metadata: ["events": "\(slice.removed.count)", "first-seq": "\(first)"])
+  }
+
+  // MARK: Room
+
+  /// Logs each change once.
+  private func roomChanged(to next: RetentionGauge.Room) {
+    room = next
+    let figures: Logger.Metadata = [
+      "used": "\(archive.usedByteCount)", "limit": "\(schedule.retention.byteLimit.map { "\($0)" } ?? "none")",
+    ]
+    switch next {
+    case .below: log.info("below the size limit again", metadata: figures)
+    case .making: log.info("above the size limit: removing the oldest events", metadata: figures)
+    case .exhausted:
+      log.warning(
+        "above the size limit, and nothing is left that may be removed: what was published here and by keep-authors stays",
+        metadata: figures)
+    }
+    onStatus?()
+  }
+
+  /// Takes over the limits of the settings.
+  func adopt(_ settings: StoreSettings) throws(Refusal) {
+    var retention = ArchiveRetention()
+    if settings.sizeLimitBytes > 0 { retention.byteLimit = max(settings.sizeLimitBytes, Self.sizeLimitMinimum) }
+    retention.foreignByteLimit = settings.foreignLimitBytes
+    for text in settings.keepAuthors {
+      do throws(EntityFault) { retention.keptAuthors.insert(try PublicKey(spelled: text)) } catch {
+        throw Refusal(.failed, "keep-authors: \"\(text)\" is no public key: \(error)")
+      }
+    }
+    schedule.limitsChanged(retention)
+  }
+}
