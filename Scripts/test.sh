@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
 # Runs every test that was built: first those of machines and codecs, which use all processors, then those with real
-# processes, which mostly wait, in two parts beside each other. A part is printed when it has ended. The exit code is 0
-# if all passed. Usage: Scripts/test.sh [BUILD_DIRECTORY]
+# processes. These mostly wait, so several suites run beside each other, each in a process of its own. What a suite
+# says is printed when it fails. At the end: the slowest suites, and how many tests ran. The exit code is 0 if all
+# that are listed ran and passed.
+#
+#   Scripts/test.sh [BUILD_DIRECTORY]     ROOST_SUITES=4: how many suites of processes run beside each other
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -11,57 +14,59 @@ runner=$build/roostPackageTests.xctest
   echo "$runner is not there: 'make build' builds it" >&2
   exit 1
 }
-
-# The suites of some rooms, as a pattern of their names in test identifiers.
-suites() {
-  local rooms=()
-  for room in "$@"; do rooms+=("Tests/ProcessTests/$room"); done
-  grep -rhoE '^(  )?struct [A-Za-z]+Tests\b' "${rooms[@]}" --include='*.swift' |
-    awk '{print $2}' | sort -u | paste -sd'|'
-}
-first=$(suites Push LocalRelay EventStore Signer)
+beside=${ROOST_SUITES:-$((2 * $(nproc)))}
 
 results=$(mktemp -d)
-pids=()
-names=()
-summary=()
-failed=0
 cleanup() {
   trap - EXIT INT TERM
-  for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
+  # shellcheck disable=SC2046
+  kill $(jobs -p) 2>/dev/null || true
   rm -rf "$results"
 }
 trap cleanup EXIT
 trap 'exit 130' INT TERM
 
-part() {
-  local name=$1
+run() { "$runner" --testing-library swift-testing "$@"; }
+# How many tests a run says that it ran; a filter that finds nothing counts as none.
+count() { grep -oE 'Test run with [0-9]+ tests?' "$1" | tail -1 | tr -dc 0-9; }
+
+# Writes what a suite says and how it ended. Usage: suite NAME ARGUMENTS…
+suite() {
+  local name=$1 began=$SECONDS status=passed
   shift
-  "$runner" --testing-library swift-testing "$@" >"$results/$name" 2>&1 &
-  pids+=($!)
-  names+=("$name")
-}
-# Waits for the parts that run.
-finish() {
-  for index in "${!pids[@]}"; do
-    local name=${names[$index]} status=passed count
-    wait "${pids[$index]}" || status=failed
-    # A filter that finds nothing must not count as a success.
-    count=$(grep -oE 'Test run with [0-9]+ tests?' "$results/$name" | tail -1 | tr -dc 0-9)
-    [[ ${count:-0} -gt 0 ]] || status=failed
-    cat "$results/$name"
-    summary+=("$name: ${count:-0} tests $status, $((SECONDS - started)) s since the start")
-    [[ $status == passed ]] || failed=1
-  done
-  pids=()
-  names=()
+  run "$@" >"$results/$name.log" 2>&1 || status=failed
+  [[ $(count "$results/$name.log") ]] || status=failed
+  echo "$((SECONDS - began)) $name $(count "$results/$name.log" || true) $status" >"$results/$name.end"
+  if [[ $status == failed ]]; then
+    cat "$results/$name.log"
+    echo "$name failed, after $((SECONDS - began)) s"
+  fi
 }
 
 started=$SECONDS
-part machines --skip '^ProcessTests\.'
-finish
-part processes-1 --filter "^ProcessTests\.ProcessTests/($first)/"
-part processes-2 --filter '^ProcessTests\.' --skip "^ProcessTests\.ProcessTests/($first)/"
-finish
-printf '%s\n' "${summary[@]}"
-exit "$failed"
+run --list-tests >"$results/list"
+suite machines --skip '^ProcessTests\.'
+machines=$((SECONDS - started))
+
+# Suites with many tests first, so that the last to end is a short one.
+mapfile -t suites < <(sed -nE 's#^ProcessTests\.((ProcessTests/)?[A-Za-z0-9]+)/.*#\1#p' "$results/list" |
+  sort | uniq -c | sort -k1,1nr -k2 | awk '{ print $2 }')
+for name in "${suites[@]}"; do
+  while (($(jobs -rp | wc -l) >= beside)); do wait -n || true; done
+  suite "${name##*/}" --filter "^ProcessTests\.$name/" &
+done
+wait
+
+sort -k1,1nr "$results"/*.end | awk 'NR <= 12 { printf "%5d s  %s, %d tests\n", $1, $2, $3 }'
+ran=$(awk '{ sum += $3 } END { print sum }' "$results"/*.end)
+listed=$(grep -c . "$results/list")
+failed=$(awk '$NF == "failed" { print $2 }' "$results"/*.end | paste -sd' ')
+echo "$ran of $listed tests ran: machines $machines s, processes $((SECONDS - started - machines)) s"
+[[ -z $failed ]] || {
+  echo "failed: $failed" >&2
+  exit 1
+}
+((ran == listed)) || {
+  echo "the suites ran $ran tests, and $listed are listed" >&2
+  exit 1
+}
