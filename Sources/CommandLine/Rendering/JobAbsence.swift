@@ -1,5 +1,5 @@
-/// The lines for a user who follows a job while its tracker is away. The job is on the disk and continues when the
-/// tracker does; a user who knows that waits more easily.
+/// The lines for a user who follows a job while its tracker is away. They say that the job is kept on the disk, and
+/// continues when the tracker is back.
 public struct JobAbsence: Sendable {
   /// Whether the tracker is there.
   public enum Presence: Sendable, Hashable {

@@ -82,7 +82,7 @@ public enum RelayText {
     case .open: .good
     case .connecting, .closing: .warning
     case .idle: .dim
-    default: .bad  // waiting after a failure, and any later word.
+    default: .bad  // waiting after a failure, and any word of a later version.
     }
   }
 

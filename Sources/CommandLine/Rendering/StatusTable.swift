@@ -89,7 +89,7 @@ enum StateTone {
     case .ready, .attached: .good
     case "waiting", "starting", "draining", "stopping", "held": .warning
     case .stopped, .exited, .absent: .dim
-    default: .bad  // backoff, exec-failed, failed, and any later word.
+    default: .bad  // backoff, exec-failed, failed, and any word of a later version.
     }
   }
 }

@@ -46,7 +46,7 @@ final class PublishRun {
   private var signerName: String?
   private let way: PublishWay
   private var publishedCount = 0
-  /// The exit status that the event which is waited for gives.
+  /// The exit status of the one event that is waited for.
   private var status = ExitStatus.done
   private var refusedCount = 0
   /// How many events were stored before.

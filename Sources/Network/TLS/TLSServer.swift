@@ -12,8 +12,8 @@ public final class TLSServer: ServerSecurity {
   /// The hosts of the certificate, and its end: `localhost, 127.0.0.1, until 2027-11-21`.
   public private(set) var certificate: String
 
-  /// Called when the files have changed and the server has read them again by itself: the hosts of the certificate now,
-  /// or why nothing has changed.
+  /// Called when the files have changed and the server has read them again without a request: with the hosts of the
+  /// certificate now, or with the reason why it keeps the old one.
   public var onRenewal: (@EventLoopActor (Result<String, IdentityFault>) -> Void)?
 
   private let identity: TLSIdentity

@@ -65,7 +65,7 @@ public final class WebSocketConnection {
   /// Set while the client is outside.
   var onAdmitted: (@EventLoopActor () -> Void)?
   private var isPaused = false
-  /// Whether sent messages wait for the end of a ``together(_:)``.
+  /// Whether outgoing messages wait for the end of a ``together(_:)``.
   private var isGathering = false
   private var isReceiving = false
   private var liveness: Liveness
@@ -173,7 +173,7 @@ public final class WebSocketConnection {
       messageClock.resumed(at: EventLoop.process.now)
       setMessageTimer()
     }
-    // Inside `onMessage` the loop that called it continues by itself.
+    // Inside `onMessage` the loop that called it continues anyway.
     if isReceiving {
       codec.release()
       if isOpen { transport.startReading() }

@@ -46,7 +46,7 @@ public struct SupervisorSettings: Sendable, Hashable {
   public var programDirectories: [String]
   /// How long a whole stop may take before the remaining workers are killed.
   public var drainDeadline: Duration = .seconds(20)
-  /// How many workers may be spawned per second, all together; a token bucket of this size.
+  /// How many workers may be spawned per second, all together; a token bucket, whose burst is at least 10.
   public var spawnRate = 5
 
   /// The longest path a Unix socket's address holds, in UTF-8 bytes (`sun_path` has 108 with its final NUL).
@@ -86,7 +86,7 @@ public struct BusSettings: Sendable, Hashable {
   public var outputLimit = 64 << 20
   /// After how many deliveries, each ended by the worker's death, a message becomes a dead letter.
   public var deliveriesMaximum = 3
-  /// The time to live of a request whose sender gave none; zero means none.
+  /// The time to live of a request whose sender gave none; zero means no limit.
   public var requestTTL: Duration = .zero
   /// How many dead letters are kept; above that, the oldest is removed.
   public var deadLettersMaximum = 1_000

@@ -65,7 +65,7 @@ public struct WakeConfiguration: Sendable, Hashable {
       "timeToLiveSeconds": .integer(TimeSpan.milliseconds(timeToLive) / 1_000), "collapseID": .string(collapseID),
       "shows": .string(shows.rawValue),
     ]
-    // A type that shows nothing has no words.
+    // A type that shows nothing has no title and no body.
     if shows != .silent { (entries["title"], entries["body"]) = (.string(title), .string(body)) }
     return .table(entries)
   }

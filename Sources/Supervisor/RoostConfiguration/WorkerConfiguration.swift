@@ -26,7 +26,7 @@ public struct WorkerConfiguration: Sendable, Hashable {
   public var termDeadline: Duration = .seconds(3)
   /// How long work may be in flight at a worker without any progress before the worker counts as stuck.
   public var stuckAfter: Duration = .seconds(30)
-  /// The longest wait before the first restart; each further restart doubles it.
+  /// The longest wait before the second restart in a row; the first is immediate, each further one doubles the wait.
   public var backoffBase: Duration = .milliseconds(500)
   /// Where the doubling ends.
   public var backoffCeiling: Duration = .seconds(60)

@@ -38,7 +38,7 @@ public struct WorkerMachine: Sendable {
   public internal(set) var generation: UInt32 = 0
   /// How the last life ended.
   public internal(set) var lastExit: LastExit?
-  /// How the last hand-started instance that had the worker's place left.
+  /// The last hand-started instance that had the worker's place, and why it left.
   public internal(set) var lastVisit: LastVisit?
 
   /// Whether the operator wants it to run.
