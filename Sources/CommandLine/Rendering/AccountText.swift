@@ -2,9 +2,9 @@ public import Contracts
 internal import Frames
 internal import Wording
 
-/// Accounts as `roost key` shows them. Nothing in them is secret.
+/// Accounts as `roost key` shows them. They contain nothing secret.
 public enum AccountText {
-  /// A table of the accounts, and what there is to say about their files.
+  /// A table of the accounts, and remarks about their files.
   public static func list(_ accounts: SignerAccounts, _ style: Style) -> [String] {
     var lines: [String] = []
     if accounts.accounts.isEmpty {
@@ -30,14 +30,14 @@ public enum AccountText {
     return lines
   }
 
-  /// What the doctor says: a check for each file that is refused, and one for the rest.
+  /// The doctor's checks: one for each file that is refused, and one for the others.
   public static func checks(_ accounts: SignerAccounts) -> [DoctorResult.Check] {
     var text = Amount.count(accounts.accounts.count, "account")
     if accounts.problems.isEmpty { text += ", no key file refused" }
     var checks = [DoctorResult.Check(name: "keys", isGood: true, text: text)]
     let locked = accounts.accounts.filter { $0.state == .locked }.map(\.name)
     if let first = locked.first {
-      // After each start of a signer whose keys have passphrases; who wants it so has nothing to mend.
+      // This is normal after each start of a signer whose keys have passphrases; nothing needs fixing.
       let are = locked.count == 1 ? "is locked and signs" : "are locked and sign"
       let text =
         "\(locked.joined(separator: ", ")) \(are) nothing until unlocked: roost key unlock \(first); "

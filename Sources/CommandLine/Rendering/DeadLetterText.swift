@@ -32,7 +32,7 @@ public enum DeadLetterText {
     return lines + [""] + payload(letter.payload, isBase64: letter.isBase64, "payload", style)
   }
 
-  /// What a letter that was tried again was answered, under an empty line; nothing if there was no answer, or an empty
+  /// The answer to a letter that was delivered again, below an empty line; nothing if there was no answer, or an empty
   /// one.
   public static func answer(_ result: DeadLettersResult, _ style: Style) -> [String] {
     guard let answer = result.answer, !answer.isEmpty else { return [] }

@@ -1,9 +1,9 @@
-/// How many columns text takes on a terminal: what tables align by.
+/// How many columns text takes on a terminal; tables are aligned by it.
 enum DisplayWidth {
-  /// Columns of `text`, which has no control characters any more.
+  /// The columns of `text`, from which control characters were removed.
   static func of(_ text: String) -> Int { text.unicodeScalars.reduce(0) { $0 + width($1) } }
 
-  /// `text` cut to `columns`, with `…` at the end when something was cut.
+  /// `text` cut to `columns`, with `…` at the end if something was cut.
   static func cut(_ text: String, to columns: Int) -> String {
     guard of(text) > columns else { return text }
     var result = ""
@@ -17,9 +17,10 @@ enum DisplayWidth {
     return result + "…"
   }
 
-  /// `text` in lines of at most `columns`, broken at blanks; a word that is longer has a line of its own.
+  /// `text` in lines of at most `columns`, broken at blanks; a longer word has a line of its own.
   ///
-  /// - Parameter firstColumns: the room of the first line, where something stands before it; it may stay empty then.
+  /// - Parameter firstColumns: the room of the first line, if other text precedes it; the first line may then stay
+  ///   empty.
   static func wrap(_ text: String, to columns: Int, firstColumns: Int? = nil) -> [String] {
     var lines: [String] = []
     var line = ""
@@ -38,7 +39,7 @@ enum DisplayWidth {
     return lines + [line]
   }
 
-  /// As many characters of `text` as fit into `columns`; at least one, so that whoever cuts comes to an end.
+  /// As many characters of `text` as fit into `columns`; at least one, so that a caller that cuts repeatedly ends.
   static func prefix(_ text: String, _ columns: Int) -> String {
     var used = 0
     let end = text.indices.first { index in

@@ -2,21 +2,21 @@ internal import Frames
 public import Nostr
 internal import Wording
 
-// An event as a person reads it: when, who, what, and the beginning of what it says. Everything in an event is a
-// stranger's text; nothing of it reaches a terminal but by `VisibleText`.
+// An event as a person reads it: time, author, kind, and the beginning of its content. All text in an event is foreign,
+// and reaches a terminal only through `VisibleText`.
 
 /// What `roost observe` prints.
 public enum EventText {
-  /// Longest part of a content that stands on one line, in characters.
+  /// The longest part of a content that is shown on one line, in characters.
   static let contentMaximum = 200
-  /// Widest line of what an event says, in columns: longer ones are hard to read.
+  /// The widest line of a content, in columns: longer lines are hard to read.
   static let columnMaximum = 100
-  /// Longest name, in columns.
+  /// The longest name, in columns.
   static let nameColumns = 24
-  /// Most lines of a content that are shown below the heading.
+  /// The maximum number of content lines below the heading.
   static let lineMaximum = 4
 
-  /// One line: when, who, what kind, and the beginning of what it says.
+  /// One line: time, author, kind, and the beginning of the content.
   public static func line(_ event: Event, name: String?, _ style: Style) -> String {
     let (text, whole) = (summary(event), content(event))
     let cut = whole.prefix(contentMaximum)
@@ -24,7 +24,7 @@ public enum EventText {
     return ([heading(event, name, style)] + words).joined(separator: "  ")
   }
 
-  /// A heading, and what it says below, some lines of it.
+  /// A heading, and below it some lines of the content.
   public static func block(_ event: Event, name: String?, _ style: Style) -> [String] {
     let text = summary(event)
     let columns = min(style.columns, columnMaximum) - 2
@@ -32,7 +32,7 @@ public enum EventText {
     return [heading(event, name, style) + (text.isEmpty ? "" : "  " + text)] + lines.map { "  " + $0 }
   }
 
-  /// The line behind what was stored.
+  /// The line after the stored events.
   public static func storedEnd(_ style: Style) -> String {
     style.paint("-- that was stored; what comes now is new", .dim)
   }
@@ -42,14 +42,14 @@ public enum EventText {
       + style.paint(KindText.word(event.kind), .strong)
   }
 
-  /// The name, which anybody can take, and the key's two ends, which nobody can.
+  /// The name, which anyone can choose, and both ends of the key, which no one else can have.
   static func author(_ npub: String, _ name: String?, _ style: Style) -> String {
     let key = "\(npub.prefix(11))…\(npub.suffix(4))"
     guard let name else { return key }
     return DisplayWidth.cut(VisibleText.make(name), to: nameColumns) + " " + style.paint(key, .dim)
   }
 
-  /// What an event is about that does not say it in words; empty for one that does.
+  /// What an event is about, if its content does not say that in words; else empty.
   static func summary(_ event: Event) -> String {
     switch event.kind {
     case EventKind.follows: Amount.count(event.values(of: "p").count, "person", "people")
@@ -68,11 +68,11 @@ public enum EventText {
     return "of \(id.note.prefix(14))…"
   }
 
-  /// What it says, where that is for people.
+  /// The content, if it is for people.
   static func content(_ event: Event) -> String {
     switch event.kind {
     case EventKind.metadata:
-      // What is no profile is shown as it is.
+      // `try?`: content that is not a profile is shown unchanged.
       if let profile = try? Profile(event) {
         return [profile.bestName, profile.about].compactMap(\.self).joined(separator: "\n")
       }

@@ -53,7 +53,7 @@ public enum DoctorText {
 
 /// What `roost attach` prints: a command line to copy, and what it does.
 public enum AttachText {
-  /// The lines; the command stands alone on the first, so that it can be cut out.
+  /// The lines; the command is alone on the first, so that it can be copied.
   public static func lines(_ grant: AttachGrant, _ style: Style) -> [String] {
     let name = VisibleText.make(grant.name)
     let time = Amount.duration(milliseconds: grant.expiresMilliseconds)

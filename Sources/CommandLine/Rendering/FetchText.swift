@@ -2,15 +2,15 @@ public import Contracts
 internal import Frames
 internal import Wording
 
-/// How far relays are with what is observed, for people: line by line while it continues, and in one sentence at its
+/// How far each relay is with an observation, for people: line by line while it continues, and in one sentence at its
 /// end.
 public enum FetchText {
-  /// A line for each relay; where there are more than ``LiveBlock/lineMaximum``, those that are not done come first,
-  /// and the last line sums up the rest.
+  /// A line for each relay. If there are more than ``LiveBlock/lineMaximum``, those that are not done come first, and
+  /// the last line sums up the others.
   ///
   /// - Parameters:
-  ///   - progress: how far they are.
-  ///   - columns: the terminal's width; long names of relays are cut for it, so that the rest has room.
+  ///   - progress: how far the relays are.
+  ///   - columns: the terminal's width; long relay names are cut to it, so that the other columns have room.
   public static func lines(_ progress: ObserveProgress, columns: Int) -> [LiveLine] {
     var shown = progress.relays
     var rest: [ObserveProgress.Relay] = []
@@ -27,9 +27,9 @@ public enum FetchText {
     return lines
   }
 
-  /// What a name of a relay has at least, however narrow the terminal is.
+  /// The least width of a relay's name, however narrow the terminal is.
   private static let nameColumnMinimum = 16
-  /// The word before it, and a few that say what is the matter, behind it.
+  /// The word before the name, and a few words after it.
   private static let besideNameColumns = 36
 
   private static func line(_ relay: ObserveProgress.Relay, _ name: String, _ room: Int) -> LiveLine {
@@ -44,8 +44,8 @@ public enum FetchText {
     return LiveLine(pieces)
   }
 
-  /// Why a relay waits or has refused, behind its name: `connect to 127.0.0.1:7777: connection refused` without the
-  /// place, which the name says.
+  /// Why a relay waits or has refused, to be shown after its name: `connect to 127.0.0.1:7777: connection refused`
+  /// without the address, which the name contains.
   static func reason(_ relay: ObserveProgress.Relay) -> String? {
     guard let reason = relay.reason else { return nil }
     if let end = reason.firstRange(of: ": "), let place = reason[..<end.lowerBound].split(separator: " ").last,
@@ -89,11 +89,11 @@ public enum FetchText {
 
   // MARK: The end
 
-  /// What came of it: `-- 3 relays asked: 2 done, 20 events; 1 unreachable (wss://down.example: no such host)`, in as
-  /// many lines as a terminal needs.
+  /// The result: `-- 3 relays asked: 2 done, 20 events; 1 unreachable (wss://down.example: no such host)`, in as many
+  /// lines as a terminal needs.
   ///
   /// - Parameters:
-  ///   - progress: one that is complete. Who still waits then could not be reached at the first attempt.
+  ///   - progress: a complete one. A relay that still waits then could not be reached at the first attempt.
   ///   - style: the terminal's.
   public static func summary(_ progress: ObserveProgress, _ style: Style) -> [String] {
     style.prose("-- " + sentence(progress))
@@ -114,7 +114,7 @@ public enum FetchText {
     return "\(Amount.count(relays.count, "relay")) asked: \(parts.joined(separator: "; "))"
   }
 
-  /// Relays whose names and reasons a summary tells; of more it tells the number.
+  /// The maximum number of relays that a summary names with their reasons; the others are counted.
   private static let namedMaximum = 3
 
   private static func named(_ relays: [ObserveProgress.Relay], _ word: String) -> [String] {
@@ -127,14 +127,14 @@ public enum FetchText {
   }
 }
 
-/// What somebody is told who sees no ``LiveBlock``: of each relay that refuses, or cannot be asked at present, once.
+/// The lines for a user without a ``LiveBlock``: one for each relay that refuses or cannot be reached at present.
 public struct FetchNews: Sendable {
   private var told: Set<String> = []
 
-  /// Nothing was told yet.
+  /// A state in which nothing was reported.
   public init() {}
 
-  /// A line for each relay with which something is wrong, and of which nothing was told yet.
+  /// A line for each relay that has a fault and was not reported yet.
   public mutating func lines(_ progress: ObserveProgress) -> [String] {
     var lines: [String] = []
     for relay in progress.relays {
@@ -149,7 +149,7 @@ public struct FetchNews: Sendable {
     let reason = FetchText.reason(relay).map { ": \($0)" } ?? ""
     switch relay.state {
     case .refused: return "\(name) refuses\(reason)"
-    // Without a reason it is only being dialled.
+    // Without a reason the relay is only being dialled.
     case .waiting: return relay.reason == nil ? nil : "\(name) cannot be asked yet\(reason)"
     case .asked, .stored: return nil
     }

@@ -1,5 +1,5 @@
-/// Cuts input into lines, whatever pieces it comes in. A line longer than the limit is not kept: it is told as
-/// too long, and what is left of it is passed over.
+/// Cuts input into lines, in whatever pieces it arrives. A line above the limit is not kept: it is reported as too
+/// long, and the rest of it is skipped.
 public struct InputLineSplitter: Sendable {
   /// A line of input.
   public enum Line: Sendable, Equatable {
@@ -14,11 +14,11 @@ public struct InputLineSplitter: Sendable {
   private var number = 1
   private var isSkipping = false
 
-  /// A splitter for lines of at most so many bytes.
+  /// A splitter for lines of at most this many bytes.
   public init(byteCountMaximum: Int) { self.byteCountMaximum = byteCountMaximum }
 
-  /// The lines that end in these bytes. A carriage return before the newline belongs to
-  /// neither; blank lines are left out.
+  /// The lines that end in these bytes. A carriage return before the newline is not part of the line; blank lines are
+  /// left out.
   public mutating func received(_ bytes: some Collection<UInt8>) -> [Line] {
     var lines: [Line] = []
     var left = bytes[...]

@@ -1,4 +1,4 @@
-/// Small pieces of JSON written by hand, where a value of someone else's must be set in unchanged.
+/// Small pieces of JSON, written without an encoder where a foreign value must be inserted unchanged.
 enum JSONLine {
   /// A JSON string.
   static func string(_ text: some StringProtocol) -> [UInt8] {
@@ -20,7 +20,7 @@ enum JSONLine {
     return result + [UInt8(ascii: "\"")]
   }
 
-  /// An object of these members, their values already JSON.
+  /// An object with these members; their values are JSON already.
   static func object(_ members: [(String, [UInt8])]) -> [UInt8] {
     var result: [UInt8] = [UInt8(ascii: "{")]
     for (index, (name, value)) in members.enumerated() {

@@ -1,5 +1,5 @@
-/// What somebody is told who watches a job while nobody is there who looks after it. The job is on the disk, and goes
-/// on when its tracker does: the end of a wait is nearer for whoever knows what is waited for.
+/// The lines for a user who follows a job while its tracker is away. They say that the job is kept on the disk, and
+/// continues when the tracker is back.
 public struct JobAbsence: Sendable {
   /// Whether the tracker is there.
   public enum Presence: Sendable, Hashable {
@@ -11,19 +11,19 @@ public struct JobAbsence: Sendable {
     case supervisorAway
   }
 
-  /// Looks one after the other until an absence is told: one that was killed is back before.
+  /// The number of checks in a row before an absence is reported: a killed tracker is back sooner.
   static let lookMaximum = 3
 
   private var absence = Presence.here
   private var lookCount = 0
   private var isTold = false
 
-  /// It is there.
+  /// The tracker is there.
   public init() {}
 
-  /// It was looked whether it is there.
+  /// A check of the tracker's presence was made.
   ///
-  /// - Returns: what is to be told, if anything: each absence once, and its end.
+  /// - Returns: the line to show, if any: one for each absence, and one for its end.
   public mutating func looked(_ presence: Presence) -> String? {
     guard presence != .here else {
       defer { self = JobAbsence() }

@@ -1,12 +1,12 @@
 internal import Nostr
 internal import Wording
 
-// What was odd in what was sent for a job, in words. The names stand in counters and in JSON, and stay as they are; who
-// reads them at a terminal need not know them. docs/workers/dvm-tracker.md has the same in a table.
+// The oddities in messages about a job, in words. Their names are in counters and in JSON and do not change, but a
+// reader at a terminal need not know them. docs/workers/dvm-tracker.md has the same in a table.
 
-/// What the names mean that jobs count what was odd under.
+/// The meaning of the names under which jobs count oddities.
 public enum JobDiagnosticText {
-  /// A name in words, as a sentence's beginning; nil for one that is not known here.
+  /// The meaning of a name, as the beginning of a sentence; nil for a name that is not known here.
   public static func words(_ name: String) -> String? {
     if let diagnostic = JobDiagnostic(rawValue: name) { return words(diagnostic) }
     return tracking[name]
@@ -18,7 +18,7 @@ public enum JobDiagnosticText {
     return count == 1 ? told : "\(told), \(count) times"
   }
 
-  /// Of answers as such: why they count for nothing, or what came of them.
+  /// Oddities of answers: why an answer is ignored, or what happened to it.
   private static let tracking = [
     "not-asked": "the answer is by a provider that was not asked",
     "of-another-request": "an answer repeats another request than it names",
@@ -41,7 +41,7 @@ public enum JobDiagnosticText {
     "receipt-of-another-payment": "a zap receipt's payment proves another job's, or another provider's",
   ]
 
-  // An exhaustive list: a diagnostic that is new needs its words.
+  // The list is exhaustive: a new diagnostic needs its words.
   private static func words(_ diagnostic: JobDiagnostic) -> String {
     switch diagnostic {
     case .tagNamedByRelay: "a tag is named by a relay's address; it was taken as relays"

@@ -2,14 +2,14 @@ internal import Contracts
 internal import Frames
 internal import Wording
 
-// What a provider is to be paid, for people: what to decide, what to pay by, and how to prove it.
+// A provider's payment, for people: what to decide, how to pay, and how to prove the payment.
 
 extension JobText {
   static func payment(_ provider: JobProviderState, of job: Job, _ style: Style) -> [String] {
     var lines: [String] = []
     let isOpen = !job.state.isFinal || job.state == .settled
     let payable = provider.payment == .approved && isOpen ? payable(provider, of: job, style) : []
-    // What is to be paid says how much itself.
+    // The lines of a payable demand contain the amount.
     if let amount = provider.amount, payable.isEmpty {
       lines.append("    \(demand(Amount.satoshis(amount), provider.payment, isOpen: isOpen))")
     }
@@ -20,7 +20,7 @@ extension JobText {
     return lines + payable
   }
 
-  /// What a provider wants, and what became of that.
+  /// What a provider demands, and what became of that.
   private static func demand(
     _ amount: String, _ payment: JobProviderState.PaymentState?, isOpen: Bool
   ) -> String {
@@ -32,7 +32,7 @@ extension JobText {
     }
   }
 
-  /// What an approved payment is paid by: the invoice, or the request for a zap.
+  /// How to pay an approved demand: by the invoice, or by the request for a zap.
   static func payable(_ provider: JobProviderState, of job: Job, _ style: Style) -> [String] {
     if let zap = provider.zap { return self.lines(zap, by: provider, of: job, style) }
     guard let invoice = provider.invoice else { return [] }
@@ -44,7 +44,7 @@ extension JobText {
   }
 
   private static func question(_ provider: JobProviderState, of job: Job, _ style: Style) -> [String] {
-    // Where something speaks against it, approving can only fail.
+    // If the invoice has a fault, an approval can only fail.
     guard provider.amount != nil, provider.invoiceProblem == nil else { return [] }
     var lines: [String] = []
     if provider.invoice == nil { lines.append("    it shows no invoice: it is paid by a zap, once that is approved") }
@@ -52,7 +52,8 @@ extension JobText {
     return lines + [style.paint("    roost job approve \(whom)   or   roost job deny \(whom)", .dim)]
   }
 
-  /// The job, and its provider: where several ask, one has to be named. A preimage says itself whose it is.
+  /// The job, and its provider if several demand a payment: then one must be named. A preimage itself shows whose it
+  /// is.
   private static func whom(_ provider: JobProviderState, of job: Job) -> String {
     let isAlone = job.providers.count { $0.payment == .asked || $0.payment == .approved } == 1
     return isAlone ? job.id : "\(job.id) --provider \(VisibleText.make(provider.provider))"

@@ -1,18 +1,18 @@
 public import Contracts
 internal import Frames
 
-// Names are strangers' own words, and one may read "this machine's". So what this machine says of a provider stands in
-// a column of its own, left of the name, where no name reaches; names are quoted; and of a name only what can be seen
-// is shown, so that none moves what stands beside it.
+// Names are foreign text, and one may read "this machine's". So what this machine says about a provider is in a column
+// of its own, left of the name, where no name reaches; names are in quotes; and only visible characters of a name are
+// shown, so that no name moves the text beside it.
 
 /// What `roost job providers` prints.
 public enum JobProviderText {
-  /// Columns of a terminal that a name may take, without its quotes.
+  /// The columns of a terminal that a name may take, without its quotes.
   private static let nameColumnsMaximum = 24
-  /// Characters of a name that are looked at: one that was announced may have a megabyte.
+  /// The characters of a name that are examined: an announced name may have a megabyte.
   private static let nameLengthMaximum = 200
 
-  /// A table: who, what, and how it went here.
+  /// A table: provider, kinds, and experience with it here.
   public static func lines(_ providers: [JobProvider], _ style: Style) -> [String] {
     guard !providers.isEmpty else {
       return ["No provider has announced that to this machine; --fetch asks relays."]
@@ -37,7 +37,7 @@ public enum JobProviderText {
     return table.lines(style)
   }
 
-  /// A name as others say it: in quotes, of which it has none itself, without marks that show nothing or move text.
+  /// A foreign name: in quotes, with none inside, and without characters that show nothing or move text.
   private static func quoted(_ name: String) -> String {
     let shown = name.unicodeScalars.prefix(nameLengthMaximum).map { scalar -> Character in
       switch scalar.properties.generalCategory {

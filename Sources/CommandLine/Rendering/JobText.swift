@@ -4,15 +4,15 @@ internal import Frames
 internal import Nostr
 internal import Wording
 
-// Jobs for people. What a provider says is a stranger's text, and reaches a terminal by `VisibleText` only: a remark
-// between quotation marks, lines of a result or a part behind a bar, so that none of it looks like a line of ours.
+// Jobs for people. What a provider says is foreign text, and reaches a terminal only through `VisibleText`: a remark in
+// quotation marks, lines of a result or of a part after a bar, so that none of it looks like a line of Roost's own.
 
 /// What `roost job` prints.
 public enum JobText {
-  /// Most lines of a result in `roost job show`; `--json`, or `--result`, gives all of it.
+  /// The maximum number of result lines in `roost job show`; `--json`, or `--result`, gives all of it.
   static let resultLineMaximum = 20
 
-  /// A table of jobs, the first first.
+  /// A table of jobs, in the order given.
   public static func lines(_ jobs: [Job], now: Int64, _ style: Style) -> [String] {
     guard !jobs.isEmpty else { return ["No jobs, or none of that kind are left."] }
     var table = TextTable([
@@ -39,7 +39,7 @@ public enum JobText {
     let key = hasOwnName(job) ? ", key \(VisibleText.make(job.key))" : ""
     var about = "  kind \(job.kind)\(key), for \(owner(job)), submitted \(past(job.submittedAt, now))"
     if let ended = job.endedAt { about += ", ended \(past(ended, now))" }
-    // Until it has a request only the end of all of it is known, and a nearer one comes before that.
+    // Before the first request, only the deadline of the whole job is known, and a nearer one comes before it.
     let isBegun = job.state != .drafted || !job.requests.isEmpty
     if let next = job.nextDeadlineAt, !job.state.isFinal, isBegun { about += ", waits \(age(now, next)) more at most" }
     lines.append(style.paint(about, .dim))
@@ -55,7 +55,7 @@ public enum JobText {
     return lines
   }
 
-  /// How it stands with a job, behind "it": `is drafted`, `has failed`.
+  /// The state of a job, as text after "it": `is drafted`, `has failed`.
   public static func standing(_ state: Job.State) -> String {
     switch state {
     case .failed, .expired: "has \(state.rawValue)"
@@ -64,14 +64,14 @@ public enum JobText {
     }
   }
 
-  /// Whether its submitter has named it. A key that was made for it says nothing: its id, or 16 random bytes.
+  /// Whether its submitter has named it. A generated key is of no interest: the job's id, or 16 random bytes.
   private static func hasOwnName(_ job: Job) -> Bool {
     job.key != job.id && !(job.key.utf8.count == 32 && job.key.allSatisfy { $0.isASCII && $0.isHexDigit })
   }
 
-  /// What becomes of a job that nobody looks at.
+  /// What becomes of a job when the user stops watching.
   public static func outlook(_ job: Job) -> String {
-    // What keeps it stands in the line before.
+    // The line before says what keeps it.
     job.state == .drafted && job.reason != nil ? "It is kept, and continues then" : "It continues automatically"
   }
 
@@ -87,7 +87,7 @@ public enum JobText {
     if let sign = provider.lastSignAt { line += style.paint("  \(past(sign, now))", .dim) }
     var lines = [line]
     lines += payment(provider, of: job, style)
-    // Of what a provider says beside its status either may be read as the other.
+    // A provider may put the same text into its status and into a part.
     if let partial = provider.partial, !partial.isEmpty, partial != provider.message, provider.state != .delivered {
       lines += content(partial, lineMaximum: 4).map { "    | \($0)" }
     }
@@ -103,16 +103,16 @@ public enum JobText {
     return lines
   }
 
-  /// A stranger's text, line by line.
+  /// Foreign text, line by line.
   public static func content(_ text: String, lineMaximum: Int) -> [String] {
     text.split(separator: "\n", maxSplits: lineMaximum == .max ? .max : lineMaximum, omittingEmptySubsequences: false)
       .prefix(lineMaximum).map { VisibleText.make($0) }
   }
 
-  /// Most characters of a stranger's remark that are shown; `--json` has all of it.
+  /// The maximum number of characters of a foreign remark that are shown; `--json` has all of it.
   static let remarkCharacterMaximum = 300
 
-  /// A stranger's remark between marks, in one line, so that it is not taken for a word of ours.
+  /// A foreign remark in quotes, on one line, so that it is not taken for text of Roost's own.
   static func quoted(_ text: String) -> String {
     let cut = text.count > remarkCharacterMaximum
     let words = VisibleText.make(text.prefix(remarkCharacterMaximum)).replacing("\"", with: "'")
@@ -124,7 +124,7 @@ public enum JobText {
     return "\(npub.prefix(11))…\(npub.suffix(4))"
   }
 
-  /// Whose a job is: `alice`, `npub1…`, or that it is this machine's own.
+  /// The owner of a job: `alice`, `npub1…`, or this machine itself.
   public static func owner(_ job: Job) -> String {
     guard let account = job.accountName else { return name(job.account) }
     return account == Role.dvmTracker.name ? "this machine's own account, \(account)" : VisibleText.make(account)
@@ -136,7 +136,7 @@ public enum JobText {
     return Amount.duration(milliseconds: seconds.multipliedReportingOverflow(by: 1_000).partialValue)
   }
 
-  /// `5s ago`; times are whole seconds here, and within one it is `just now`.
+  /// `5s ago`; times are whole seconds here, and less than one second is `just now`.
   private static func past(_ from: Int64, _ now: Int64) -> String { from >= now ? "just now" : "\(age(from, now)) ago" }
 
   static func tone(_ state: Job.State) -> Tone {
@@ -157,17 +157,17 @@ public enum JobText {
   }
 }
 
-/// What somebody is told who watches a job: of the job and of each provider, whenever it is somewhere else than told
-/// last. Of money in the words of `roost job show`.
+/// The lines for a user who follows a job: one for the job and for each provider whenever its state differs from the
+/// last line. Payments are described in the words of `roost job show`.
 public struct JobNews: Sendable {
   private var standing: String?
   private var places: [String: String] = [:]
   private var told: [String: [String]] = [:]
 
-  /// Nothing was told yet.
+  /// A state in which nothing was reported.
   public init() {}
 
-  /// A line for each thing of which there is something to tell.
+  /// A line for each change.
   public mutating func lines(_ job: Job, _ style: Style) -> [String] {
     var lines: [String] = []
     for request in job.requests {
@@ -179,7 +179,7 @@ public struct JobNews: Sendable {
     }
     for provider in job.providers where provider.state != .asked {
       var news = ["\(JobText.name(provider.provider)): \(provider.state.rawValue)"]
-      // The end of a job is told with its reason, which may have these words.
+      // The end of a job is reported with its reason, which may contain these words.
       let words = provider.message.map(JobText.quoted)
       let isToldAtTheEnd = job.state.isFinal && words.map { job.reason?.contains($0) == true } ?? false
       if let words, provider.message?.isEmpty == false, !isToldAtTheEnd {
@@ -193,7 +193,7 @@ public struct JobNews: Sendable {
     return lines + reason(job)
   }
 
-  /// Why a job does not go on that nobody works on yet.
+  /// Why a job does not continue that no provider works on yet.
   private mutating func reason(_ job: Job) -> [String] {
     guard [.waiting, .drafted, .published].contains(job.state), let reason = job.reason else {
       standing = nil

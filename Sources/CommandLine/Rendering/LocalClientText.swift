@@ -2,14 +2,14 @@ public import Contracts
 internal import Frames
 internal import Wording
 
-/// The local relay's clients as `roost client` shows them: who is connected, and which web pages may come in.
+/// The local relay's clients as `roost client` shows them: the connections, and the web pages that may connect.
 public enum LocalClientText {
-  /// A table of the connections, what waits to be let in, and what is allowed.
+  /// A table of the connections, the pages that wait for permission, and those that have it.
   ///
   /// - Parameters:
-  ///   - list: what the local relay says.
+  ///   - list: the answer of the local relay.
   ///   - now: seconds since 1970.
-  ///   - style: whether it is painted.
+  ///   - style: whether colours are used.
   public static func list(_ list: LocalRelayClients, now: Int64, _ style: Style) -> [String] {
     var lines = ["No client is connected."]
     if !list.clients.isEmpty {
@@ -50,14 +50,14 @@ public enum LocalClientText {
     return table.lines(style)
   }
 
-  /// A page says who it is by its origin, a program by its name; one may also say nothing.
+  /// A page is named by its origin, a program by its name; a program may have no name.
   private static func name(_ client: LocalRelayClient) -> String {
     if let origin = client.origin { return "page \(shortened(origin))" }
     guard let agent = client.agent, !agent.isEmpty else { return "a program that does not say its name" }
     return shortened(agent)
   }
 
-  /// Longest name, in characters: browsers tell their whole ancestry.
+  /// The longest name, in characters: the names of browsers are long.
   private static let nameCharacterMaximum = 80
 
   private static func shortened(_ text: String) -> String {
@@ -68,7 +68,7 @@ public enum LocalClientText {
     .init("\(count)", count == 0 ? .dim : .plain)
   }
 
-  /// An origin as a shell takes it: what a stranger wrote must not be more than one word when it is copied.
+  /// An origin as a shell takes it: when foreign text is copied, it must be one word and no more.
   private static func argument(_ origin: String) -> String {
     ShellWord.make(VisibleText.make(shortened(origin)))
   }

@@ -1,25 +1,25 @@
 public import Contracts
 internal import Wording
 
-/// Log records as aligned lines: time, worker, level, category, message, fields. A value that remembers how wide its
-/// columns have become, so that a stream stays aligned.
+/// Log records as aligned lines: time, worker, level, category, message, fields. A value that remembers the widths of
+/// its columns, so that a stream stays aligned.
 public struct LogLines: Sendable {
   private let style: Style
   private var workerWidth = 12
   private var categoryWidth = 8
 
-  /// Columns never grow wider.
+  /// The maximum width of a column.
   private static let widthMaximum = 20
 
   /// Lines in a style.
   public init(_ style: Style) { self.style = style }
 
-  /// One record: a line, and on a terminal on which it would be broken in the middle of a word as many as it takes, the
-  /// further ones indented. Messages are not cut.
+  /// One record: one line; on a terminal that would break it in the middle of a word, as many lines as it needs, with
+  /// the further ones indented. Messages are not cut.
   ///
   /// - Parameters:
-  ///   - record: anybody's; it cannot drive the terminal.
-  ///   - indent: columns that will stand before each line.
+  ///   - record: a record from any source; it cannot send control characters to the terminal.
+  ///   - indent: the columns that the caller puts before each line.
   public mutating func lines(_ record: LogRecord, indent: Int = 0) -> [String] {
     let head = head(record)
     let fields = (record.fields ?? [:]).sorted { $0.key < $1.key }.map {
@@ -37,7 +37,7 @@ public struct LogLines: Sendable {
       + wrapped.dropFirst().map { String(repeating: " ", count: Self.hangingIndent) + $0 }
   }
 
-  /// The width of a time and what follows it: where further lines of a record begin.
+  /// The width of a time and the blanks after it: further lines of a record begin there.
   private static let hangingIndent = 20
 
   /// Everything before the message.
@@ -62,7 +62,7 @@ public struct LogLines: Sendable {
     text + String(repeating: " ", count: max(0, width - DisplayWidth.of(text)))
   }
 
-  /// `2026-11-21T08:42:17.123Z` → `11-21 08:42:17.123`, in UTC as it stands in the file; anything else as it is.
+  /// `2026-11-21T08:42:17.123Z` → `11-21 08:42:17.123`, in UTC as in the file; any other text unchanged.
   static func shortTime(_ time: String) -> String {
     let parts = time.split(separator: "T", maxSplits: 1)
     guard parts.count == 2, parts[0].utf8.count == 10, parts[1].hasSuffix("Z") else { return VisibleText.make(time) }

@@ -15,7 +15,7 @@ public enum MethodText {
     return table.lines(style) + ["", "'roost methods NAME' shows arguments and answer of one."]
   }
 
-  /// All that can be said of one.
+  /// All details of one method.
   public static func details(_ method: MethodDeclaration, _ style: Style) -> [String] {
     let document = MethodReference.document(of: method)
     var lines = [style.paint(method.name, .strong), method.text, ""]
@@ -57,7 +57,7 @@ public enum MethodText {
     }
   }
 
-  /// The members of an object, those of objects in it indented below it.
+  /// The members of an object, with those of nested objects indented below.
   private static func schema(
     _ schema: JSONValue, _ definitions: JSONValue, _ style: Style, depth: Int = 1, seen: Set<String> = []
   ) -> [String] {
@@ -72,7 +72,7 @@ public enum MethodText {
     if members.isEmpty { return ["  none"] }
     var lines: [String] = []
     let indent = String(repeating: "  ", count: depth)
-    // Those that must be given first.
+    // Required members first.
     let order = members.sorted { left, right in
       let (isLeft, isRight) = (required.contains(.string(left.key)), required.contains(.string(right.key)))
       return isLeft == isRight ? left.key < right.key : isLeft

@@ -5,7 +5,7 @@ internal import Wording
 
 /// A payload for people: JSON indented, short lists on one line.
 public enum PayloadText {
-  /// The lines of a JSON payload; a text that is no JSON as it is, made safe.
+  /// The lines of a JSON payload; text that is not JSON, made safe.
   public static func pretty(_ bytes: [UInt8], _ style: Style) -> [String] {
     guard let json = try? JSONText(bytes) else {  // Not JSON is an answer here, not a fault.
       return [VisibleText.make(String(decoding: bytes, as: UTF8.self))]
@@ -15,13 +15,13 @@ public enum PayloadText {
     return printer.lines + [printer.line]
   }
 
-  /// What stands for a payload of raw bytes where text is printed.
+  /// The text that represents a payload of raw bytes where text is printed.
   public static func raw(byteCount: Int, _ style: Style) -> String {
     style.paint("(\(Amount.count(byteCount, "byte")) of the method's own layout; --raw writes them)", .dim)
   }
 
-  /// A payload on one line, exactly as it came except for blanks between its parts. A text that is no JSON becomes a
-  /// JSON string, so that who reads lines of JSON is never given anything else.
+  /// A payload on one line, exactly as it came except for blanks between its parts. Text that is not JSON becomes a
+  /// JSON string, so that a reader of JSON lines never gets anything else.
   public static func line(_ bytes: [UInt8]) -> [UInt8] {
     if let json = try? JSONText(bytes) { return json.compact }  // As above.
     return JSONLine.string(String(decoding: bytes, as: UTF8.self))

@@ -2,35 +2,35 @@ internal import Cryptography
 public import Frames
 internal import JSON
 
-// The lines of `roost pipe`: a request a line in, an answer a line out. `docs/protocol.md` tells people the same.
+// The lines of `roost pipe`: one request a line in, one answer a line out. `docs/protocol.md` describes them for users.
 //
 //     in   {"id":1,"method":"relay.list","params":{…},"to":"relay-main","ttlMilliseconds":5000,"atMostOnce":true}
-//     out  {"id":1,"progress":…}      what the worker says while it works; of several that wait the last
+//     out  {"id":1,"progress":…}      the worker's progress; if several wait, only the last
 //          {"id":1,"part":…}          any number, as they come
 //          {"id":1,"result":…}        the end; null when the answer has no contents
 //          {"id":1,"error":{"code":"…","message":"…","outcome":"…"}}
 //
-// `id` may be any JSON value and comes back as it was; `params` reaches the worker as it was, to the digit. An answer
+// `id` may be any JSON value and is returned unchanged; `params` reaches the worker unchanged, to the digit. An answer
 // of raw bytes is `{"id":1,"resultBase64":"…"}`, a part `partBase64`.
 
 /// One request of `roost pipe`.
 public struct PipeRequest: Sendable, Equatable {
-  /// The caller's name for it: any JSON, as it stood.
+  /// The caller's id for it: any JSON, unchanged.
   public var id: [UInt8]
   /// The method's name.
   public var method: String
-  /// The arguments as they stood; empty when there are none.
+  /// The arguments, unchanged; empty if there are no arguments.
   public var parameters: [UInt8]
-  /// The worker to ask, if one is named.
+  /// The worker to call, if one is named.
   public var worker: String?
-  /// How long the answer is of use; 0 = no limit.
+  /// The time to live of the request; 0 = no limit.
   public var ttlMilliseconds: UInt32
   /// Whether it must not be delivered twice.
   public var atMostOnce: Bool
 
-  /// A line that is no request: what is wrong, and the id if one could be read.
+  /// A line that is not a request: what is wrong, and the id if one could be read.
   public struct Problem: Error, Equatable, Sendable {
-    /// The id as it stood; `null` when there was none.
+    /// The id, unchanged; `null` if the line has no id.
     public let id: [UInt8]
     /// What is wrong, with the line's number.
     public let message: String
@@ -89,10 +89,10 @@ public enum PipeAnswer {
     return JSONLine.object([("id", id), member])
   }
 
-  /// What a worker says while it works: nothing but that it does (`null`), JSON of the method's own, or raw bytes.
+  /// The progress of a worker: nothing more than that it works (`null`), JSON of the method's own, or raw bytes.
   public static func progress(id: [UInt8], payload: [UInt8]) -> [UInt8] {
     guard !payload.isEmpty else { return JSONLine.object([("id", id), ("progress", Array("null".utf8))]) }
-    guard (try? JSONText(payload)) != nil else {  // What is no JSON is an answer here, not a fault.
+    guard (try? JSONText(payload)) != nil else {  // Not JSON is an answer here, not a fault.
       return JSONLine.object([("id", id), ("progressBase64", JSONLine.string(Base64.encode(payload)))])
     }
     return JSONLine.object([("id", id), ("progress", PayloadText.line(payload))])
@@ -106,7 +106,7 @@ public enum PipeAnswer {
     JSONLine.object([("id", id), ("error", JSONPayload.encode(refusal))])
   }
 
-  /// A line that was no request.
+  /// A line that was not a request.
   public static func error(_ problem: PipeRequest.Problem) -> [UInt8] {
     error(id: problem.id, Refusal(.badRequest, problem.message, outcome: .notStarted))
   }

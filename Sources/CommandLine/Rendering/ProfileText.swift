@@ -3,16 +3,16 @@ internal import Frames
 public import Nostr
 internal import Wording
 
-// One person on one screen, of 80 columns. What is claimed and not proven is told as claimed; what is not known is not
-// made up.
+// One person on one screen of 80 columns. What is claimed and not proven is shown as a claim; what is not known is left
+// out.
 
 /// What is stored of one person.
 public struct PersonView: Sendable {
-  /// What they have published.
+  /// What the person has published.
   public var person: Person
-  /// How many of those whose lists are stored follow them.
+  /// How many authors of the stored follow lists follow the person.
   public var followerCount: Int
-  /// The account of the signer's that this is, if it is one.
+  /// The signer's account of this person, if there is one.
   public var account: String?
 
   /// What is stored of one person.
@@ -37,7 +37,7 @@ public enum ProfileText {
   /// - Parameters:
   ///   - view: what is known.
   ///   - now: seconds since 1970.
-  ///   - style: how it is to look.
+  ///   - style: whether colours are used.
   public static func lines(_ view: PersonView, now: Int64, _ style: Style) -> [String] {
     let person = view.person
     var lines: [String] = []
@@ -94,7 +94,7 @@ public enum ProfileText {
     return text + ", \(Amount.duration(milliseconds: UInt64(now - seconds) * 1_000)) ago"
   }
 
-  /// Labels, and what stands behind them.
+  /// Labels, and the text after them.
   private struct Rows {
     let style: Style
     var lines: [String] = []
@@ -124,7 +124,7 @@ public enum ProfileText {
   }
 }
 
-/// The same with `--json`.
+/// The same, with `--json`.
 public struct PersonJSON: Encodable {
   private let pubkey: String
   private let npub: String
@@ -148,7 +148,7 @@ public struct PersonJSON: Encodable {
   private let lastNoteID: String?
   private let lastNoteAt: Int64?
 
-  /// What is known of a person; members that are not known are left out.
+  /// What is known of a person; unknown members are left out.
   public init(_ view: PersonView) {
     let (person, profile) = (view.person, view.person.profile)
     pubkey = "\(person.pubkey)"

@@ -2,9 +2,9 @@ public import Frames
 public import Contracts
 internal import Wording
 
-/// Publications for people: how an event is doing at its relays.
+/// Publications for people: their state at each relay.
 public enum PublicationText {
-  /// `2 of 3 relays have it`, `1 of 3 relays has it`; of a single one `1 relay has it` or `no relay has it`.
+  /// `2 of 3 relays have it`, `1 of 3 relays has it`; with a single relay `1 relay has it` or `no relay has it`.
   public static func summary(_ publication: Publication) -> String {
     let taken = publication.targets.count { $0.state == .confirmed }
     let all = publication.targets.count
@@ -12,11 +12,11 @@ public enum PublicationText {
     return "\(taken) of \(all) relays \(taken == 1 ? "has" : "have") it"
   }
 
-  /// What a person hears who stops waiting for a publication: it continues without him.
+  /// The line for a user who stops waiting for a publication, which continues.
   ///
   /// - Parameters:
   ///   - note: the event's id as `note1…`.
-  ///   - publication: as far as it is; nil when the planner has not said whether it is queued.
+  ///   - publication: its present state; nil if the planner has not said whether it is queued.
   public static func interrupted(_ note: String, _ publication: Publication?) -> String {
     let cancel = "'roost queue cancel \(note)' calls it off"
     guard let publication else {
@@ -27,14 +27,14 @@ public enum PublicationText {
     return "It is queued as \(note), and \(sent); \(cancel)."
   }
 
-  /// The refusal of an event that was handed over, when it is not known what became of it: who repeats the command has
-  /// another event signed, and says the same thing twice.
+  /// The refusal of an event that was handed over, if its outcome is unknown. It warns against repeating the command:
+  /// that would sign another event, and publish the same text twice.
   ///
   /// - Parameters:
-  ///   - refusal: as it came.
+  ///   - refusal: the refusal as it came.
   ///   - note: the event's id as `note1…`.
-  ///   - look: the command that tells what became of it; `roost queue show note1…` when nil.
-  /// - Returns: the same refusal when that is known.
+  ///   - look: the command that shows the outcome; `roost queue show note1…` if nil.
+  /// - Returns: the same refusal if the outcome is known.
   public static func unknown(_ refusal: Refusal, of note: String, look: String? = nil) -> Refusal {
     guard refusal.outcome == .unknown else { return refusal }
     var told = refusal
@@ -45,7 +45,7 @@ public enum PublicationText {
     return told
   }
 
-  /// What a relay has come to; nil when that is nothing that ends or explains anything.
+  /// The line about a relay; nil if its state neither ends nor explains anything.
   static func news(_ target: PublicationTarget, _ style: Style) -> String? {
     let relay = VisibleText.make(target.relay)
     let words = target.message.map { ": \(VisibleText.make(withoutRelay($0, target.relay)))" } ?? ""
@@ -58,7 +58,7 @@ public enum PublicationText {
     }
   }
 
-  /// A relay's word without its address in front, which stands before it already.
+  /// A relay's message without the relay's address in front, which the line already has.
   private static func withoutRelay(_ message: String, _ relay: String) -> String {
     for prefix in ["\(relay) ", "\(relay): "] where message.hasPrefix(prefix) {
       return String(message.dropFirst(prefix.count))
@@ -66,7 +66,7 @@ public enum PublicationText {
     return message
   }
 
-  /// A table of publications, the first first.
+  /// A table of publications, in the order given.
   public static func lines(_ publications: [Publication], now: Int64, _ style: Style) -> [String] {
     guard !publications.isEmpty else { return ["Nothing was published, or nothing of that kind is left."] }
     var table = TextTable([
@@ -140,17 +140,17 @@ public enum PublicationText {
   }
 }
 
-/// What somebody is told who waits for a publication: of each relay, whenever it is somewhere else than told last.
+/// The lines for a user who waits for a publication: one for each relay whenever its state differs from the last line.
 ///
-/// A relay that cannot be reached is tried again and again, is `sent` in between or not, and waits each time for the
-/// same reason: that is told once.
+/// A relay that cannot be reached is tried again and again, may be `sent` in between, and waits each time for the same
+/// reason: that is reported once.
 public struct PublicationNews: Sendable {
   private var told: [String: String] = [:]
 
-  /// Nothing was told yet.
+  /// A state in which nothing was reported.
   public init() {}
 
-  /// A line for each relay of which there is something to tell.
+  /// A line for each relay with a change.
   public mutating func lines(_ publication: Publication, _ style: Style) -> [String] {
     publication.targets.compactMap { target in
       guard let line = PublicationText.news(target, style), told[target.relay] != line else { return nil }

@@ -6,12 +6,12 @@ internal import Wording
 
 /// The push relay as `roost push` shows it.
 public enum PushText {
-  /// Its platforms, and what became of wakes.
+  /// The platforms, and the outcomes of wakes.
   ///
   /// - Parameters:
-  ///   - status: what it says.
+  ///   - status: the answer of the push relay.
   ///   - now: seconds since 1970.
-  ///   - style: whether it is painted.
+  ///   - style: whether colours are used.
   public static func status(_ status: PushStatus, now: Int64, _ style: Style) -> [String] {
     var table = TextTable([
       .init(title: "PLATFORM"), .init(title: "STATE"), .init(title: "UNDER WAY", alignment: .right),
@@ -72,7 +72,7 @@ public enum PushText {
     return lines
   }
 
-  /// What to look at, and when a platform is tried again: a line for each that has something.
+  /// What needs attention, and when a platform is tried again: a line for each platform with such a remark.
   private static func advice(_ status: PushStatus, _ style: Style) -> [String] {
     status.platforms.compactMap { platform in
       guard let words = PushPlatformText.words(of: platform) else { return nil }
@@ -83,10 +83,10 @@ public enum PushText {
   /// A table of devices.
   ///
   /// - Parameters:
-  ///   - rows: what there is.
-  ///   - asked: whose were asked for, as typed; nil for all.
+  ///   - rows: the devices.
+  ///   - asked: the owner that was asked for, as typed; nil for all.
   ///   - now: seconds since 1970.
-  ///   - style: whether it is painted.
+  ///   - style: whether colours are used.
   public static func devices(
     _ rows: [PushDeviceRow], of asked: String? = nil, now: Int64, _ style: Style
   ) -> [String] {
@@ -107,7 +107,7 @@ public enum PushText {
     return table.lines(style) + ["", Amount.count(rows.count, "device")]
   }
 
-  /// A key as people have it: of Nostr as `npub`, of Pubky in z-base-32. `--json` has it as requests do.
+  /// A key in its usual form: `npub` for Nostr, z-base-32 for Pubky. `--json` has it in the form of requests.
   static func owner(_ name: String) -> String {
     Octets32(hexadecimal: name.utf8).map { PublicKey($0).npub } ?? name
   }
@@ -119,7 +119,7 @@ public enum PushText {
     return row.isSealed == true ? wants + "; sealed" : wants
   }
 
-  /// What `roost push send` says.
+  /// What `roost push send` prints.
   public static func sent(_ sent: PushSent, _ style: Style) -> [String] {
     guard let outcomes = sent.outcomes else {
       return [
@@ -142,12 +142,12 @@ public enum PushText {
       + (isOpen ? ["", "What waits is tried until it expires; 'roost push stats' counts it."] : [])
   }
 
-  /// Whether a push relay in this state is not to be waited for: nothing of it comes by itself, or it has said what is
-  /// missing and says so again at each start.
+  /// Whether it is useless to wait for a push relay in this state: it will not start without a command, or it has
+  /// already reported a fault, which it would report again at each start.
   ///
   /// - Parameters:
-  ///   - result: what roostd says of it.
-  ///   - afterWaiting: whether it was waited for already, so that only one that is there is no absent one.
+  ///   - result: roostd's report on it.
+  ///   - afterWaiting: whether the wait is over; then every push relay that is not there counts as absent.
   public static func isAbsent(_ result: WhyResult, afterWaiting: Bool = false) -> Bool {
     switch result.state {
     case .ready, .attached: false
@@ -157,13 +157,13 @@ public enum PushText {
     }
   }
 
-  /// Why a push relay that is configured does not answer.
+  /// Why a configured push relay does not answer.
   public static func absence(_ result: WhyResult) -> String {
     let words = result.complaint.map { ": " + $0 } ?? ""
     return "the push relay is not ready (\(result.state))\(words); 'roost why \(result.worker)' has more"
   }
 
-  /// What `roost push rekey` says.
+  /// What `roost push rekey` prints.
   public static func rekeyed(_ rekeyed: PushRekeyed, _ style: Style) -> [String] {
     let words =
       rekeyed.changed == 0 && rekeyed.remaining == 0

@@ -6,14 +6,14 @@ internal import Wording
 
 /// What `roost recording show` and `roost replay` print of frames: a line each, or an object each.
 ///
-/// Names come from the access table, and from the registries that pass in the recording itself: so frames are
-/// to be given in their order.
+/// Names come from the access table, and from the registries in the recording itself, so frames must be given in their
+/// order.
 public struct RecordingText: Sendable {
   private var names: [UInt16: String] = [:]
   private var roles: [UInt16: String] = [:]
   private let style: Style
 
-  /// A printer that knows Roost's own methods, and those the opening names.
+  /// A printer that knows Roost's own methods, and those that the opening names.
   public init(_ style: Style, opening: RecordingOpening? = nil) {
     self.style = style
     for entry in AccessTable.builtIn { names[entry.number] = entry.name }
@@ -21,7 +21,7 @@ public struct RecordingText: Sendable {
     if let opening { learn(opening) }
   }
 
-  /// Names that stand in the opening.
+  /// Learns the names in the opening.
   public mutating func learn(_ opening: RecordingOpening) {
     for (name, number) in opening.methods ?? [:] { names[number] = name }
   }
@@ -54,7 +54,7 @@ public struct RecordingText: Sendable {
     style.paint("-- \(Amount.count(missingCount, "frame")) missing here: the disk was too slow for them", .warning)
   }
 
-  /// The end, or that there is none.
+  /// The end, or that it is missing.
   public func endLines(_ recording: RecordingEnd?, isCutOff: Bool) -> [String] {
     if let recording {
       return [style.paint("-- the end (\(recording.reason.rawValue)): \(VisibleText.make(recording.text))", .dim)]
@@ -66,7 +66,7 @@ public struct RecordingText: Sendable {
     ]
   }
 
-  /// What stands behind the arrow: type, method, ids, payload; cut to the style's width.
+  /// The text after the arrow: type, method, ids, payload; cut to the style's width.
   public func text(_ header: FrameHeader, _ payload: [UInt8], isWithheld: Bool = false) -> String {
     var words = [header.type.word.padded(to: 8)]
     if header.method != 0 { words.append(names[header.method] ?? "method \(header.method)") }
@@ -86,7 +86,7 @@ public struct RecordingText: Sendable {
     return DisplayWidth.cut(line, to: Self.lineColumns)
   }
 
-  /// The role of the sender, where the hub has written one in place of an id that is referred to.
+  /// The role of the sender, if the hub has written one in place of the id of another frame.
   private static func callerRole(_ header: FrameHeader) -> UInt16? {
     guard header.type == .request || header.type == .event, header.callerRole != 0 else { return nil }
     return header.callerRole
@@ -151,10 +151,10 @@ public struct RecordingText: Sendable {
 
   // MARK: Parts
 
-  /// Methods of people's own workers get their numbers while the hub runs.
+  /// Learns names: methods of a user's own workers get their numbers while the hub runs.
   private mutating func learn(_ frame: RecordedFrame) {
     let registry: Registry?
-    // What cannot be read has no names for us.
+    // `try?`: a payload that cannot be read has no names.
     switch frame.header.type {
     case .welcome: registry = (try? JSONPayload.decode(Welcome.self, from: frame.payload))?.registry
     case .registry: registry = try? JSONPayload.decode(Registry.self, from: frame.payload)
@@ -165,9 +165,9 @@ public struct RecordingText: Sendable {
     for (name, number) in registry?.roles ?? [:] { roles[number] = name }
   }
 
-  /// A line is to be taken in at a glance.
+  /// The width of a line; it should be readable at a glance.
   private static let lineColumns = 160
-  /// Of a payload no more than this is looked at for a line.
+  /// The most of a payload that is examined for a line.
   private static let payloadByteCountMaximum = 4 << 10
 
   private static func arrow(_ direction: RecordedFrame.Direction) -> String { direction == .toWorker ? "→" : "←" }
@@ -246,7 +246,7 @@ public enum ReplayText {
 
 /// What `roost record` prints.
 public enum RecordText {
-  /// While it continues.
+  /// During the recording.
   public static func progress(_ progress: RecordProgress, worker: String) -> String {
     let path = VisibleText.make(progress.path)
     return progress.isRecording
@@ -270,7 +270,7 @@ public enum RecordText {
     return lines
   }
 
-  /// How it came to its end, before the sentence that says so exactly.
+  /// How the recording ended; the sentence after it gives the exact reason.
   private static func ending(_ reason: String) -> String {
     switch reason {
     case "asked": "Ended as asked"

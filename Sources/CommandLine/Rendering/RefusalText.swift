@@ -3,7 +3,7 @@ internal import Wording
 
 /// A refusal as a person reads it, and as an exit code.
 public enum RefusalText {
-  /// `roost: no worker 'x' …` and, in brackets, the code, the outcome and when to ask again.
+  /// `roost: no worker 'x' …` and, in brackets, the code, the outcome and when to try again.
   public static func lines(_ refusal: Refusal, _ style: Style) -> [String] {
     var facts = [VisibleText.make(refusal.code.rawValue)]
     switch refusal.outcome {
@@ -25,7 +25,7 @@ public enum RefusalText {
 }
 
 extension Refusal {
-  /// The same refusal of something that only reads: whether it was carried out makes no difference then.
+  /// The same refusal of a command that only reads: whether it was carried out makes no difference.
   public var ofReading: Refusal {
     var refusal = self
     if outcome == .unknown { refusal.outcome = nil }
@@ -47,10 +47,10 @@ public enum ExitStatus: Int32, Sendable {
   case notPermitted = 4
   /// It was not done in time.
   case timedOut = 5
-  /// Ctrl-C, as shells count it.
+  /// Ctrl-C, with the exit code that shells use.
   case interrupted = 130
 
-  /// What a refusal ends the program with.
+  /// The exit code for a refusal.
   public init(_ refusal: Refusal) {
     switch refusal.code {
     case "no-supervisor", "disconnected": self = .noSupervisor

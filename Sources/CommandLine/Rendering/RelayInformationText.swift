@@ -4,7 +4,7 @@ internal import Frames
 internal import JSON
 internal import Nostr
 
-/// What a relay says of itself, or why that is not known.
+/// What a relay says about itself, or why that is not known.
 public enum RelayWords: Sendable {
   /// Its information document (NIP-11).
   case document(RelayInformationResult)
@@ -12,12 +12,12 @@ public enum RelayWords: Sendable {
   case unknown(String)
 }
 
-/// What a relay says of itself as `roost relay info` shows it: a stranger's claims, each line made harmless.
+/// What a relay says about itself, as `roost relay info` shows it: foreign claims, each line made harmless.
 enum RelayInformationText {
   private static let columns = 64
   private static let lineMaximum = 6
 
-  /// Labels and what stands behind them; an empty label continues with the one before.
+  /// Labels and the text after them; an empty label continues the one before.
   static func rows(_ words: RelayWords, now: Int64) -> [(String, String)] {
     guard case .document(let result) = words else {
       if case .unknown(let why) = words { return [("says", "nothing: \(why)")] }
@@ -50,7 +50,7 @@ enum RelayInformationText {
     return rows
   }
 
-  /// Nil for what cannot be read, which is told instead.
+  /// The information; nil if it cannot be read, which the caller reports.
   private static func read(_ document: JSONValue) -> RelayInformation? {
     do throws(JSONFault) { return try RelayInformation.read(JSONPayload.encode(document)).0 } catch { return nil }
   }
@@ -105,7 +105,7 @@ enum RelayInformationText {
   }
 }
 
-/// `roost relay info --json`: the relay as in `roost relay list --json`, and beside it what it says of itself.
+/// `roost relay info --json`: the relay as in `roost relay list --json`, and what it says about itself.
 public struct RelayInfoJSON: Encodable {
   private let relay: PlanRelayList.Relay
   private let words: RelayWords
@@ -114,7 +114,7 @@ public struct RelayInfoJSON: Encodable {
     case information, noInformation
   }
 
-  /// A relay, and its words.
+  /// A relay, and what it says about itself.
   public init(_ relay: PlanRelayList.Relay, _ words: RelayWords) {
     self.relay = relay
     self.words = words

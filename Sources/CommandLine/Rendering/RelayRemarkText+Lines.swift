@@ -2,7 +2,7 @@ internal import Contracts
 internal import Wording
 
 extension RelayRemarkText {
-  /// Lines below the table of relays: what each has to say, the latest first.
+  /// Lines below the table of relays: the remarks on each, the latest first.
   static func lines(_ relays: [RelayStates.Relay], _ style: Style) -> [String] {
     relays.flatMap { relay in
       (relay.remarks ?? []).flatMap { remark in

@@ -4,7 +4,7 @@ internal import Frames
 internal import Nostr
 internal import Wording
 
-/// Relays as `roost relay` shows them: who names each, what it is for, and how it is.
+/// Relays as `roost relay` shows them: their sources, their use, their state.
 public enum RelayText {
   /// A table of the relays.
   public static func list(_ list: PlanRelayList, _ style: Style) -> [String] {
@@ -28,7 +28,7 @@ public enum RelayText {
       + (remarks.isEmpty ? [] : [""] + remarks)
   }
 
-  /// All there is to say of one relay, a line each: what is known here, then what it says of itself.
+  /// All that is known of one relay, a line each: what is known here, then what it says about itself.
   public static func info(
     _ relay: PlanRelayList.Relay, _ words: RelayWords, now: Int64, _ style: Style
   ) -> [String] {
@@ -82,7 +82,7 @@ public enum RelayText {
     case .open: .good
     case .connecting, .closing: .warning
     case .idle: .dim
-    default: .bad  // waiting after a failure, and any word to come.
+    default: .bad  // waiting after a failure, and any word of a later version.
     }
   }
 
@@ -103,14 +103,14 @@ public enum RelayText {
   private static func optional(_ text: String?) -> TextTable.Cell { text.map { .init($0) } ?? .init("-", .dim) }
 }
 
-/// A route as `roost plan` shows it: who, where, why.
+/// A route as `roost plan` shows it: for whom, where, why.
 public enum RouteText {
-  /// The relays, those left out, and why there is none.
+  /// The relays, those left out, and why no relay was found.
   ///
   /// - Parameters:
-  ///   - route: what the planner says.
+  ///   - route: the answer of the planner.
   ///   - names: names of keys, 64 hexadecimal digits each.
-  ///   - style: whether it is painted.
+  ///   - style: whether colours are used.
   public static func lines(_ route: Route, names: [String: String], _ style: Style) -> [String] {
     var lines: [String] = []
     if !route.stops.isEmpty { lines += table(route.stops, names, style) }
@@ -144,9 +144,9 @@ public enum RouteText {
   }
 }
 
-/// A key as it stands in a table.
+/// A key in the form for a table.
 enum PublicKeyText {
-  /// `npub1abcdef…wxyz`, or the text itself when it is no key.
+  /// `npub1abcdef…wxyz`, or the text itself if it is not a key.
   static func short(_ digits: String) -> String {
     guard let npub = PublicKey(digits)?.npub else { return digits }
     return "\(npub.prefix(11))…\(npub.suffix(4))"

@@ -26,7 +26,7 @@ public enum StatusTable {
     var cells: [TextTable.Cell] = [
       .init(worker.name), .init(worker.state.rawValue, StateTone.of(worker.state)),
       .init(Amount.duration(milliseconds: worker.sinceMilliseconds)), optional(worker.pid.map { "\($0)" }),
-      // Whoever joined by hand is never restarted.
+      // A worker that was started by hand is never restarted.
       worker.restartLimit == 0 ? optional(nil) : .init("\(worker.restarts)/\(worker.restartLimit)", restarts),
       .init("\(worker.mailboxFrames)", worker.mailboxFrames == 0 ? .dim : .plain),
       .init("\(worker.inHand)", worker.inHand == 0 ? .dim : .plain), optional(worker.residentBytes.map(Amount.bytes)),
@@ -38,10 +38,10 @@ public enum StatusTable {
 
   private static func optional(_ text: String?) -> TextTable.Cell { text.map { .init($0) } ?? .init("-", .dim) }
 
-  /// How long a worker may owe progress before the table says so, in milliseconds.
+  /// How long a worker may be without progress before the table says so, in milliseconds.
   private static let quietMilliseconds: UInt64 = 5_000
 
-  /// The most pressing thing there is to say.
+  /// The most urgent remark.
   private static func note(_ worker: WorkerStatus) -> TextTable.Cell {
     if let busy = worker.busyMilliseconds, busy >= quietMilliseconds {
       return .init("has work, no progress for \(Amount.duration(milliseconds: busy))", .warning)
@@ -82,14 +82,14 @@ public enum StatusTable {
   }
 }
 
-/// What a worker's state word means to whoever looks: as wanted, on its way, or in need of somebody.
+/// What a worker's state means to the user: as wanted, changing, or in need of attention.
 enum StateTone {
   static func of(_ state: WorkerStateWord) -> Tone {
     switch state {
     case .ready, .attached: .good
     case "waiting", "starting", "draining", "stopping", "held": .warning
     case .stopped, .exited, .absent: .dim
-    default: .bad  // backoff, exec-failed, failed, and any word to come.
+    default: .bad  // backoff, exec-failed, failed, and any word of a later version.
     }
   }
 }
@@ -106,7 +106,7 @@ public enum SandboxTable {
     }
     var table = TextTable(columns + [.init(title: "SANDBOX")])
     for worker in status.workers {
-      // What the last process achieved says nothing of the next.
+      // The sandbox of the last process says nothing about the next.
       let told: TextTable.Cell = worker.sandbox.map { .init($0) } ?? .init("none told", .warning)
       let sandbox = worker.pid == nil ? .init("-", .dim) : told
       var cells: [TextTable.Cell] = [

@@ -1,4 +1,4 @@
-/// How text is to look: the one thing formatting knows about where it goes.
+/// How text looks: the only thing that formatting knows about its destination.
 public struct Style: Sendable, Equatable {
   /// Whether colours and weights are written as terminal escapes.
   public var isColoured: Bool
@@ -11,14 +11,15 @@ public struct Style: Sendable, Equatable {
     self.columns = min(max(columns, Style.columnMinimum), Style.columnMaximum)
   }
 
-  /// For files and pipes: no colours, as wide as there is.
+  /// For files and pipes: no colours, the full width.
   public static let plain = Style(isColoured: false)
-  /// Tables are never wider, however wide the terminal is: an eye finds no line's beginning again beyond that.
+  /// Tables are never wider, even on a wider terminal: with longer lines the eye does not find the next line's
+  /// beginning.
   public static let columnMaximum = 200
   /// Tables are never made narrower; a narrower terminal wraps them.
   public static let columnMinimum = 60
 
-  /// Whether ``columns`` is a terminal's width: what is longer would be broken there, and not in a file.
+  /// Whether ``columns`` is a terminal's width: the terminal breaks longer lines, a file does not.
   var isTerminalWidth: Bool { columns < Style.columnMaximum }
 
   /// A sentence in lines that fit.
@@ -31,13 +32,13 @@ public struct Style: Sendable, Equatable {
   }
 }
 
-/// What a piece of text is, as far as its look goes.
+/// The meaning of a piece of text, which decides how it looks.
 public enum Tone: Sendable {
   /// Nothing special.
   case plain
   /// As it should be.
   case good
-  /// On its way, or wanting attention.
+  /// Changing, or in need of attention.
   case warning
   /// Not as it should be.
   case bad

@@ -2,9 +2,9 @@ import Wording
 
 /// Rows of cells in aligned columns.
 ///
-/// The last column takes what room is left. What does not fit there goes beneath its row, whole: it is the column for
-/// what there is to say, and a sentence that ends in the middle says nothing. Where even the others are too wide for
-/// the terminal, the columns that can be spared are left out, so that no line is broken by it.
+/// The last column takes the room that is left. A cell that does not fit there goes below its row, in full: this column
+/// has the remarks, and a sentence that is cut in the middle is useless. If even the other columns are too wide for the
+/// terminal, the spareable ones are left out, so that the terminal breaks no line.
 struct TextTable {
   enum Alignment {
     case left, right
@@ -12,16 +12,16 @@ struct TextTable {
   struct Column {
     var title: String
     var alignment = Alignment.left
-    /// Longer cells are cut; not in the last column.
+    /// Longer cells are cut, except in the last column.
     var columnsMaximum = 24
-    /// Whether it is left out where the room is scarce; the leftmost goes first.
+    /// Whether it is left out if there is too little room; the leftmost goes first.
     var isSpareable = false
   }
   struct Cell {
     var text: String
     var tone = Tone.plain
 
-    /// A cell; text of others is made safe here, so no table can forget it.
+    /// A cell; foreign text is made safe here, so that no table can forget it.
     init(_ text: String, _ tone: Tone = .plain) {
       self.text = VisibleText.make(text)
       self.tone = tone
@@ -31,7 +31,7 @@ struct TextTable {
   private var columns: [Column]
   private var rows: [[Cell]] = []
   private static let gap = "  "
-  /// How far what goes beneath a row is set in.
+  /// The indent of a cell below its row.
   private static let indent = "    "
 
   init(_ columns: [Column]) { self.columns = columns }
@@ -58,7 +58,7 @@ struct TextTable {
     }
   }
 
-  /// What each column takes, but for the last.
+  /// The width of each column except the last.
   private var widths: [Int] {
     columns.indices.dropLast().map { index in
       let widest = rows.map { DisplayWidth.of($0[index].text) }.max() ?? 0
@@ -78,7 +78,7 @@ struct TextTable {
         row[row.count - 1] = Cell("")
       }
       lines.append(line(row, widths, style))
-      // A heading without room has none to share with anything.
+      // A heading that does not fit is left out.
       guard let below, lines.count > 1 else { continue }
       let wrapped = DisplayWidth.wrap(below.text, to: style.columns - Self.indent.count)
       lines += wrapped.map { Self.indent + style.paint($0, below.tone) }
@@ -88,7 +88,7 @@ struct TextTable {
 
   private func line(_ row: [Cell], _ widths: [Int], _ style: Style) -> String {
     var pieces: [String] = []
-    // Empty cells at the end leave no blanks behind.
+    // Empty cells at the end leave no trailing blanks.
     let count = (row.lastIndex { !$0.text.isEmpty } ?? -1) + 1
     for index in 0..<count {
       guard index < widths.count else {

@@ -1,11 +1,11 @@
 public import Contracts
 
-/// What a person is told whose call is not answered because nobody runs who could answer it.
+/// The sentence for a user whose call is not answered because no worker runs that could answer it.
 public enum WaitingText {
-  /// The sentence; nil when one of the workers is there, so that the call only takes its time, or when none keeps mail,
-  /// so that the refusal is on its way.
+  /// The sentence. Nil if one of the workers runs, so that the call only takes its time; nil also if no mailbox of
+  /// theirs is open, so that the refusal will come.
   ///
-  /// - Parameter workers: all that may answer the call.
+  /// - Parameter workers: all workers that could answer the call.
   public static func sentence(_ workers: [WorkerStatus]) -> String? {
     guard !workers.contains(where: { present.contains($0.state) }) else { return nil }
     let keeping = workers.filter { !refusing.contains($0.state) }
@@ -17,8 +17,8 @@ public enum WaitingText {
     return "\(states): the call waits in the mailbox; \(command)"
   }
 
-  /// The same of workers that whoever answers needs for it: `event-store is stopped: 'roost start event-store' …`; nil
-  /// when one of them is there, or none is configured.
+  /// The same for workers that the answering worker needs: `event-store is stopped: 'roost start event-store' …`; nil
+  /// if one of them runs, or none is configured.
   public static func need(_ workers: [WorkerStatus]) -> String? {
     guard let first = workers.first, !workers.contains(where: { present.contains($0.state) }) else { return nil }
     let command =
@@ -31,6 +31,6 @@ public enum WaitingText {
   }
 
   private static let present: Set<WorkerStateWord> = [.ready, .attached]
-  /// Those whose mailbox is closed.
+  /// States in which the mailbox is closed.
   private static let refusing: Set<WorkerStateWord> = [.stopped, .failed, .exited]
 }

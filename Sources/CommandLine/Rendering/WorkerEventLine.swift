@@ -2,8 +2,8 @@ public import Contracts
 internal import Frames
 internal import Wording
 
-/// What `roost events` prints for one event: time, worker, from what state to what, and why. Of what changed no state,
-/// the state alone.
+/// What `roost events` prints for one event: time, worker, old and new state, and why. If the state did not change, it
+/// is printed once.
 public enum WorkerEventLine {
   /// The line.
   public static func line(_ event: SupervisorEvent, _ style: Style) -> String {
@@ -17,7 +17,7 @@ public enum WorkerEventLine {
       + style.paint(change, StateTone.of(event.to)) + (sentence.isEmpty ? "" : changeBlanks + sentence)
   }
 
-  /// What is printed where events are missing.
+  /// The line that is printed where events are missing.
   public static func gap(dropped: UInt64?, _ style: Style) -> String {
     let text =
       dropped.map { "\(Amount.count($0, "event")) missed here: this reader did not keep up" }

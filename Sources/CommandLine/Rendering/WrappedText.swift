@@ -1,16 +1,17 @@
 import Wording
 
-/// A stranger's text in lines of a width: harmless to the terminal, paragraphs kept, words whole where they fit.
+/// Foreign text in lines of a width: harmless to the terminal, with its paragraphs, and with whole words where they
+/// fit.
 enum WrappedText {
   /// The lines.
   ///
   /// - Parameters:
-  ///   - text: anything. Lines of it stay lines; several empty ones become one.
+  ///   - text: any text. Its lines stay lines; several empty ones become one.
   ///   - columns: the width; a longer word is cut into pieces.
-  ///   - lineMaximum: most lines; the last one ends with `…` where more was left out.
+  ///   - lineMaximum: the maximum number of lines; the last one ends with `…` if more was left out.
   static func lines(_ text: String, columns: Int, lineMaximum: Int) -> [String] {
     var lines: [String] = []
-    // No more of it is looked at than could be shown.
+    // Looks only at as much text as could be shown.
     let looked = text.prefix(columns * (lineMaximum + 1))
     for paragraph in looked.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
       let wrapped = wrap(VisibleText.make(paragraph), columns)
@@ -48,6 +49,6 @@ enum WrappedText {
 }
 
 extension String {
-  /// Without a `…` at its end.
+  /// The text without a `…` at its end.
   fileprivate var trimmedDots: String { hasSuffix("…") ? String(dropLast()) : self }
 }

@@ -9,7 +9,7 @@ internal import Rendering
 
 /// `roost call`
 ///
-/// A part is taken only when the one before it is written: a slow reader of the output holds back the worker.
+/// A part is read only after the one before it is written, so a slow reader of the output slows the worker down.
 struct Call: LoopCommand {
   static let configuration = CommandConfiguration(
     abstract: "Calls any method and prints the answer, part by part.",
@@ -53,7 +53,7 @@ struct Call: LoopCommand {
       options: RequestOptions(worker: to, ttlMilliseconds: timeout?.milliseconds ?? 0, atMostOnce: atMostOnce))
     answer.onProgress = { [session] in tell($0, session) }
     try session.onInterrupt(.interrupted) { answer.cancel() }
-    // Programs have --json, and a time limit of their own.
+    // With --json the caller is a program, which has a time limit of its own.
     let notice = session.isJSON ? nil : WaitingNotice(session.client, method: method, worker: to)
     defer { notice?.end() }
     while let part = try await answer.next() {
@@ -63,10 +63,10 @@ struct Call: LoopCommand {
     return .done
   }
 
-  /// PROGRESS with a line for people, beside the answer and never in it; any other is of use to nobody here.
+  /// Shows PROGRESS that has a text for people, beside the answer and never in it; other PROGRESS is ignored.
   @EventLoopActor
   private func tell(_ progress: BusPayload, _ session: CommandSession) {
-    guard !session.isJSON, let status = try? progress.decoded(as: StatusReport.self) else { return }  // As said.
+    guard !session.isJSON, let status = try? progress.decoded(as: StatusReport.self) else { return }  // As above.
     session.note(status.text)
   }
 

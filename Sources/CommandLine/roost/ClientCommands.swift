@@ -70,7 +70,8 @@ struct ClientDeny: LoopCommand {
 }
 
 extension CommandSession {
-  /// The hub would only say that nobody serves the method: who wants to let a page in wants to know what is missing.
+  /// Refuses if no local relay is configured. The hub would only say that no worker serves the method; the user needs
+  /// to know what is missing.
   fileprivate func requireLocalRelay() async throws(Refusal) {
     try await client.connect()
     guard client.registry?.members.contains(where: { $0.role == Role.localRelay.name }) != true else { return }

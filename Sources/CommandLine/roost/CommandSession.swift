@@ -8,7 +8,7 @@ internal import RoostClient
 internal import Rendering
 internal import Wording
 
-/// What a command works with: the connection, the output, and how they end.
+/// What a command works with: the connection, the output, and the way that both end.
 @EventLoopActor
 final class CommandSession {
   let client: RoostClient
@@ -16,7 +16,7 @@ final class CommandSession {
   let output: StandardOutput
   let style = Terminal.style(of: STDOUT_FILENO)
   let isJSON: Bool
-  /// The event that the refusal is about which ends the program.
+  /// The event concerned, if a refusal ends the program.
   var subject: EventID?
   private var signals: [SignalWatcher] = []
   private var interrupted: (@EventLoopActor () -> Void)?
@@ -25,15 +25,15 @@ final class CommandSession {
     isJSON = options.isJSON
     output = StandardOutput(above: display)
     var settings = ClientSettings(name: "roost", socket: options.socket)
-    // A person waits: a supervisor that is away for longer than this is told as away.
+    // A person waits: a supervisor that is away for longer than this is reported as away.
     settings.patienceMilliseconds = 10_000
     settings.storeMilliseconds = Timeout.reading.milliseconds
     client = RoostClient(settings)
   }
 
-  // MARK: Asking
+  // MARK: Requests
 
-  /// Asks, and prints the answer: as it came with `--json`, else in the command's own words.
+  /// Sends a request and prints the answer: unchanged with `--json`, else in the command's own words.
   @discardableResult
   func show<Arguments, Value>(
     _ method: Method<Arguments, Value>, _ arguments: Arguments, timeout: Timeout = .reading,
@@ -56,7 +56,7 @@ final class CommandSession {
     if isJSON { await output.writeLine(JSONPayload.encode(value)) } else { await output.writeLines(lines) }
   }
 
-  /// Tells a person something on standard error, one line whatever it holds.
+  /// Writes a note for a person to standard error, always on one line.
   func note(_ text: String, _ tone: Tone = .dim) {
     display.tell(Terminal.style(of: STDERR_FILENO).paint(VisibleText.make(text), tone))
   }
@@ -86,8 +86,8 @@ final class CommandSession {
     }
   }
 
-  /// Watched from the first call on: a signal that has come and was not handled yet is for the body there is then. A
-  /// second watcher in place of the first would lose it.
+  /// The signals are watched from the first call on. A signal that has arrived but is not handled yet runs the body
+  /// that is current then; a new watcher in place of the first would lose it.
   private func watch(_ body: @escaping @EventLoopActor () -> Void) throws(Refusal) {
     interrupted = body
     guard signals.isEmpty else { return }
@@ -107,17 +107,17 @@ final class CommandSession {
     exit(status.rawValue)
   }
 
-  /// Leaves with a refusal, told on standard error.
+  /// Ends the program with a refusal, written to standard error.
   ///
   /// - Parameters:
   ///   - refusal: the refusal.
-  ///   - event: the event it is about, with `--json` told as `id` and `note`.
-  ///   - status: what the program ends with; as the refusal says unless given.
+  ///   - event: the event that it is about; with `--json` written as `id` and `note`.
+  ///   - status: the exit status; that of the refusal unless given.
   func leave(_ refusal: Refusal, of event: EventID? = nil, status: ExitStatus? = nil) -> Never {
     display.end()
     var text = JSONPayload.encode(RefusalReport(refusal, of: refusal.outcome == .unknown ? event ?? subject : nil))
     if isJSON {
-      // It may repeat what a relay said.
+      // It may repeat text from a relay.
       if Terminal.isTerminal(STDERR_FILENO) { text = VisibleText.makeJSON(text) }
     } else {
       text = Array(RefusalText.lines(refusal, Terminal.style(of: STDERR_FILENO)).joined(separator: "\n").utf8)
@@ -128,7 +128,7 @@ final class CommandSession {
   }
 }
 
-/// A refusal as `--json` prints it: with the event it is about, where nobody knows what became of that.
+/// A refusal as `--json` prints it; with the event that it is about, if the outcome is unknown.
 private struct RefusalReport: Encodable {
   let code: RefusalCode
   let message: String

@@ -81,7 +81,7 @@ struct Export: LoopCommand {
 /// What `roost export --output` has done.
 struct ExportSummary: Encodable {
   let file: String
-  /// Events written now.
+  /// Events that this run has written.
   let written: Int
   /// Events that were in the file before.
   let found: Int
@@ -94,7 +94,7 @@ struct ExportSummary: Encodable {
   }
 }
 
-/// How far it is, on a terminal.
+/// The progress on a terminal.
 @EventLoopActor
 private final class ExportProgress {
   let found: Int

@@ -4,13 +4,13 @@ internal import Glibc
 internal import LinuxSystem
 internal import Nostr
 
-/// A file of events, one a line, that may be finished later.
+/// A file of events, one a line, that a later run can finish.
 ///
-/// Events stand in it in the order of the answer, so its last line says where to go on. A process that was killed
-/// leaves at most half a line behind, which is cut off.
+/// Events are in the order of the answer, so the last line says where to continue. A process that was killed leaves at
+/// most half a line at the end, which is cut off.
 @EventLoopActor
 final class ExportFile {
-  /// Events that were in it.
+  /// The number of events that the file had before.
   private(set) var lineCount = 0
   /// The last of them.
   private(set) var lastEvent: Event?
@@ -21,7 +21,7 @@ final class ExportFile {
 
   private static let pieceByteCount = 256 << 10
 
-  /// Makes the file, or with `resumes` opens it at its end. Written and read by its owner only.
+  /// Makes the file, or with `resumes` opens it at its end. Only its owner can read and write it.
   init(_ path: String, resumes: Bool) throws(Refusal) {
     self.path = path
     let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | (resumes ? 0 : O_EXCL)
@@ -46,10 +46,10 @@ final class ExportFile {
     if waiting.count >= Self.pieceByteCount { try flush() }
   }
 
-  /// Writes what waits, and brings it to the disk.
+  /// Writes what waits, through to the disk.
   func finish() throws(Refusal) {
     try flush()
-    // A pipe or a terminal cannot be brought anywhere.
+    // A pipe or a terminal cannot be synchronised.
     guard fsync(descriptor) == 0 || errno == EINVAL else { throw Self.refusal("write", path) }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
@@ -71,7 +71,7 @@ final class ExportFile {
     waiting.removeAll(keepingCapacity: true)
   }
 
-  /// Counts the lines, reads the last whole one, and cuts off what stands behind it.
+  /// Counts the lines, reads the last whole one, and cuts off what is after it.
   private func takeStock() throws(Refusal) {
     var (line, last, end): ([UInt8], [UInt8], Int) = ([], [], 0)
     var piece = [UInt8](repeating: 0, count: Self.pieceByteCount)
@@ -107,7 +107,7 @@ final class ExportFile {
     Refusal(.badRequest, "\(path) cannot be finished: \(reason)", outcome: .notStarted)
   }
 
-  /// Of a file that could not be written to its end there is no outcome to tell: its length says how far it came.
+  /// A write that failed has no outcome to report: the length of the file shows how much was written.
   private static func refusal(_ verb: String, _ path: String, _ outcome: Outcome? = nil) -> Refusal {
     Refusal(.failed, "cannot \(verb) \(path): \(String(cString: strerror(errno)))", outcome: outcome)
   }

@@ -6,14 +6,14 @@ internal import Nostr
 internal import RoostClient
 internal import Rendering
 
-/// Tells how far relays are with what is observed, until each has sent what it had stored.
+/// Reports how far each relay is with an observation, until each has sent its stored events.
 ///
 ///     terminal                       a line for each relay, in place, and one sentence at the end
 ///     terminal, output into a pipe   as below: the pipe's reader may write to the same terminal
-///     no terminal                    of each relay that refuses or cannot be asked a line, once
+///     no terminal                    a line, once, for each relay that refuses or cannot be reached
 ///     --json                         nothing; with --progress an object a line among the events
 ///
-/// All but the objects go to standard error.
+/// Only the objects go to standard output; everything else goes to standard error.
 @EventLoopActor
 final class FetchReport {
   private let session: CommandSession
@@ -25,10 +25,10 @@ final class FetchReport {
   private var summary: [String] = []
   private var delays = 0
 
-  /// What a relay sent last may still be on its way to the reader when the relay is done: the summary comes when for so
-  /// long nothing was shown, in milliseconds.
+  /// When a relay is done, its last events may still be on their way to the reader. The summary appears when nothing
+  /// was shown for this long, in milliseconds.
   private static let quietMilliseconds: UInt64 = 200
-  /// Events that may put the summary off; then it stands among them.
+  /// The maximum number of events that may delay the summary; after that it appears among them.
   private static let delayMaximum = 1_000
 
   private struct Line: Encodable { let progress: ObserveProgress }
@@ -39,7 +39,7 @@ final class FetchReport {
     isLive = !session.isJSON && LiveDisplay.isPossible && !Terminal.isPipe(STDOUT_FILENO)
   }
 
-  /// Begins, beside the observation of the same.
+  /// Begins; runs beside the observation of the same filters.
   func begin(_ filters: [Filter], _ options: ObserveOptions) {
     guard options.policy != .cacheOnly, writesObjects || !session.isJSON else { return }
     if isLive {
@@ -55,7 +55,7 @@ final class FetchReport {
           if progress.isObserved, progress.isComplete { break }
         }
       } catch {
-        // What is stored and what others cause to come is shown all the same.
+        // Stored events, and those that other observers fetch, are still shown.
         if isLive { session.note("-- \(error.message)", .warning) }
       }
       session.display.end()
@@ -77,7 +77,7 @@ final class FetchReport {
   }
 
   private func take(_ progress: ObserveProgress) async {
-    // The planner may be told of an observation a little later than it is asked about it.
+    // The planner may learn of an observation a little after the first question about it.
     guard progress.isObserved else { return }
     latest = progress
     if writesObjects {

@@ -10,7 +10,7 @@ internal import RoostClient
 internal import Rendering
 internal import Wording
 
-/// Filters as they are typed: NIP-01's JSON, and flags for what is asked most.
+/// Filters as they are typed: NIP-01's JSON, and flags for common conditions.
 struct FilterFlags: ParsableArguments, Sendable {
   @Option(
     help: ArgumentHelp("Only this kind, as a number; may be given several times.", valueName: "number"),
@@ -81,8 +81,8 @@ struct FilterFlags: ParsableArguments, Sendable {
     return filter
   }
 
-  /// Refuses at once what is no filter, and a search that can find nothing: the store answers it with nothing, and a
-  /// person would not know why.
+  /// Refuses text that is not a filter, and a search that cannot find anything: the store would answer it with nothing,
+  /// and the user would not know why.
   static func validate(_ texts: [String]) throws {
     for text in texts {
       let filter: Filter
@@ -112,7 +112,7 @@ struct TypedTime: Sendable {
   /// Seconds since 1970.
   var seconds: Int64
 
-  /// - Throws: which forms there are.
+  /// - Throws: the forms that are possible.
   init(reading text: String) throws {
     guard let seconds = CalendarTime.seconds(reading: text, now: WallClock.seconds) else {
       throw ValidationError("A time is 2025-11-21, 2025-11-21T12:30 (UTC), 3h or 2d (ago), or seconds since 1970.")
@@ -149,8 +149,8 @@ enum TagArgument {
     return [parts[0], try value(parts[1], ofTag: parts[0])]
   }
 
-  /// The value as events have it: keys and ids in hexadecimal digits, where a person gave `npub1…`, `note1…` or the
-  /// like. Tags that refer to nothing may have any.
+  /// The value as events contain it: keys and ids in hexadecimal digits, where the user typed `npub1…`, `note1…` or the
+  /// like. A tag that refers to nothing may have any value.
   static func value(_ text: String, ofTag name: String) throws(Refusal) -> String {
     guard let reference = TagReference(tagName: name) else { return text }
     do throws(EntityFault) { return try reference.value(spelled: text) } catch {
@@ -164,12 +164,13 @@ enum TagArgument {
     }
   }
 
-  /// Most letters of a wrong value that a refusal repeats.
+  /// The maximum number of letters of a wrong value that a refusal repeats.
   private static let shownLengthMaximum = 100
 }
 
 extension CommandSession {
-  /// The key that a person means: `npub`, `nprofile`, 64 hexadecimal digits, or the name of an account of the signer's.
+  /// The key that the user names: `npub`, `nprofile`, 64 hexadecimal digits, or the name of one of the signer's
+  /// accounts.
   func publicKey(_ text: String) async throws(Refusal) -> PublicKey {
     let fault: EntityFault
     do throws(EntityFault) { return try PublicKey(spelled: text) } catch { fault = error }
@@ -183,7 +184,8 @@ extension CommandSession {
         .badRequest, "names such as name@domain (NIP-05) are not looked up in this version; give the npub",
         outcome: .notStarted)
     }
-    // An entity that is broken is not an account; whoever has no signer is told of the key and not of the signer.
+    // A broken entity is not an account's name. `try?`: without a signer, the refusal is about the key and not the
+    // signer.
     let looksLikeEntity = ["npub1", "nprofile1", "nostr:", "note1", "nevent1"].contains { text.hasPrefix($0) }
     if !looksLikeEntity, let accounts = try? await client.accounts(),
       let account = accounts.first(where: { $0.name == text }), let key = PublicKey(account.publicKey)

@@ -68,12 +68,12 @@ struct ImportSummary: Encodable {
   var expired = 0
   var ephemeral = 0
   var invalid = 0
-  /// The first of them.
+  /// The first invalid lines.
   var invalidLines: [Line] = []
-  /// Where to go on, when it did not come to the end.
+  /// The line to continue from, if the import did not reach the end.
   var nextLine: Int?
 
-  /// Invalid lines that are told one by one.
+  /// The maximum number of invalid lines that are reported one by one.
   static let invalidLineMaximum = 100
 
   mutating func add(_ result: IngestResult, lines count: Int) {
@@ -98,7 +98,7 @@ struct ImportSummary: Encodable {
   }
 }
 
-/// Sends a file to the store, some runs at a time.
+/// Sends a file to the store, several runs at a time.
 @EventLoopActor
 final class EventImport {
   var isInterrupted = false
@@ -112,14 +112,14 @@ final class EventImport {
   private var underWay: [Sent] = []
   private let display: LiveDisplay
 
-  /// Some lines of the file, in its order.
+  /// Consecutive lines of the file.
   private struct Run {
     var events: [ArraySlice<UInt8>] = []
     var byteCount = 0
     /// The line of each event.
     var lines: [Int] = []
-    /// Lines among them that are too long for an event, and their bytes. They are told with the others, so that all are
-    /// told in the order of the file.
+    /// Lines among them that are too long for an event, and their bytes. They are reported together with the other
+    /// lines, so that all reports are in the order of the file.
     var tooLong: [(line: Int, byteCount: Int)] = []
 
     var isEmpty: Bool { lines.isEmpty && tooLong.isEmpty }
@@ -131,11 +131,11 @@ final class EventImport {
     let result: Task<Result<IngestResult, Refusal>, Never>
   }
 
-  /// Runs whose answers are awaited at once: enough that the store is never without work.
+  /// The maximum number of runs in flight: enough that the store always has work.
   static let underWayMaximum = 4
-  /// A run is sent when it has so many bytes.
+  /// A run is sent when it has this many bytes.
   static let runByteCount = 128 << 10
-  /// Or so many events: as many as the answer can name if all are invalid.
+  /// Or this many events: as many as the answer can name if all are invalid.
   static let runEventCount = IngestResult.invalidMaximum
 
   init(
@@ -148,7 +148,7 @@ final class EventImport {
     self.fromLine = fromLine
   }
 
-  /// Does it, to the end, to a refusal, or until it is interrupted.
+  /// Imports to the end of the file, to a refusal, or until it is interrupted.
   func run() async -> ImportSummary {
     display.begin { [unowned self] in [progressLine] }
     var run = Run()
@@ -175,7 +175,7 @@ final class EventImport {
     return summary
   }
 
-  /// Adds a line to a run, and begins another when that is full.
+  /// Adds a line to a run, and begins another if that is full.
   private func take(_ line: ArraySlice<UInt8>, _ run: inout Run) async {
     let maximum = client.eventByteCountMaximum
     let isTooLong = line.count > maximum
@@ -238,7 +238,7 @@ final class EventImport {
     summary.nextLine = min(summary.nextLine ?? .max, first)
   }
 
-  /// How far it is, for people.
+  /// The progress, for people.
   private var progressLine: LiveLine {
     let share = source.byteCount.map { $0 > 0 ? " (\(source.readByteCount * 100 / $0) %)" : "" } ?? ""
     return LiveLine("\(Amount.count(summary.lines, "line"))\(share), \(summary.stored) stored")

@@ -5,13 +5,13 @@ internal import Rendering
 
 /// The arguments of a call: as typed, from a file, or from standard input.
 enum InputBytes {
-  /// More cannot be sent over any connection.
+  /// The maximum that any connection can carry.
   static let byteCountMaximum = FrameReader.lengthCeiling
 
   /// Reads `argument`; nil is an empty JSON object, or no bytes for a raw call.
   ///
-  /// - Parameter rest: a command for events that takes them from standard input; then a file that holds them in some
-  ///   other form is refused with how to give it.
+  /// - Parameter rest: a command that takes events from standard input. A file that holds events in another form is
+  ///   then refused, with the command line that converts it.
   static func read(_ argument: String?, isRaw: Bool, rest: String? = nil) throws(Refusal) -> [UInt8] {
     guard let argument else { return isRaw ? [] : Array("{}".utf8) }
     let isStandardInput = argument == "-"

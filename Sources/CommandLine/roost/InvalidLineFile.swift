@@ -3,16 +3,16 @@ internal import EventLoop
 internal import Frames
 internal import Glibc
 
-/// The file of `roost import --errors`: each line that is no valid event, with the reason, as a line of JSON.
+/// The file of `roost import --errors`: each line that is not a valid event, with the reason, as a line of JSON.
 ///
-/// A failure to write is kept and told at the end: the import itself is not stopped by it.
+/// A write that fails is remembered and reported at the end: it does not stop the import.
 @EventLoopActor
 final class InvalidLineFile {
   private let path: String
   private let file: Int32
   private(set) var failure: Refusal?
 
-  /// Makes the file. One that is there is left alone: it may be the very file that is being imported.
+  /// Makes the file. An existing file is left alone: it may be the very file that is being imported.
   init(_ path: String) throws(Refusal) {
     self.path = path
     file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

@@ -28,7 +28,7 @@ struct JobArgument: ParsableArguments, Sendable {
   var job: String
 }
 
-/// A provider that asks for a payment.
+/// A provider that requests a payment.
 struct JobProviderOption: ParsableArguments, Sendable {
   @Option(help: ArgumentHelp("The provider it is about, where several ask: npub1….", valueName: "key"))
   var provider: String?
@@ -38,7 +38,7 @@ extension CommandSession {
   /// Prints a job.
   func print(_ job: Job) async { await print(job, JobText.lines(job, now: WallClock.seconds, style)) }
 
-  /// A job as it is now.
+  /// A job in its present state.
   func shown(_ reference: String) async throws(Refusal) -> Job {
     try await waiting(for: JobMethod.show.declaration) { () async throws(Refusal) in try await client.job(reference) }
   }
@@ -247,7 +247,7 @@ struct JobProvidersCommand: LoopCommand {
   var limit = 50
   @OptionGroup var general: GeneralOptions
 
-  /// Announcements that the tracker looks at for one answer.
+  /// The maximum number of announcements that the tracker reads for one answer.
   private static let limitMaximum = 1_000
 
   func validate() throws {

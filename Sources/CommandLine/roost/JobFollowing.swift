@@ -7,7 +7,7 @@ internal import RoostClient
 internal import Rendering
 internal import Wording
 
-/// Tells how a job is doing, on standard error, until it has ended or nobody waits any longer; then its result, on
+/// Reports the progress of a job on standard error until it has ended or the wait is over; then prints its result on
 /// standard output. With `--json` each change is a line on standard output.
 @EventLoopActor
 final class JobFollowing {
@@ -17,16 +17,16 @@ final class JobFollowing {
   private var absence = JobAbsence()
   private let lookTimer = LoopTimer()
 
-  /// How often it is looked whether the tracker is there.
+  /// How often to check whether the tracker is there.
   private static let lookMilliseconds: UInt64 = 1_000
 
-  /// - Parameter patience: how long its end is waited for; nil: as long as it takes.
+  /// - Parameter patience: how long to wait for the job's end; nil: without limit.
   init(_ session: CommandSession, patience: Timeout?) {
     self.session = session
     self.patience = patience
   }
 
-  /// Follows a job from here on.
+  /// Follows a job from now on.
   func follow(_ job: Job) async throws(Refusal) -> ExitStatus {
     try session.onInterrupt(.interrupted) { [session] in
       session.display.interrupted()
@@ -56,7 +56,7 @@ final class JobFollowing {
     return try await end(last)
   }
 
-  /// Looks whether somebody is there who tells how the job is doing; programs have `--json`.
+  /// Checks whether a tracker is there to report progress. Not with `--json`.
   private func look() {
     var presence = JobAbsence.Presence.supervisorAway
     if let registry = session.client.registry {
@@ -97,7 +97,7 @@ final class JobFollowing {
 
   // MARK: Results
 
-  /// A result that is a list of events is shown as those events, as far as they are here; any other as it came.
+  /// Prints the events that a result lists, if they are stored here; prints any other result as it came.
   private func show(_ result: JobResultState, of job: Job) async throws(Refusal) {
     guard let references = Self.references(in: result.content), !references.isEmpty else {
       return await session.output.writeLines(JobText.content(result.content, lineMaximum: .max))
@@ -114,12 +114,13 @@ final class JobFollowing {
     session.note("\(Amount.count(missing, "more result")) not shown: roost job show \(job.id) --result")
   }
 
-  /// Most events that are shown of a result.
+  /// The maximum number of a result's events that are printed.
   private static let eventMaximum = 200
 
-  /// The events that a list of `e` tags names; nil for what is no list of tags. One that is named otherwise is nil.
+  /// The events that a list of `e` tags names; nil if the content is not a list of tags. An entry that names no event
+  /// is nil.
   private static func references(in content: String) -> [EventID?]? {
-    // What is no JSON is a result of another form.
+    // `try?`: content that is not such JSON is a result of another form.
     guard let tags = try? JSONPayload.decode([[String]].self, from: content.utf8) else { return nil }
     guard tags.allSatisfy({ ["e", "a", "p"].contains($0.first) }) else { return nil }
     return tags.map { $0.count > 1 && $0[0] == "e" ? EventID($0[1]) : nil }

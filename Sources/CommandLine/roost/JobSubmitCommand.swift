@@ -116,7 +116,7 @@ struct JobSubmitCommand: LoopCommand {
     return try await JobFollowing(session, patience: timeout).follow(job)
   }
 
-  /// Said of a job that nobody was named for, and nobody could be.
+  /// The note about a job without an account, while no account exists that it could have.
   private static let nobodysWords =
     "No person has an account here, only workers have, so it is for the tracker's own, \(Role.dvmTracker.name). From "
     + "the first 'roost key generate' on jobs are for that account; --as chooses."

@@ -23,11 +23,11 @@ enum JobWords {
     return JobInputArgument(data: try data(parts[1], of: parts[0]), type: parts[0])
   }
 
-  /// The data of an input: an event's id in hexadecimal digits, however it was given, and an address with its scheme.
+  /// The data of an input: an event's id in hexadecimal digits, whatever its spelling, and a URL with its scheme.
   private static func data(_ text: String, of type: String) throws(Refusal) -> String {
     switch type {
     case "event": return try event(text)
-    // A job here has a name of its own; one elsewhere is named by its request.
+    // A job of this machine has an id of its own; a job elsewhere is named by its request.
     case "job" where ["note1", "nevent1", "nostr:"].contains(where: text.hasPrefix): return try event(text)
     case "url":
       let scheme = text.prefix { $0 != ":" }
@@ -47,7 +47,7 @@ enum JobWords {
     }
   }
 
-  /// Whom to ask, in hexadecimal digits.
+  /// The key of a provider, in hexadecimal digits.
   static func provider(_ text: String) throws(Refusal) -> String {
     do throws(EntityFault) { return try PublicKey(spelled: text).description } catch {
       guard ["npub1", "nprofile1", "nostr:"].contains(where: text.hasPrefix) else {

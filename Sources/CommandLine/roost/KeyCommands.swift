@@ -25,13 +25,13 @@ struct Key: ParsableCommand {
     ])
 }
 
-/// What is said to who has typed one all the same.
+/// The error if a secret key was typed as an argument.
 let secretAsArgument =
   "A secret key is never an argument: it is now in your shell's history, and everybody on this machine could read it in the "
   + "list of processes. Remove it there, and regard the key as exposed: others may sign with it."
 
-/// What stands where nothing belongs, behind the account: somebody may have typed a key or a passphrase there, and it
-/// must not be shown once more.
+/// Arguments after the account, where none is allowed. The user may have typed a key or a passphrase there, which must
+/// not be shown again.
 struct MisplacedSecrets: ParsableArguments, Sendable {
   @Argument(help: .hidden)
   var words: [String] = []
@@ -54,23 +54,23 @@ struct AccountArgument: ParsableArguments, Sendable {
 
   func validate() throws {
     guard !UnknownOptions.areSought else { return }
-    // People paste the wrong thing; it must not go on from here, and not be shown once more.
+    // People paste the wrong text. It must go no further, and must not be shown again.
     if name.lowercased().hasPrefix("nsec1") || name.lowercased().hasPrefix("ncryptsec1") {
       throw ValidationError(secretAsArgument)
     }
-    // The signer would say it too, but only after the passphrase was typed twice.
+    // The signer checks this too, but only after the passphrase was typed twice.
     guard AccountName.isValid(name) else { throw ValidationError("A name is \(AccountName.form).") }
   }
 }
 
-/// Which account is meant.
+/// The account that a command is about.
 struct AccountChoice: ParsableArguments, Sendable {
   @Argument(help: "The account: a name, an npub or 64 hexadecimal digits.")
   var account: String?
   @Option(name: .customLong("as"), help: ArgumentHelp("The same, as other commands take it.", valueName: "account"))
   var other: String?
 
-  /// The one that was given.
+  /// Whichever of the two was given.
   var text: String? { account ?? other }
 
   func validate() throws {
@@ -83,7 +83,7 @@ struct AccountChoice: ParsableArguments, Sendable {
 }
 
 extension SignerAccounts {
-  /// Refuses the name of a key that is there and not used, before anybody types a passphrase for it.
+  /// Refuses the name of a stored key that is not in use, before the user types a passphrase for it.
   fileprivate func refuseTaken(_ name: String) throws(Refusal) {
     guard let refused = refused.first(named: name) else { return }
     throw Refusal(.nameTaken, "\(refused.sentence); nothing is written over it", outcome: .notStarted)

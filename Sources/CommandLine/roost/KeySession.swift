@@ -8,13 +8,13 @@ internal import NostrContracts
 internal import RoostClient
 internal import Rendering
 
-// What the commands of `roost key` have in common: the signer's accounts, and secrets on their way there.
+// What the commands of `roost key` share: the signer's accounts, and the way of secrets to the signer.
 
 extension CommandSession {
-  /// How long making, opening or storing a key may take: a passphrase's derivation takes up to ten seconds.
+  /// How long making, opening or storing a key may take: deriving a key from a passphrase takes up to ten seconds.
   static let keyMilliseconds: UInt32 = 60_000
 
-  /// The accounts, and the key that secrets are sealed for.
+  /// The accounts, and the key that secrets are encrypted to.
   func accounts() async throws(Refusal) -> SignerAccounts {
     try await client.connect()
     return try await waiting(for: SignerMethod.accounts.declaration) { () async throws(Refusal) in
@@ -23,8 +23,8 @@ extension CommandSession {
     }
   }
 
-  /// The account that a person means by a name, an `npub` or hexadecimal digits; without any,
-  /// the only one that `isMeant`, as long as no key is refused: that one could be meant as well.
+  /// The account with this name, `npub` or hexadecimal key. Without a text: the only account that satisfies `isMeant`,
+  /// if no key is refused, because the refused key could be meant as well.
   func account(
     _ text: String?, among all: SignerAccounts, isMeant: (SignerAccount) -> Bool = { _ in true }
   ) throws(Refusal) -> SignerAccount {
@@ -58,9 +58,9 @@ extension CommandSession {
 
   private static let noAccountYet = "there is no account yet; 'roost key generate NAME' makes one"
 
-  /// Reads a secret and seals it at once; what was typed is wiped.
+  /// Reads a secret and seals it at once; wipes what was typed.
   ///
-  /// - Returns: nil when there was none, or an empty line.
+  /// - Returns: nil if the input has ended or the line is empty.
   func sealed(_ prompt: String, for sealingKey: String) throws(Refusal) -> SealedSecret? {
     guard var line = try readSecret(prompt) else { return nil }
     defer { line.wipe() }
@@ -68,7 +68,7 @@ extension CommandSession {
     return try Self.seal(line, for: sealingKey)
   }
 
-  /// Reads a new passphrase, on a terminal twice, and seals it.
+  /// Reads a new passphrase, twice on a terminal, and seals it.
   func sealedNewPassphrase(
     _ prompt: String = "Passphrase: ", for sealingKey: String
   ) throws(Refusal) -> SealedSecret {
@@ -106,11 +106,11 @@ extension CommandSession {
     return try result.get()
   }
 
-  /// Has something done with one account, and prints it.
+  /// Changes one account, and prints it.
   func change<Arguments>(
     _ method: Method<Arguments, SignerAccount>, _ arguments: Arguments, verb: String
   ) async throws(Refusal) -> ExitStatus {
-    // A second delivery after a death would be a second key, or a second guess.
+    // After the worker's death, a second delivery would make a second key, or try a passphrase again.
     let options = RequestOptions(ttlMilliseconds: Self.keyMilliseconds, atMostOnce: true)
     let account = try await client.request(method, arguments, options: options)
     await print(account, AccountText.changed(account, verb, style))

@@ -2,22 +2,22 @@ internal import EventLoop
 internal import Frames
 internal import Glibc
 
-/// The lines of a file, or of standard input (`-`), one after the other, with their numbers from 1. The byte order mark
-/// with which some editors begin a text in UTF-8 is left out.
+/// The lines of a file, or of standard input (`-`), one after the other, numbered from 1. A byte order mark, with which
+/// some editors begin UTF-8 text, is left out.
 @EventLoopActor
 final class LineSource {
-  /// What it reads, in words.
+  /// The name of the input, for messages.
   let name: String
-  /// The number of the line given last.
+  /// The number of the last line that was returned.
   private(set) var number = 0
-  /// Bytes of the line given last, also of one that was cut.
+  /// The bytes of the last line that was returned, before any cut.
   private(set) var lineByteCount = 0
-  /// Bytes of the whole; nil where that is not known.
+  /// The bytes of the whole input; nil if that is not known.
   let byteCount: Int?
-  /// Bytes read.
+  /// The bytes read so far.
   private(set) var readByteCount = 0
 
-  /// Whether it is what was piped in, which has no name to type.
+  /// Whether the input is a pipe, which has no name to type.
   var isStandardInput: Bool { input != nil }
 
   private let file: Int32?
@@ -29,7 +29,7 @@ final class LineSource {
   private var leftOutByteCount = 0
 
   private static let pieceByteCount = 256 << 10
-  /// A longer line is given cut to this: no event is that long.
+  /// A longer line is cut to this length: no event is that long.
   static let lineByteCountMaximum = 2 << 20
 
   init(_ path: String) throws(Refusal) {
@@ -53,7 +53,7 @@ final class LineSource {
 
   isolated deinit { if let file { close(file) } }
 
-  /// The next line, without its end; nil after the last.
+  /// The next line, without its line end; nil after the last.
   func next() async throws(Refusal) -> ArraySlice<UInt8>? {
     var searched = position
     while true {
@@ -70,7 +70,7 @@ final class LineSource {
       let piece = try await read()
       isOver = piece.isEmpty
       readByteCount += piece.count
-      // Of a line too long its beginning is kept, which is enough to say so.
+      // Only the beginning of a line that is too long is kept, which is enough to report it.
       if bytes.count - position > 2 * Self.lineByteCountMaximum {
         leftOutByteCount += bytes.count - position - Self.lineByteCountMaximum
         bytes.removeLast(bytes.count - position - Self.lineByteCountMaximum)

@@ -3,12 +3,12 @@ internal import Glibc
 internal import RoostClient
 internal import Rendering
 
-/// The lines at the end of the terminal's output that tell what is under way (`LiveBlock`), and all that is written
+/// The lines at the end of the terminal's output that show work in progress (`LiveBlock`), and everything written
 /// around them.
 ///
-/// They are drawn on standard error. What is written above them, to either descriptor, takes them away and puts them
-/// there again in the same write, so that nobody sees the terminal without them. Drawn again at most every
-/// `intervalMilliseconds`, and for the first time so long after the first change: what is quicker shows nothing.
+/// They are drawn on standard error. Each write of text above them, to either descriptor, also removes them and draws
+/// them again, so that the terminal never appears without them. They are redrawn at most every `intervalMilliseconds`.
+/// The first drawing comes that long after the first change, so quicker work shows nothing.
 @EventLoopActor
 final class LiveDisplay {
   private var block = LiveBlock()
@@ -18,18 +18,18 @@ final class LiveDisplay {
   private var isHeld = false
   private let style = Terminal.style(of: STDERR_FILENO)
 
-  /// Least time between two drawings, in milliseconds: often enough to look alive, and slow enough to be read.
+  /// The least time between two drawings, in milliseconds: short enough to look alive, long enough to read the lines.
   static let intervalMilliseconds: UInt64 = 200
 
-  /// Whether there is a terminal that can show it.
+  /// Whether standard error is a terminal that can show the lines.
   static let isPossible =
     Terminal.isTerminal(STDERR_FILENO) && ProcessEnvironment.current()["TERM"] != "dumb"
     && Terminal.size(of: STDERR_FILENO) != nil
 
-  /// The terminal's width now.
+  /// The terminal's present width.
   static var columns: Int { Terminal.size(of: STDERR_FILENO)?.columns ?? Style.columnMinimum }
 
-  /// From now on `content` is shown, where it is possible; asked for whenever it is drawn.
+  /// Shows `content` from now on, if that is possible; calls it at each drawing.
   func begin(_ content: @escaping @EventLoopActor () -> [LiveLine]) { if Self.isPossible { self.content = content } }
 
   /// The content may have changed.
@@ -39,7 +39,7 @@ final class LiveDisplay {
     timer.set(afterMilliseconds: Self.intervalMilliseconds) { [weak self] in self?.draw() }
   }
 
-  /// Takes it away, for good.
+  /// Removes the lines, for good.
   func end() {
     content = nil
     timer.cancel()
@@ -48,14 +48,14 @@ final class LiveDisplay {
     write(block.erase(columns: Self.columns))
   }
 
-  /// Takes it away, and the `^C` that the terminal echoes where the cursor is.
+  /// Removes the lines, and the `^C` that the terminal echoes at the cursor.
   func interrupted() {
     let isShown = block.isShown
     end()
     if !isShown, Self.isPossible, !Terminal.isPipe(STDOUT_FILENO) { write("\r\u{1B}[K") }
   }
 
-  /// Writes a line to standard error, above what is shown.
+  /// Writes a line to standard error, above the lines.
   func tell(_ line: String) {
     guard !isHeld, block.isShown else { return write(line + "\n") }
     write(block.erase(columns: Self.columns) + line + "\n" + shown())
@@ -63,19 +63,19 @@ final class LiveDisplay {
 
   // MARK: Standard output
 
-  /// What is to be written so that `bytes` stand above what is shown. Nothing is drawn until ``release()``: the writer
-  /// may be held up in the middle of it.
+  /// The bytes to write so that `bytes` appear above the lines. Nothing is drawn until ``release()``: the writer may be
+  /// delayed in the middle of its write.
   func hold(_ bytes: [UInt8]) -> [UInt8] {
     isHeld = true
     guard block.isShown else { return bytes }
     return Array(block.erase(columns: Self.columns).utf8) + bytes + Array(shown().utf8)
   }
 
-  /// They are written.
+  /// The bytes of `hold(_:)` are written.
   func release() {
     isHeld = false
     guard content == nil else { return }
-    // Ended meanwhile.
+    // The display ended meanwhile.
     write(block.erase(columns: Self.columns))
   }
 
@@ -83,14 +83,14 @@ final class LiveDisplay {
 
   private func draw() {
     isDue = false
-    // Whoever writes has drawn what there was; this is newer.
+    // The write in progress contains the lines as they were; these are newer, so draw them later.
     if isHeld { return changed() }
     write(shown())
   }
 
   private func shown() -> String {
     guard let content, let size = Terminal.size(of: STDERR_FILENO) else { return "" }
-    // A block as high as the terminal could not be gone back over.
+    // The cursor could not go back over a block as high as the terminal.
     let lines = content().prefix(max(1, size.rows - 1))
     return block.show(Array(lines), columns: size.columns, style)
   }

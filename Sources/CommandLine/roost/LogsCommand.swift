@@ -12,7 +12,7 @@ struct Logs: LoopCommand {
   static let configuration = CommandConfiguration(abstract: "Shows what the workers logged.")
   @Flag(name: [.customShort("f"), .long], help: "Go on with new lines until Ctrl-C.")
   var follow = false
-  // Unconditional, so that -1 is a number, and told as one that makes no sense.
+  // Unconditional, so that -1 is parsed as a number and refused as one.
   @Option(name: [.customShort("n"), .long], parsing: .unconditional, help: "How many past lines.")
   var lines = 50
   @Argument(help: "Only this worker's lines; 'roostd' for the supervisor's own.")
@@ -79,7 +79,7 @@ struct Events: LoopCommand {
 
   @EventLoopActor
   private static func line(_ payload: BusPayload, _ session: CommandSession) -> [UInt8] {
-    // An event of a later version is shown as it came.
+    // `try?`: an event of a later version is shown as it came.
     guard !session.isJSON, let event = try? payload.read(as: SupervisorEvent.self, of: SupervisorTopic.events.name)
     else {
       return PayloadText.line(payload.bytes)
@@ -101,14 +101,14 @@ struct Events: LoopCommand {
   }
 }
 
-/// Lines between the subscription, which does not wait, and the output, which does.
+/// Lines on their way from the subscription, which does not wait, to the output, which does.
 @EventLoopActor
 private final class LineQueue {
   private var lines: [[UInt8]] = []
   private var waiter: CheckedContinuation<Void, Never>?
   private var ending: Refusal?
 
-  /// Lines that wait for a slow reader; from then on the program ends instead of growing.
+  /// The maximum number of lines that wait for a slow reader; above it the program ends instead of growing.
   private static let lineMaximum = 10_000
 
   func append(_ line: [UInt8]) {

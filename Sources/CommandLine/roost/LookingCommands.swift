@@ -62,7 +62,7 @@ struct Doctor: LoopCommand {
     var result = try await session.client.request(
       SupervisorMethod.doctor, NoArguments(),
       options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
-    // The supervisor holds no key and looks at no key file; who does is asked beside it.
+    // The supervisor holds no key and reads no key file, so the other workers are asked too.
     let now = WallClock.seconds
     result.checks += await keyChecks(session)
     result.checks += await checks(StoreMethod.status, "events", "the event store", session, StoreText.checks)
@@ -83,8 +83,7 @@ struct Doctor: LoopCommand {
 }
 
 extension Doctor {
-  /// What the signer has to say about its key files; nothing when there is no signer, or none that answers requests
-  /// now.
+  /// The signer's report on its key files; empty if no signer is ready.
   @EventLoopActor
   private func keyChecks(_ session: CommandSession) async -> [DoctorResult.Check] {
     guard isReady(.signer, session) else { return [] }
@@ -93,7 +92,7 @@ extension Doctor {
     }
   }
 
-  /// What a worker has to say of itself; nothing when it is not configured, or not ready.
+  /// A worker's report on itself; empty if it is not configured or not ready.
   @EventLoopActor
   private func checks<Status>(
     _ method: Method<NoArguments, Status>, _ name: String, _ worker: String, _ session: CommandSession,

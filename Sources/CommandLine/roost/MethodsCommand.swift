@@ -34,7 +34,7 @@ struct Methods: LoopCommand {
       throw Refusal(.unknownMethod, "there is no method '\(name ?? "")'\(hint)", outcome: .notStarted)
     }
     if session.isJSON {
-      // The last newline is the output's.
+      // The output adds the last newline.
       await session.output.writeLines([String(MethodReference.document.dropLast())])
     } else {
       await session.output.writeLines(MethodText.list(chosen, session.style))

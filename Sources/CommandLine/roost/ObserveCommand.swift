@@ -121,7 +121,7 @@ struct Observe: LoopCommand {
   }
 }
 
-/// The number of a commit as it is typed.
+/// The number of a commit (seq) as it is typed.
 enum SeqArgument {
   @Sendable static func read(_ text: String) throws -> Int64 {
     guard let seq = Int64(text), seq >= 0 else {
@@ -131,7 +131,7 @@ enum SeqArgument {
   }
 }
 
-/// Items as lines of JSON, the event's bytes as they were signed.
+/// Items as lines of JSON, with the event's bytes as they were signed.
 enum ObservedJSON {
   static func line(_ item: ObservedItem) -> [UInt8] {
     switch item {
@@ -143,21 +143,21 @@ enum ObservedJSON {
   }
 }
 
-/// What people call themselves, as far as it is stored; asked once for each.
+/// Names from stored profiles; each is read once.
 @EventLoopActor
 final class ProfileNames {
   private let client: RoostClient
   private var names: [PublicKey: String?] = [:]
 
-  /// Names that are remembered. One more, and all are forgotten: they are asked for again soon enough.
+  /// The maximum number of names that are remembered. One more clears them all; they are soon read again.
   static let maximum = 4_096
 
   init(_ client: RoostClient) { self.client = client }
 
-  /// The name; nil when none is stored.
+  /// The name; nil if no name is stored.
   func name(of key: PublicKey) async -> String? {
     if let known = names[key] { return known }
-    // Without a name an event is as good: the key is shown.
+    // `try?`: without a name the key is shown.
     let name = (try? await client.profile(key))?.bestName
     if names.count >= Self.maximum { names = [:] }
     names[key] = .some(name)
@@ -166,8 +166,8 @@ final class ProfileNames {
 }
 
 extension CommandSession {
-  /// From now on standard error is told when the supervisor is away, and when it is there again: one line each, since
-  /// without them an observer that waits looks like one for which nothing comes.
+  /// From now on reports on standard error when the supervisor is away and when it is back, one line each. Without
+  /// these lines, an observer that waits looks like one without new events.
   func tellLosses() {
     var isAway = false
     client.onConnectionState = { [unowned self] state in

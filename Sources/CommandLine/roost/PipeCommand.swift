@@ -33,7 +33,7 @@ struct Pipe: LoopCommand {
   }
 }
 
-/// Runs the requests of one input. At `requestMaximum` under way it reads no further until one is answered.
+/// Runs the requests of one input. With `requestMaximum` in flight it reads no further until one is answered.
 @EventLoopActor
 private final class PipeRunner {
   private let session: CommandSession
@@ -42,7 +42,7 @@ private final class PipeRunner {
   private var runningCount = 0
   private var waiter: CheckedContinuation<Void, Never>?
 
-  /// Requests under way at once.
+  /// The maximum number of requests in flight.
   private static let requestMaximum = 256
 
   init(_ session: CommandSession) { self.session = session }
@@ -113,8 +113,8 @@ private final class PipeRunner {
   }
 }
 
-/// What a worker says while it works on one request. Of what comes while a line is being written only the last is kept:
-/// it says how far the work is, and a slow reader wants to know that of now.
+/// The progress of one request. While a line is being written, only the latest progress is kept: a slow reader needs
+/// the present state of the work, not the past.
 @EventLoopActor
 private final class PipeProgress {
   private let id: [UInt8]
@@ -133,7 +133,7 @@ private final class PipeProgress {
     writer = EventLoopActor.task { await self.write() }
   }
 
-  /// Waits until all is written: what follows must not overtake it.
+  /// Waits until all progress is written, so that the next line does not overtake it.
   func settle() async { await writer?.value }
 
   private func write() async {

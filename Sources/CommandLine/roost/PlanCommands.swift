@@ -100,9 +100,9 @@ struct PlanWrite: LoopCommand {
 }
 
 extension CommandSession {
-  /// Asks for a route, and shows it.
+  /// Requests a route, and prints it.
   fileprivate func showRoute(_ question: PlanRoute) async throws(Refusal) -> ExitStatus {
-    // A route can be shown without the signer.
+    // `try?`: a route can be shown without the signer.
     let accounts = (try? await client.accounts()) ?? []
     let names = Dictionary(accounts.map { ($0.publicKey, $0.name) }) { first, _ in first }
     let route = try await show(PlanMethod.route, question, isIdempotent: true) { (route, style) in

@@ -32,7 +32,7 @@ struct ProfileCommand: LoopCommand {
     let person = try await session.client.person(key)
     let followers = Filter(kinds: [EventKind.follows], tags: TagLetter("p").map { [$0: [TagValue("\(key)")]] } ?? [:])
     let count = try await session.client.count(followers)
-    // A profile can be shown without the signer.
+    // `try?`: a profile can be shown without the signer.
     let accounts = (try? await session.client.accounts()) ?? []
     let view = PersonView(
       person, followerCount: count, account: accounts.first { $0.publicKey == "\(key)" }?.name)

@@ -97,7 +97,7 @@ struct Publish: LoopCommand {
     return await publishing.finish()
   }
 
-  /// The new event, as the signer takes it.
+  /// The new event, in the form that the signer takes.
   private func draft() throws(Refusal) -> JSONValue {
     var tags: [JSONValue] = []
     for text in tag { tags.append(.array(try TagArgument.read(text).map { .string($0) })) }
@@ -107,7 +107,7 @@ struct Publish: LoopCommand {
       guard let read = String(validating: bytes, as: UTF8.self) else {
         throw Refusal(.badRequest, "standard input is not UTF-8", outcome: .notStarted)
       }
-      // The newline that ends a typed text is no part of it.
+      // The newline that ends a typed text is not part of it.
       text = read.hasSuffix("\n") ? String(read.dropLast()) : read
     }
     return .object([
@@ -117,6 +117,6 @@ struct Publish: LoopCommand {
 }
 
 extension String {
-  /// Without white space in front.
+  /// The text without leading white space.
   fileprivate var trimmedStart: Substring { drop { $0.isWhitespace } }
 }

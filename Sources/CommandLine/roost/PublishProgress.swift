@@ -8,7 +8,7 @@ internal import Nostr
 internal import RoostClient
 internal import Rendering
 
-/// Where `roost publish` has events sent, and how long it waits for that.
+/// Where `roost publish` sends events, and how long it waits for that.
 struct PublishWay: ParsableArguments, Sendable {
   @Option(help: ArgumentHelp("To this relay and no others; several times.", valueName: "url"))
   var relay: [String] = []
@@ -29,10 +29,10 @@ struct PublishWay: ParsableArguments, Sendable {
     do throws(Refusal) { _ = try relays() } catch { throw ValidationError("\(error.message).") }
   }
 
-  /// How long relays are waited for when nothing is said.
+  /// How long to wait for relays without --timeout.
   static let patience = Timeout(milliseconds: 10_000)
 
-  /// The relays that are named; nil when none is.
+  /// The relays that were named; nil without any.
   func relays() throws(Refusal) -> [RelayURL]? {
     var relays: [RelayURL] = []
     for text in relay {
@@ -44,7 +44,7 @@ struct PublishWay: ParsableArguments, Sendable {
   }
 }
 
-/// What became of one event, for `--json`: one object, when nothing more is waited for.
+/// The outcome of one event, for `--json`: one object, written when the command waits for nothing more.
 struct PublishReport: Encodable {
   let id: String
   let note: String
@@ -67,7 +67,7 @@ struct PublishReport: Encodable {
   }
 }
 
-/// Tells of an accepted event until all its relays have taken or refused it, or for as long as somebody waits.
+/// Reports on an accepted event until all its relays have accepted or refused it, or until the wait is over.
 @EventLoopActor
 final class PublishProgress {
   private let session: CommandSession
@@ -75,16 +75,16 @@ final class PublishProgress {
   private let patience: Timeout?
   private var news = PublicationNews()
 
-  /// - Parameter patience: how long it is waited; nil: not at all.
+  /// - Parameter patience: how long to wait; nil: not at all.
   init(session: CommandSession, event: Event, patience: Timeout?) {
     self.session = session
     self.event = event
     self.patience = patience
   }
 
-  /// Prints what is told, and waits.
+  /// Prints the reports, and waits.
   func tell(_ accepted: Publication) async throws(Refusal) -> ExitStatus {
-    // Whoever stops waiting hears what becomes of the event: for --json the one object is the only word of it.
+    // Ctrl-C ends the wait, and what becomes of the event is still printed: with --json that is the only report on it.
     var isInterrupted = false
     var watch: Task<(seen: Publication, refusal: Refusal?), Never>?
     try session.onFirstInterrupt {
@@ -93,7 +93,7 @@ final class PublishProgress {
     }
     await tell(accepted, isFirst: true)
     guard let patience, !accepted.state.isFinal else { return await end(accepted) }
-    // Whoever stops waiting leaves the event where it is: in the queue.
+    // The end of the wait leaves the event in the queue.
     let watching = EventLoopActor.task { [self] () -> (seen: Publication, refusal: Refusal?) in
       var seen = accepted
       do throws(Refusal) {

@@ -13,14 +13,14 @@ internal import RoostClient
 internal import Rendering
 internal import Wording
 
-/// What became of one event that is stored only, for `--json`.
+/// The outcome of one event that is only stored, for `--json`.
 private struct StoreReport: Encodable {
   let id: String
   let note: String
   let nevent: String
   let seq: Int64?
   let isNew: Bool
-  /// It is stored, and goes nowhere.
+  /// It is stored and sent nowhere.
   let state = "stored"
   let line: Int?
 }
@@ -28,13 +28,13 @@ private struct StoreReport: Encodable {
 /// One event of several that was refused, for `--json`.
 private struct RefusedLine: Encodable {
   let line: Int
-  /// The event, where it was handed over and nobody knows what became of it.
+  /// The event, if it was handed over and its outcome is unknown.
   let id: String?
   let note: String?
   let error: Refusal
 }
 
-/// Publishes one event after the other, and prints what became of each.
+/// Publishes one event after the other, and prints the outcome of each.
 @EventLoopActor
 final class PublishRun {
   private let session: CommandSession
@@ -42,23 +42,23 @@ final class PublishRun {
   private let account: String?
   private let allowsSecrets: Bool
   private let replaces: Bool
-  /// Who signs; settled when the first draft comes.
+  /// The account that signs; chosen when the first draft comes.
   private var signerName: String?
   private let way: PublishWay
   private var publishedCount = 0
-  /// Of the one event that is waited for.
+  /// The exit status of the one event that is waited for.
   private var status = ExitStatus.done
   private var refusedCount = 0
-  /// Those that were stored before.
+  /// How many events were stored before.
   private var knownCount = 0
-  /// The event that somebody has, and has not answered for.
+  /// The event that was handed over to a worker and has no answer yet.
   private var handedOver: EventID?
-  /// Whether Ctrl-C was pressed while an event was handed over: the process ends once it is known what became of it.
+  /// Whether Ctrl-C was pressed while an event was handed over: the process ends once the event's outcome is known.
   private var isLeaving = false
-  /// The end of what `--timeout` gives the event in hand.
+  /// The end of the time that `--timeout` gives the current event.
   private var deadline: Instant?
 
-  /// How long the planner may take to say whether an event is queued when the caller goes, in milliseconds.
+  /// How long the planner may take, when the user leaves, to say whether an event is queued, in milliseconds.
   private static let lookMilliseconds: UInt32 = 1_000
 
   init(_ session: CommandSession, _ account: String?, allowsSecrets: Bool, replaces: Bool, _ way: PublishWay) {
@@ -76,22 +76,22 @@ final class PublishRun {
   }
 
   private func begin() throws(Refusal) {
-    // Ctrl-C, and what is said at the end, are no longer about the event before.
+    // Ctrl-C, and a message at the end, no longer concern the event before.
     if session.subject != nil { try session.onInterrupt(.interrupted) {} }
     session.subject = nil
     deadline = way.timeout.map { EventLoop.process.now.advanced(milliseconds: UInt64($0.milliseconds)) }
     handedOver = nil
   }
 
-  /// What is left of `--timeout`, 1 ms at least; nil when none was given.
+  /// The rest of `--timeout`, at least 1 ms; nil if it was not given.
   private var left: UInt32? {
     guard let deadline else { return nil }
     let now = EventLoop.process.now
     return now < deadline ? UInt32(clamping: max(1, deadline.milliseconds(since: now))) : 1
   }
 
-  /// Publishes the event of a line. One that is refused is told, and the next one has its turn; unless nobody is there
-  /// to ask.
+  /// Publishes the event of a line. A refusal is reported and the next line follows, unless every further line would be
+  /// refused too.
   func publish(line: ArraySlice<UInt8>, _ number: Int) async throws(Refusal) {
     guard line.contains(where: { $0 != 0x20 && $0 != 0x0D && $0 != 0x09 }) else { return }
     try begin()
@@ -109,7 +109,7 @@ final class PublishRun {
     }
   }
 
-  /// What the next line would hear, too.
+  /// Codes that the next line would get, too.
   private static let endingCodes: Set<RefusalCode> = [
     .noSupervisor, .disconnected, .unavailable, .diskFull, .noSuchAccount, .locked, .rateLimited,
   ]
@@ -122,11 +122,11 @@ final class PublishRun {
     do throws(JSONFault) { text = try JSONText(json) } catch {
       throw Refusal(.badRequest, "that is not JSON: \(error)", outcome: .notStarted)
     }
-    // What the signer answers is taken as it comes, with the event in it.
+    // The signer's answer, which contains the event, is accepted unchanged.
     if let node = text["event"], case .object = node { return try checked(text.compact(node)) }
     if text["sig"] != nil { return try checked(json) }
     if let flaw = JSONFlaw.first(in: json) { throw Refusal(.badRequest, "\(flaw)", outcome: .notStarted) }
-    // The signer looks as well; but nobody is to type a passphrase for what is refused then.
+    // The signer checks this too, but the user should not type a passphrase for a draft that is then refused.
     let draft = try Draft(
       try JSONPayload.decode(JSONValue.self, from: json), named: "", allowsSecrets: allowsSecrets, now: now)
     if let objection = draft.objectionToPublishing { throw Refusal(.badRequest, objection, outcome: .notStarted) }
@@ -136,16 +136,16 @@ final class PublishRun {
         json: json, as: signer, allowSecrets: allowsSecrets, timeoutMilliseconds: left
       ).json
     } catch {
-      // What may have been signed went nowhere.
+      // An event that may have been signed was sent nowhere.
       var refusal = error
       if refusal.outcome == .unknown { refusal.outcome = .notStarted }
       throw refusal
     }
   }
 
-  /// A signed event, unless there is a secret in it.
+  /// A signed event; refused if it contains a secret.
   private func checked(_ json: [UInt8]) throws(Refusal) -> [UInt8] {
-    // What is no event is told by the client.
+    // `try?`: the client reports what is wrong with it.
     let event = try? Event(json: json)
     if let event, let doubt = Draft.doubt(of: event.createdAt, now: now) {
       session.note("The event is published as it was signed, but its created_at \(doubt).")
@@ -166,19 +166,19 @@ final class PublishRun {
     }
   }
 
-  /// Asks for something to be done with an event. Ctrl-C does not undo it, so it tells what becomes of the event.
+  /// Requests something for an event. Ctrl-C does not undo the request, but reports what becomes of the event.
   private func handingOver<Answer>(
     _ json: [UInt8], _ method: MethodDeclaration, _ body: () async throws(Refusal) -> Answer
   ) async throws(Refusal) -> Answer {
-    // What is no event is refused by the client.
-    guard let event = try? Event(json: json) else { return try await body() }  // As said.
+    // The client refuses what is not an event.
+    guard let event = try? Event(json: json) else { return try await body() }  // As above.
     handedOver = event.id
     try session.onFirstInterrupt { [self] in EventLoopActor.task { await self.leaveInterrupted(event) } }
     do throws(Refusal) {
       let answer = try await session.waiting(
         for: method, needing: way.isLocal ? [] : [Role.eventStore.name],
         otherwise: "the event \(event.id.note) is handed over, and not accepted yet", body)
-      // What became of it is told by who leaves, and no other event is handed over.
+      // `leaveInterrupted` reports the outcome; no other event is handed over.
       if isLeaving { await EventLoopActor.sleep(milliseconds: UInt64(2 * Self.lookMilliseconds)) }
       session.subject = nil
       handedOver = nil
@@ -191,7 +191,7 @@ final class PublishRun {
     }
   }
 
-  /// Tells what becomes of an event that is handed over and not accepted yet, and ends the program.
+  /// Reports what becomes of an event that is handed over and not accepted yet, and ends the program.
   private func leaveInterrupted(_ event: Event) async {
     let note = event.id.note
     isLeaving = true
@@ -201,7 +201,7 @@ final class PublishRun {
         Refusal(.cancelled, "the event \(note) may be stored; it is sent to no relay", outcome: .unknown),
         of: event.id, status: .interrupted)
     }
-    // A planner that does not answer is no reason to stay.
+    // `try?`: a planner that does not answer is no reason to stay.
     let found = try? await session.client.publications(
       ids: [event.id], limit: 1, timeoutMilliseconds: Self.lookMilliseconds)
     if session.isJSON, let publication = found?.first {
@@ -216,8 +216,8 @@ final class PublishRun {
     session.leave(.interrupted)
   }
 
-  /// Refuses to store what the planner refuses to publish: a profile that nobody can read, and a list that lacks
-  /// entries of the stored version, which is gone then. What is at relays alone stays there.
+  /// Refuses to store what the planner refuses to publish: a profile that no client can read, and a list that lacks
+  /// entries of the stored version, which it would replace. Entries that are only at relays stay there.
   private func checkVersion(_ json: [UInt8]) async throws(Refusal) {
     let event: Event
     do throws(EventFault) { event = try Event(json: json) } catch { return }  // The store says what is wrong with it.
@@ -230,7 +230,7 @@ final class PublishRun {
       outcome: .notStarted)
   }
 
-  /// Stores or publishes an event, and tells what becomes of it.
+  /// Stores or publishes an event, and reports what becomes of it.
   private func deliver(_ json: [UInt8], line: Int?) async throws(Refusal) {
     if way.isLocal {
       try await checkVersion(json)
@@ -257,8 +257,8 @@ final class PublishRun {
     await session.output.writeLines(["\(event.id.note)  \(session.style.paint(place, .dim))"])
   }
 
-  /// The account of `--as`, or the only one; a person is told the names to choose from, and that somebody has to unlock
-  /// it.
+  /// The account of `--as`, or the only one. A person gets the names to choose from, and a note that a locked account
+  /// must be unlocked.
   private func signer() async throws(Refusal) -> String {
     if let signerName { return signerName }
     let found = try session.account(account, among: try await session.accounts())
@@ -297,16 +297,16 @@ final class PublishRun {
     if !published.isNew { await session.output.writeLines([await formerly(event.id)]) }
   }
 
-  /// What is true of an event that was stored before it was to be stored only.
+  /// A line about an event that was stored before this command stored it.
   private func formerly(_ id: EventID) async -> String {
-    // Without a planner nothing is known of it.
+    // `try?`: without a planner nothing is known of it.
     let found = try? await session.client.publications(
       ids: [id], limit: 1, timeoutMilliseconds: Self.lookMilliseconds)
     guard let publication = found?.first else { return "Stored before; no relay is sent it now." }
     return "Published before, \(PublicationText.summary(publication)): roost queue show \(id)"
   }
 
-  /// The last word, for people: where the events are, and where they are not.
+  /// Prints the last lines, for people: where the events are, and where they are not.
   func finish() async -> ExitStatus {
     if !session.isJSON, publishedCount > 0, way.isLocal, publishedCount > 1 || knownCount == 0 {
       let text =

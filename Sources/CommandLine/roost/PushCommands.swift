@@ -85,7 +85,7 @@ struct PushSendCommand: LoopCommand {
   var noWait = false
   @OptionGroup var general: GeneralOptions
 
-  /// How long the platforms have: less than what is waited for the answer.
+  /// How long the platforms have: less than the wait for the answer.
   private static let waitMilliseconds = 8_000
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
@@ -120,14 +120,14 @@ struct PushRekey: LoopCommand {
 }
 
 extension Timeout {
-  /// How long a push relay that is starting, or held, is waited for, with its answer.
+  /// How long to wait for a push relay that is starting or held, and for its answer.
   fileprivate static let pushRelay = Timeout(milliseconds: 30_000)
 }
 
 extension CommandSession {
-  /// Asks the push relay something, and waits for one that is on its way; a person is told what is waited for. One that
-  /// is not to be expected is told with what it said last, as is one that has gone while it was waited for: the hub
-  /// would only say that nobody serves the method.
+  /// Sends a request to the push relay, and waits for one that is starting; a note says what is waited for. If no push
+  /// relay is expected, or it has failed during the wait, the refusal contains its last message: the hub would only say
+  /// that no worker serves the method.
   @discardableResult
   fileprivate func askPushRelay<Value>(
     _ method: MethodDeclaration, _ body: () async throws(Refusal) -> Value
@@ -142,13 +142,13 @@ extension CommandSession {
     }
   }
 
-  /// Why no push relay is to be waited for; nil when one is ready, or comes.
+  /// Why it is useless to wait for a push relay; nil if one is ready or starting.
   ///
-  /// - Parameter afterWaiting: whether it was waited for as long as it was to be.
+  /// - Parameter afterWaiting: whether the wait is over.
   private func pushAbsence(afterWaiting: Bool) async throws(Refusal) -> Refusal? {
     let member = client.registry?.members.first { $0.role == Role.pushRelay.name }
     if member?.isReady == true { return nil }
-    // A worker that has failed is no member any more.
+    // A worker that has failed is no longer a member.
     let status = try await client.request(
       SupervisorMethod.status, StatusRequest(),
       options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))

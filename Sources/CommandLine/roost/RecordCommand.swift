@@ -9,7 +9,7 @@ internal import Rendering
 
 /// `roost record`
 ///
-/// Ctrl-C ends the recording and waits for its summary; a second one leaves, which ends it as well.
+/// Ctrl-C ends the recording and waits for its summary; a second Ctrl-C leaves, which ends the recording as well.
 struct Record: LoopCommand {
   static let configuration = CommandConfiguration(
     abstract: "Records every message between a worker and the hub into a file.",
@@ -56,7 +56,7 @@ struct Record: LoopCommand {
           let end = RecordRequest(worker: worker, ends: true)
           _ = try await session.client.stream(SupervisorMethod.record, end).collect()
         } catch {
-          // It has ended by itself meanwhile, or there is nobody to end it: either way its answer tells.
+          // The recording has already ended, or the supervisor is gone: in both cases `answer` reports it.
         }
       }
     }
@@ -75,7 +75,7 @@ struct Record: LoopCommand {
 
 /// Paths as they are typed.
 enum TypedPaths {
-  /// The path from the root: the supervisor has a working directory of its own.
+  /// The path from the root: the supervisor has another working directory.
   static func absolute(_ path: String) -> String {
     if path.hasPrefix("/") { return path }
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))

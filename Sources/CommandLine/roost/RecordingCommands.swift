@@ -42,7 +42,7 @@ struct RecordingFiles: ParsableCommand {
 
 /// The last object of `recording show --json`.
 private struct EndObject: Encodable {
-  /// Absent when nobody could write it down.
+  /// Absent if the recording has no end record.
   var end: RecordingEnd?
   var isCutOff: Bool
 }
@@ -61,7 +61,7 @@ private struct RecordingPrinter {
     text = RecordingText(session.style)
   }
 
-  /// Whether its end was among what was printed.
+  /// Whether the end record was read.
   var isWhole: Bool { end != nil }
 
   mutating func print(_ record: RecordingEntry, _ opening: RecordingOpening?) async {
@@ -94,7 +94,7 @@ private struct RecordingPrinter {
   }
 }
 
-/// A recording's file, read piece by piece.
+/// A recording's file, read in pieces.
 @EventLoopActor
 final class RecordingInput {
   private let path: String
@@ -121,7 +121,7 @@ final class RecordingInput {
     }
   }
 
-  /// The whole of it.
+  /// The whole recording.
   static func whole(_ path: String) throws(Refusal) -> Recording {
     let input = try RecordingInput(path)
     var bytes: [UInt8] = []

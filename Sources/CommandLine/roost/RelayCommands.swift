@@ -34,9 +34,9 @@ struct RelayArgument: ParsableArguments, Sendable {
     do throws(RelayURLFault) { _ = try RelayURL(url) } catch { throw ValidationError("\(error).") }
   }
 
-  /// The address in its one spelling.
+  /// The address in its canonical spelling.
   var canonical: String {
-    // Validated.
+    // `try?`: validated.
     (try? RelayURL(url).text) ?? url
   }
 }
@@ -81,7 +81,7 @@ struct RelayInfo: LoopCommand {
     return .done
   }
 
-  /// What the relay says of itself, asked by the worker that dials it, or by any.
+  /// What the relay says about itself, requested from the worker that dials it, or from any.
   private func words(
     from connector: String?, isKnown: Bool, in session: CommandSession
   ) async throws(Refusal) -> RelayWords {
@@ -101,7 +101,7 @@ struct RelayInfo: LoopCommand {
     }
   }
 
-  /// Longer than a relay-connector waits for the relay, so that its reason is heard.
+  /// Longer than a relay-connector waits for the relay, so that the connector's reason arrives.
   private static let wordsTimeout = Timeout(milliseconds: 15_000)
 }
 

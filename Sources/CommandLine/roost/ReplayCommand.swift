@@ -67,7 +67,7 @@ struct ReplayFile: LoopCommand {
         stateDirectory: state.map(TypedPaths.absolute)))
     let hasTerminal = Terminal.isTerminal(STDIN_FILENO)
     if hasTerminal {
-      // The program has the same terminal and hears of it too: a debugger wants its Ctrl-C for itself.
+      // The program has the same terminal and gets the signal too: a debugger needs Ctrl-C for itself.
       try session.onFirstInterrupt({}, giveUp: { runner.kill() })
     } else {
       try session.onInterrupt(.interrupted) { runner.kill() }
@@ -80,7 +80,7 @@ struct ReplayFile: LoopCommand {
     } else {
       await session.output.writeLines(ReplayText.lines(report, names: names, session.style))
     }
-    // Nobody is thrown out of a debugger; Ctrl-C twice leaves it.
+    // A debugger is not killed; a second Ctrl-C leaves it.
     await runner.end(isPatient: hasTerminal)
     return switch report.outcome {
     case .identical: .done

@@ -6,15 +6,15 @@ internal import Glibc
 internal import Recordings
 internal import RoostClient
 
-/// What is started for a replay: a program, and the surroundings that a managed worker has.
+/// The program of a replay, with the environment that a managed worker has.
 struct ReplayProgram {
   var command: [String]
   var variables: [String: String]
   /// A directory made for this replay; nil when the caller named one.
   var temporaryDirectory: String?
 
-  /// The program with the worker's variables. Its state is never that of the running worker: a replay repeats what was
-  /// asked, and nothing of it may happen twice.
+  /// The program with the worker's variables. It never has the state directory of the running worker: a replay repeats
+  /// requests, and nothing that they do may happen twice.
   init(
     _ recording: Recording, command: [String], sandbox: String?, passedVariables: [String], stateDirectory: String?
   ) throws(Refusal) {
@@ -63,7 +63,7 @@ struct ReplayProgram {
   }
 }
 
-/// The hands of a replay: the program, its bus, and the clock.
+/// The I/O of a replay: the program, its bus, and the clock.
 @EventLoopActor
 final class ReplayRunner {
   private var replay: Replay
@@ -78,9 +78,9 @@ final class ReplayRunner {
   private var result: ReplayReport?
   private var waiter: CheckedContinuation<Void, Never>?
 
-  /// How long a program may stay after its bus was closed before it is killed.
+  /// How long a program may run after its bus was closed before it is killed.
   private static let leaveMilliseconds: UInt64 = 2_000
-  /// A program that closes its bus is mostly about to end: so long its exit code is waited for.
+  /// A program that closes its bus is usually about to exit: how long to wait for its exit code.
   private static let exitCodeMilliseconds: UInt64 = 1_000
 
   init(_ replay: Replay) { self.replay = replay }
@@ -99,7 +99,7 @@ final class ReplayRunner {
       bus.inputLimit = FrameReader.lengthCeiling + FrameHeader.byteCount + (256 << 10)
       bus.onInput = { [unowned self] in received($0) }
       bus.onEnd = { [unowned self] _ in busEnded() }
-      // What it prints is not ours: standard output is for what comes of the replay.
+      // The program's output goes to standard error: standard output is for the result of the replay.
       child = try ChildProcess(
         path: program.command[0], arguments: Array(program.command.dropFirst()),
         environment: program.variables.map { "\($0.key)=\($0.value)" }.sorted(),
@@ -110,7 +110,7 @@ final class ReplayRunner {
     setTimer()
   }
 
-  /// What came of it, once it is over.
+  /// The result of the replay, once it is over.
   func report() async -> ReplayReport {
     while true {
       if let result { return result }
@@ -118,12 +118,13 @@ final class ReplayRunner {
     }
   }
 
-  /// Ends the program's bus and waits for it to leave; soon it is killed, unless the caller is patient. Its directory
-  /// goes if it left nothing there.
+  /// Closes the program's bus and waits for it to exit; kills it after a short time, unless the caller is patient.
+  /// Removes its directory if it left nothing there.
   func end(isPatient: Bool) async {
     timer.cancel()
     bus?.flush()
-    // Only our half: closed while its last words are unread, the program would see a failure where there is none.
+    // Closes this half only: if the whole bus closed before its last messages are read, the program would see a
+    // failure.
     if let bus, !bus.isClosed { shutdown(bus.descriptor, Int32(SHUT_WR)) }
     let deadline = EventLoop.process.now.advanced(milliseconds: Self.leaveMilliseconds)
     await hasExited.wait(until: isPatient ? nil : deadline) { child?.isRunning != true }

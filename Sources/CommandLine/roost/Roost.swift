@@ -34,14 +34,14 @@ struct Roost: ParsableCommand {
       CommandGroup(name: "Other", subcommands: [Version.self]),
     ])
 
-  /// The words that may come first.
+  /// The words that can come first.
   static var commandNames: [String] {
     let grouped = configuration.groupedSubcommands.flatMap { $0.subcommands }
     return (configuration.subcommands + grouped).map { $0._commandName } + ["help"]
   }
 }
 
-/// What every command takes.
+/// The options of every command.
 struct GeneralOptions: ParsableArguments, Sendable {
   @Flag(name: .customLong("json"), help: "Print JSON: one object, or one a line for streams.")
   var isJSON = false

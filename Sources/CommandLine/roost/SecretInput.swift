@@ -3,19 +3,19 @@ internal import Frames
 internal import Glibc
 internal import Rendering
 
-// Secrets that a person types. Never an argument: those stand in the shell's history, and in the list of processes for
-// all to see. On a terminal they are asked for, and what is typed is not shown; else they are lines of standard input,
-// so that a password manager can be the other end of a pipe.
+// Secrets that a person types. They are never arguments: arguments are in the shell's history, and in the list of
+// processes for all users to see. On a terminal, a prompt asks for them and what is typed is not shown; otherwise they
+// are lines of standard input, so that a password manager can be the other end of a pipe.
 
 /// Reads secrets line by line.
 enum SecretInput {
-  /// Longest line, in bytes.
+  /// The longest line, in bytes.
   static let byteCountMaximum = Passphrase.byteCountMaximum
 
-  /// Whether a person is there to be asked.
+  /// Whether a person can be asked.
   static var isTerminal: Bool { Terminal.isTerminal(STDIN_FILENO) }
 
-  /// The next line, without its end; asked for by `prompt` on a terminal. The caller wipes it.
+  /// The next line, without its line end; on a terminal `prompt` asks for it. The caller wipes it.
   ///
   /// - Returns: nil at the end of standard input.
   static func readLine(_ prompt: String) throws(Refusal) -> [UInt8]? {
@@ -29,13 +29,13 @@ enum SecretInput {
     return try readPlainLine("the terminal")
   }
 
-  /// Writes to the terminal, past what standard output is piped into.
+  /// Writes to the terminal, even if standard output is a pipe.
   static func say(_ text: String) { _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) } }
 
-  /// Byte by byte, so that what comes behind the line stays for the next one, and no buffer keeps a copy.
+  /// Byte by byte, so that what follows the line stays for the next call, and no buffer keeps a copy.
   private static func readPlainLine(_ source: String) throws(Refusal) -> [UInt8]? {
     var line: [UInt8] = []
-    // No growing: that would leave copies behind that are not wiped.
+    // The array must not grow: that would leave copies that are not wiped.
     line.reserveCapacity(byteCountMaximum + 1)
     var byte: UInt8 = 0
     defer { byte = 0 }
@@ -61,14 +61,14 @@ enum SecretInput {
   }
 }
 
-/// A terminal that does not show what is typed, until the end; also when Ctrl-C ends the typing.
+/// A terminal that does not show what is typed, until `end()`; also if Ctrl-C ends the typing.
 private struct HiddenTyping {
   private var settings = termios()
   private var handlers: [(Int32, sigaction)] = []
 
   init() {
     tcgetattr(STDIN_FILENO, &settings)
-    // Without a handler Ctrl-C would end the program and leave the terminal dumb. Interrupted, the read fails.
+    // Without a handler Ctrl-C would end the program and leave the terminal without echo. With one, the read fails.
     for number in [SIGINT, SIGTERM, SIGHUP] {
       var action = sigaction()
       action.__sigaction_handler.sa_handler = { _ in }

@@ -4,9 +4,9 @@ internal import Glibc
 
 /// Standard input in pieces, as they come, without stopping the loop.
 ///
-/// A pipe or a terminal is watched; a regular file, which is always ready and cannot be watched, is read when asked. To
-/// watch a descriptor libuv makes it non-blocking, and that would hold for the shell that shares it, too: so the same
-/// file is opened a second time for us. Where that is not possible (a socket), the shared one is used.
+/// A pipe or a terminal is watched; a regular file is always ready and cannot be watched, so it is read directly. libuv
+/// makes a watched descriptor non-blocking, and that would affect the shell that shares it: so the same file is opened
+/// a second time. If that is impossible (a socket), the shared descriptor is used.
 @EventLoopActor
 final class StandardInput {
   private let descriptor: Int32
@@ -20,7 +20,7 @@ final class StandardInput {
     var status = stat()
     let isFile = fstat(STDIN_FILENO, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     if isFile, reopened >= 0 {
-      // Opened again it would start at its beginning, wherever the one before us left it.
+      // A second descriptor would begin at the start of the file, and not where the process before stopped reading.
       close(reopened)
       descriptor = STDIN_FILENO
     } else {
@@ -32,7 +32,7 @@ final class StandardInput {
       watcher.pause()
       self.watcher = watcher
     } catch {
-      // Not watchable (such as /dev/null): then it never blocks either.
+      // Not watchable (such as /dev/null): so it never blocks either.
       watcher = nil
     }
   }

@@ -3,11 +3,11 @@ internal import Glibc
 internal import Rendering
 internal import Wording
 
-/// Standard output, written in whole pieces in the order asked for.
+/// Standard output, written in whole pieces in the order of the calls.
 ///
-/// A slow reader holds the writer back without stopping the loop: signals are still heard. The descriptor is shared
-/// with the shell and others, so it is not made non-blocking; poll(2) tells when a pipe takes the next `pieceByteCount`
-/// bytes at once. A reader that has gone ends the program quietly.
+/// A slow reader delays the writer without stopping the loop: signals are still handled. The shell and other programs
+/// share the descriptor, so it is not made non-blocking; poll(2) says when a pipe takes the next `pieceByteCount` bytes
+/// at once. If the reader has gone, the program ends quietly.
 @EventLoopActor
 final class StandardOutput {
   private var isWriting = false
@@ -15,20 +15,20 @@ final class StandardOutput {
 
   /// A pipe that poll(2) calls writable takes this much without blocking: PIPE_BUF.
   private static let pieceByteCount = 4_096
-  /// How long one look at a full pipe may take before the loop gets its turn, in milliseconds.
+  /// How long one check of a full pipe may take before the loop gets its turn, in milliseconds.
   private static let lookMilliseconds: Int32 = 20
 
   private let isTerminal = Terminal.isTerminal(STDOUT_FILENO)
   private let display: LiveDisplay
   private let lookTimer = LoopTimer()
-  /// How often it is looked whether the reader is still there while nothing is written, in milliseconds.
+  /// How often to check, while nothing is written, whether the reader is still there, in milliseconds.
   private static let readerLookMilliseconds: UInt64 = 200
 
-  /// - Parameter display: what a terminal shows beneath the output.
+  /// - Parameter display: what a terminal shows below the output.
   init(above display: LiveDisplay) { self.display = display }
 
-  /// From now on the program ends quietly when its reader goes, also while there is nothing to write:
-  /// `roost logs -f | head` must not wait for the next line to find out.
+  /// From now on the program ends quietly when its reader goes, even if there is nothing to write: `roost logs -f |
+  /// head` must not wait for the next line to notice.
   func leaveWithReader() {
     lookTimer.set(afterMilliseconds: Self.readerLookMilliseconds) { [unowned self] in
       var entry = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
@@ -37,7 +37,7 @@ final class StandardOutput {
     }
   }
 
-  /// Writes all of `bytes`; waits for those who came before, and for the reader.
+  /// Writes all of `bytes`; waits for earlier writers, and for the reader.
   func write(_ bytes: [UInt8]) async {
     while isWriting { await withCheckedContinuation { line.append($0) } }
     isWriting = true
@@ -55,14 +55,13 @@ final class StandardOutput {
     if !line.isEmpty { line.removeFirst().resume() }
   }
 
-  /// Writes a line of JSON: unchanged into a file or a pipe, and on a terminal so that no text in it drives the
-  /// terminal.
+  /// Writes a line of JSON: unchanged into a file or a pipe; on a terminal with control characters escaped.
   func writeLine(_ bytes: [UInt8]) async {
     await write((isTerminal ? VisibleText.makeJSON(bytes) : bytes) + [0x0A])
   }
 
-  /// Writes a text of others, of any form, and ends its line: unchanged into a file or a pipe, and on a terminal so
-  /// that nothing in it drives the terminal.
+  /// Writes foreign text of any form, and ends its line: unchanged into a file or a pipe; on a terminal with control
+  /// characters made visible.
   func writeText(_ text: String) async {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     let shown = isTerminal ? lines.map { VisibleText.make($0) }.joined(separator: "\n") : text

@@ -2,7 +2,7 @@ internal import Glibc
 internal import RoostClient
 internal import Rendering
 
-/// What stands at the other end of a descriptor.
+/// What is at the other end of a descriptor.
 enum Terminal {
   /// Whether it is a terminal.
   static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
@@ -16,14 +16,14 @@ enum Terminal {
     return Style(isColoured: !isPlain, columns: size(of: descriptor)?.columns ?? Style.columnMaximum)
   }
 
-  /// How large a terminal is now; nil when it does not say, and for what is none.
+  /// The present size of a terminal; nil if it does not report one, or is not a terminal.
   static func size(of descriptor: Int32) -> (columns: Int, rows: Int)? {
     var size = winsize()
     guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return nil }
     return (Int(size.ws_col), Int(size.ws_row))
   }
 
-  /// Whether what is written there is read by another program, which may show it on the same terminal.
+  /// Whether another program reads what is written there; it may show that on the same terminal.
   static func isPipe(_ descriptor: Int32) -> Bool {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return false }

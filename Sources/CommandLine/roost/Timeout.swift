@@ -24,8 +24,8 @@ struct Timeout: Sendable, CustomStringConvertible {
 
   var description: String { Amount.duration(milliseconds: UInt64(milliseconds)) }
 
-  /// How long the supervisor may take to tell something.
+  /// How long the supervisor may take to answer a request that only reads.
   static let reading = Timeout(milliseconds: 10_000)
-  /// How long it may take to bring a worker where it is sent; a drain is part of it.
+  /// How long it may take to bring a worker into another state, including a drain.
   static let moving = Timeout(milliseconds: 120_000)
 }

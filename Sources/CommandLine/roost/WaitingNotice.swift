@@ -7,26 +7,26 @@ internal import RoostClient
 internal import Rendering
 internal import Wording
 
-/// Tells whoever waits for the first word of an answer, once, that its worker is not running. Mail is kept for such a
-/// worker, so without this a call to one that is held would look like one that hangs.
+/// Tells the user, once, that the worker of a call is not running, if no answer comes. Messages are kept for such a
+/// worker, so without this notice a call to a held worker would look like one that hangs.
 @EventLoopActor
 final class WaitingNotice {
   private let client: RoostClient
   private let method: String
   private let worker: String?
-  /// Roles that whoever serves the method needs for it.
+  /// Roles that the worker which serves the method needs for it.
   private let needs: [String]
-  /// What is said when everybody is there.
+  /// Text before the reason; the whole text if all workers are ready.
   private let otherwise: String?
   private let timer = LoopTimer()
   private var isOver = false
 
-  /// How long an answer may take before anybody asks why.
+  /// How long an answer may take before the notice looks for the reason.
   private static let delayMilliseconds: UInt64 = 2_000
-  /// How long roostd may take to say how the workers are.
+  /// How long roostd may take to report the workers' states.
   private static let lookMilliseconds: UInt32 = 5_000
 
-  /// Begins to wait for an answer to `method`, by `worker` alone if it is named.
+  /// Begins to wait for an answer to `method`, from `worker` alone if it is named.
   init(
     _ client: RoostClient, method: String, worker: String?, needing needs: [String] = [], otherwise: String? = nil
   ) {
@@ -40,7 +40,7 @@ final class WaitingNotice {
     }
   }
 
-  /// Something came.
+  /// An answer came.
   func end() {
     isOver = true
     timer.cancel()
@@ -60,14 +60,14 @@ final class WaitingNotice {
       let line = "roost: \(VisibleText.make(sentence))\n"
       _ = line.withCString { write(STDERR_FILENO, $0, strlen($0)) }
     } catch {
-      // The call itself tells what is wrong with the supervisor.
+      // The call itself reports what is wrong with the supervisor.
     }
   }
 }
 
 extension CommandSession {
-  /// Does something that waits for an answer to `method`, and tells a person after two seconds what it waits for.
-  /// Programs have `--json`, and a time limit of their own.
+  /// Runs a call that waits for an answer to `method`; after two seconds a note tells the user what it waits for. With
+  /// `--json` there is no note: programs have a time limit of their own.
   func waiting<Value>(
     for method: MethodDeclaration, needing needs: [String] = [], otherwise: String? = nil,
     _ body: () async throws(Refusal) -> Value
@@ -78,8 +78,8 @@ extension CommandSession {
     return try await body()
   }
 
-  /// The same for what reads from the event store, again and again while that is away: to be ended when something
-  /// comes. Nil with `--json`.
+  /// The same for a command that reads from the event store, and tries again while the store is away. The command ends
+  /// the notice when something comes. Nil with `--json`.
   func storeNotice() -> WaitingNotice? {
     isJSON ? nil : WaitingNotice(client, method: StoreMethod.query.name, worker: nil, needing: [Role.eventStore.name])
   }

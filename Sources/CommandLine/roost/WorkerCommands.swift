@@ -136,7 +136,7 @@ struct Log: ParsableCommand {
 }
 
 extension CommandSession {
-  /// Sends a worker somewhere and prints where it has arrived.
+  /// Brings a worker into another state and prints the state that it has reached.
   func move<Command>(
     _ method: Method<Command, WorkerCommandResult>, _ command: Command, timeout: Timeout = .moving
   ) async throws(Refusal) -> ExitStatus {

@@ -7,9 +7,9 @@ internal import Rendering
 
 // The command line.
 //
-// What: each command is a small type that says its words (swift-argument-parser) and, in `run(in:)`, asks the
-// supervisor and hands the answer to a formatter of `Rendering`. What is printed is decided there, by pure functions;
-// here is only who is asked, and where the text goes.
+// Each command is a small type that declares its words (swift-argument-parser) and, in `run(in:)`, sends a request to
+// the supervisor and passes the answer to a formatter of `Rendering`. Pure functions there decide what is printed; this
+// module only decides which worker is called, and where the text goes.
 //
 // One connection, one command, one exit code (`ExitStatus`). Nothing is kept between runs.
 
@@ -18,7 +18,7 @@ protocol LoopCommand: ParsableCommand, Sendable {
   var general: GeneralOptions { get }
   /// Whether it only reads: such a command needs no "may have been carried out" warning when its answer is lost.
   static var isReading: Bool { get }
-  /// Does it, on the loop.
+  /// Runs the command, on the loop.
   @EventLoopActor func run(in session: CommandSession) async throws(Refusal) -> ExitStatus
 }
 
@@ -26,13 +26,13 @@ extension LoopCommand {
   static var isReading: Bool { false }
 }
 
-/// Options that no command has. The parser speaks of them last, when it has made an argument of what stands behind one
-/// and a command has found that to be nonsense: `--contnt hi` would be told as "hi is no JSON object".
+/// Options that no command has. The parser reports them last, after it has taken the text after such an option for an
+/// argument and a command has rejected that: `--contnt hi` would be reported as "hi is no JSON object".
 enum UnknownOptions {
-  /// Whether arguments are parsed only to hear of such options: commands then take them as they come.
+  /// Whether arguments are parsed only to find such options: commands then do not validate them.
   @TaskLocal static var areSought = false
 
-  /// Parses what was typed. An option that does not exist is told before anything that follows from it.
+  /// Parses what was typed. An option that does not exist is reported before anything that follows from it.
   static func parse() throws -> any ParsableCommand {
     do { return try Roost.parseAsRoot() } catch {
       _ = try $areSought.withValue(true) { try Roost.parseAsRoot() }
@@ -56,7 +56,7 @@ enum Program {
     }
   }
 
-  /// A secret key is taken from no argument, whatever it was meant for; but who insists may publish one.
+  /// Refuses a secret key in any argument, whatever it was meant for; only --allow-secrets lets the user publish one.
   private static func refuseSecrets() throws {
     let arguments = CommandLine.arguments.dropFirst()
     guard !arguments.contains("--allow-secrets"), arguments.contains(where: { SpottedSecret(in: $0) != nil }) else {
@@ -73,7 +73,7 @@ enum Program {
     return "\n  Did you mean 'roost \(near)'?"
   }
 
-  /// `roost --socket X status`: what every command takes stands behind it.
+  /// `roost --socket X status`: options of every command go after the command.
   private static func misplacedOptionHint() -> String {
     guard let first = CommandLine.arguments.dropFirst().first else { return "" }
     let name = first.prefix { $0 != "=" }
@@ -93,11 +93,11 @@ enum Program {
     exit(ExitStatus.failed.rawValue)
   }
 
-  /// Help goes to standard output and is a success; what was typed wrongly exits with 2.
+  /// Help goes to standard output and is a success; a mistyped command line exits with 2.
   private static func leave(_ error: any Error) -> Never {
     let isHelp = Roost.exitCode(for: error).isSuccess
     var message = Roost.fullMessage(for: error) + (isHelp ? "" : mistypedCommandHint() + misplacedOptionHint()) + "\n"
-    // It repeats what was typed, which may be a piece of a key.
+    // The message repeats what was typed, which may be a piece of a key.
     if !isHelp { message = SpottedSecret.redacted(message) }
     _ = message.withCString { write(isHelp ? STDOUT_FILENO : STDERR_FILENO, $0, strlen($0)) }
     exit(isHelp ? ExitStatus.done.rawValue : ExitStatus.usage.rawValue)

@@ -4,8 +4,8 @@ internal import NIOHTTP2
 
 /// One connection: turns requests into frames, and frames into answers.
 ///
-/// It works on frames and has no channel for each stream: a request is two frames and an answer some more, and the
-/// numbers of streams, which the outcome of a request hangs on, are the machine's own.
+/// It works on frames and has no channel for each stream: a request is two frames and an answer a few more, and the
+/// machine itself must choose the stream numbers, because the outcome of a request depends on them.
 final class ConnectionHandler: ChannelInboundHandler, SendingChannel {
   typealias InboundIn = HTTP2Frame
   typealias OutboundOut = HTTP2Frame
@@ -27,13 +27,13 @@ final class ConnectionHandler: ChannelInboundHandler, SendingChannel {
     var isRequestWritten = false
   }
 
-  /// Bytes of a flow-control window below which the far side is given more.
+  /// The size of a flow-control window, in bytes, below which the far side gets more.
   private static let windowLowMark = 32_768
-  /// The window that both sides begin with (RFC 9113, 6.9.2).
+  /// The initial window of both sides (RFC 9113, 6.9.2).
   private static let windowByteCount = 65_535
-  /// Bytes of a goodbye's words that are looked at.
+  /// The bytes of a goodbye's text that are examined.
   private static let debugByteCountMaximum = 512
-  /// RFC 9113 lets an origin leave the number of streams open.
+  /// RFC 9113 lets an origin leave the number of streams unlimited.
   private static let streamMaximumUnsaid = Int(Int32.max)
 
   init(_ number: Int, _ core: SenderCore, origin: HTTP2Origin, channel: any Channel, isSecure: Bool) {
@@ -44,14 +44,14 @@ final class ConnectionHandler: ChannelInboundHandler, SendingChannel {
     self.isSecure = isSecure
   }
 
-  /// Tells the core, once, that there will be nothing more.
+  /// Reports to the core, once, that nothing more will come.
   func ended(_ reason: String) {
     guard !isOver else { return }
     isOver = true
     core.lost(number, reason: reason)
   }
 
-  // MARK: Written
+  // MARK: Writing
 
   func start(_ stream: Int, _ request: HTTP2Request) {
     guard let context else { return }
@@ -59,7 +59,7 @@ final class ConnectionHandler: ChannelInboundHandler, SendingChannel {
     headers.add(name: ":method", value: request.method)
     headers.add(name: ":scheme", value: isSecure ? "https" : "http")
     headers.add(name: ":authority", value: origin.description)
-    // A path tells one receiver from all others: it neither belongs in the table nor in anybody else's.
+    // A path identifies one receiver: it does not belong in the header table, here or at an intermediary.
     headers.add(name: ":path", value: request.path, indexing: .neverIndexed)
     for header in request.headers {
       headers.add(
@@ -90,7 +90,7 @@ final class ConnectionHandler: ChannelInboundHandler, SendingChannel {
 
   func close() {
     isOver = true
-    // Without a context it is still on its way through TCP or TLS.
+    // Without a context the connection is still in its TCP or TLS handshake.
     guard let context else { return channel.close(promise: nil) }
     write(0, .goAway(lastStreamID: .rootStream, errorCode: .noError, opaqueData: nil))
     context.flush()
@@ -101,7 +101,7 @@ final class ConnectionHandler: ChannelInboundHandler, SendingChannel {
     context?.write(wrapOutboundOut(HTTP2Frame(streamID: HTTP2StreamID(stream), payload: payload)), promise: nil)
   }
 
-  // MARK: Read
+  // MARK: Reading
 
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
@@ -118,7 +118,7 @@ final class ConnectionHandler: ChannelInboundHandler, SendingChannel {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // The fault of one stream ends that stream, and comes as its end besides.
+    // The fault of one stream ends that stream only, and also arrives as that stream's end.
     if error is NIOHTTP2Errors.StreamError || error is NIOHTTP2Errors.NoSuchStream { return }
     self.error = describe(error)
     context.close(promise: nil)
@@ -151,7 +151,7 @@ final class ConnectionHandler: ChannelInboundHandler, SendingChannel {
   private func receive(_ headers: HTTP2Frame.FramePayload.Headers, _ stream: Int) {
     guard answers[stream] != nil else { return }
     if answers[stream]?.answer == nil, let status = headers.headers.first(name: ":status").flatMap(Int.init) {
-      // What comes before the answer proper (100 to 199) is not the answer.
+      // An interim answer (100 to 199) is not the answer.
       guard status >= 200 else { return }
       let fields = headers.headers.filter { !$0.name.hasPrefix(":") }.map { HTTP2Header($0.name, $0.value) }
       answers[stream]?.answer = HTTP2Answer(status: status, headers: fields)
@@ -171,7 +171,7 @@ final class ConnectionHandler: ChannelInboundHandler, SendingChannel {
     }
   }
 
-  // An answer that comes before the whole request was taken ends the request too.
+  // An answer that arrives before the whole request was taken also ends the request.
   private func completed(_ stream: Int, isWhole: Bool = true) {
     guard let partial = answers.removeValue(forKey: stream), let answer = partial.answer else { return }
     if !isWhole || !partial.isRequestWritten {
@@ -188,8 +188,8 @@ final class ConnectionHandler: ChannelInboundHandler, SendingChannel {
     core.line(number) { [reason] in $0.goAway(number, lastStream: last, reason: reason, at: $1) }
   }
 
-  /// `Shutdown` of `{"reason":"Shutdown"}`, as APNs says it: 1 to 48 letters. What stands there otherwise is not
-  /// repeated: it may hold a token, or be a whole page.
+  /// `Shutdown` of `{"reason":"Shutdown"}`, as APNs sends it: 1 to 48 letters. Other text is not repeated: it may
+  /// contain a token, or be a whole page.
   static func word(of debug: ByteBuffer) -> String? {
     let text = String(decoding: debug.readableBytesView.prefix(debugByteCountMaximum), as: UTF8.self)
     guard let name = text.firstRange(of: "\"reason\"") else { return nil }

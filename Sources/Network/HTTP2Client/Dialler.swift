@@ -7,7 +7,7 @@ internal import NIOPosix
 internal import NIOSSL
 internal import NIOTLS
 
-/// The authorities that a sender shall trust cannot be used.
+/// The authorities that a sender is to trust cannot be used.
 public struct HTTP2TrustFault: Error, CustomStringConvertible, Sendable {
   /// The file and the reason.
   public let description: String
@@ -15,7 +15,7 @@ public struct HTTP2TrustFault: Error, CustomStringConvertible, Sendable {
 
 /// Makes connections: name, TCP, TLS with ALPN, HTTP/2.
 struct Dialler: Sendable {
-  /// Addresses of one name that are tried.
+  /// The maximum number of a name's addresses that are tried.
   static let addressMaximum = 4
 
   let origin: HTTP2Origin
@@ -38,7 +38,7 @@ struct Dialler: Sendable {
     }
   }
 
-  /// Begins connection `number`; the core hears of its end, and of its beginning by the line itself.
+  /// Begins connection `number`. The line itself reports its beginning to the core; the core also learns of its end.
   func dial(_ number: Int, for core: SenderCore) {
     let bound = NIOLoopBound(core, eventLoop: loop)
     Task { [self] in
@@ -62,7 +62,7 @@ struct Dialler: Sendable {
   private func dial(
     _ addresses: ArraySlice<IPAddress>, _ number: Int, _ core: NIOLoopBound<SenderCore>, reason: String
   ) {
-    // The machine may have given the connection up meanwhile.
+    // The machine may have given up this connection meanwhile.
     guard let connection = core.value.machine.connections[number] else { return }
     guard let address = addresses.first else { return core.value.lost(number, reason: reason) }
     let limit = core.value.machine.settings.connectTimeoutMilliseconds
@@ -91,12 +91,12 @@ struct Dialler: Sendable {
     let line = ConnectionHandler(number, core.value, origin: origin, channel: channel, isSecure: tls != nil)
     core.value.began(number, line)
     guard let tls else { return try pipeline.addHandlers(Self.handlers(line)) }
-    // A name is asked for and checked; for an address the certificate must be the address's own.
+    // A name is sent and checked; for an address, the certificate must be for that address.
     let handler = try NIOSSLClientHandler(context: tls, serverHostname: origin.literal == nil ? origin.host : nil)
     try pipeline.addHandlers([handler, ProtocolGate(line)])
   }
 
-  /// Streams of one connection that end with a reset within a second: more than are opened.
+  /// Streams of one connection that may end with a reset within a second: more than are opened.
   private static let resetMaximum = 30_000
 
   static func handlers(_ line: ConnectionHandler) -> [any ChannelHandler] {
@@ -106,9 +106,9 @@ struct Dialler: Sendable {
       HTTP2Setting(parameter: .maxHeaderListSize, value: HTTP2Request.headerByteCountMaximum),
     ]
     var stream = NIOHTTP2Handler.StreamConfiguration()
-    // An origin in distress refuses all streams of a full connection at once, more than once; and one that answers
-    // before it has read the body resets each stream behind its answer (RFC 9113, 8.1). It can reset no more streams
-    // than were opened to it, so this bounds only what is kept to count them.
+    // An overloaded origin refuses all streams of a full connection at once, more than once; and an origin that answers
+    // before it has read the body resets each stream after its answer (RFC 9113, 8.1). It can reset no more streams
+    // than were opened, so this limit only bounds the memory for counting them.
     stream.streamResetFrameRateLimit.maximumCount = resetMaximum
     stream.streamResetFrameRateLimit.windowLength = .seconds(1)
     stream.streamErrorRateLimit.maximumCount = resetMaximum
@@ -119,8 +119,8 @@ struct Dialler: Sendable {
   }
 }
 
-/// What an error says, printable and short: it may go to a log, and may quote the far side. The common ones are told in
-/// the words of somebody who wants a connection.
+/// An error's description, printable and short: it may go to a log, and may quote the far side. Common errors are
+/// described in words for a person who wants a connection.
 func describe(_ error: any Error) -> String {
   switch error {
   case let error as IOError: lowercased(String(cString: strerror(error.errnoCode)))
@@ -141,15 +141,15 @@ private func words(ofHandshake text: String) -> String {
   return text
 }
 
-/// `Connection refused` as it stands in a sentence.
+/// `Connection refused` in the form for the middle of a sentence.
 private func lowercased(_ text: String) -> String { text.prefix(1).lowercased() + text.dropFirst() }
 
-/// Only what can be printed, 200 characters at most.
+/// Printable characters only, at most 200.
 func printable(_ text: String) -> String {
   String(text.prefix(200).map { $0.isASCII && ($0.asciiValue ?? 0) >= 0x20 && $0 != "\u{7F}" ? $0 : " " })
 }
 
-/// Waits for the handshake, and lets HTTP/2 begin if that is what was agreed on.
+/// Waits for the handshake, and starts HTTP/2 if both sides agreed on it.
 final class ProtocolGate: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
 
@@ -176,10 +176,10 @@ final class ProtocolGate: ChannelInboundHandler, RemovableChannelHandler {
     } catch { errorCaught(context: context, error: error) }
   }
 
-  // NIOSSL falls back to the common name where there is nothing else, which RFC 9110, 4.3.4 does not know any more: an
-  // authority vouches for alternative names only.
+  // NIOSSL falls back to the common name if there is no other name; RFC 9110, 4.3.4 no longer allows that: an authority
+  // vouches for alternative names only.
   private func hasAlternativeName(_ context: ChannelHandlerContext) -> Bool {
-    // Without a handler for TLS, or without a certificate, there is nobody to believe either.
+    // `try?`: without a TLS handler, or without a certificate, there is no name to trust either.
     let certificate = try? context.pipeline.syncOperations.nioSSL_peerCertificate()
     return certificate.map { !$0._subjectAlternativeNames().isEmpty } ?? false
   }

@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import NIOPosix
 
-/// The one thread on which all senders of a process have their connections.
+/// The only thread for the connections of all senders of a process.
 public final class HTTP2Loop: Sendable {
   let group: MultiThreadedEventLoopGroup
 
@@ -10,9 +10,9 @@ public final class HTTP2Loop: Sendable {
 
   var next: any NIOCore.EventLoop { group.next() }
 
-  /// Ends the thread. Senders on it must be closed before.
+  /// Ends the thread. Its senders must be closed first.
   public func stop() async {
-    // It fails only when it has been stopped already, which is what is wanted.
+    // `try?`: it fails only if it was stopped already, which is the goal.
     try? await group.shutdownGracefully()
   }
 }

@@ -1,6 +1,6 @@
 public import Addresses
 
-/// Where a connection leads.
+/// The target of a connection.
 public struct HTTP2Origin: Sendable, Hashable, CustomStringConvertible {
   /// A name in lower case, or an address without brackets.
   public let host: String
@@ -13,33 +13,33 @@ public struct HTTP2Origin: Sendable, Hashable, CustomStringConvertible {
     self.port = port
   }
 
-  /// The address that the host is, if it is no name.
+  /// The address, if the host is one and not a name.
   public var literal: IPAddress? { IPAddress(host) }
 
-  /// As it stands in `:authority`.
+  /// The form for `:authority`.
   public var description: String {
     let name = literal?.isVersion6 == true ? "[\(host)]" : host
     return port == 443 ? name : "\(name):\(port)"
   }
 }
 
-/// What a name leads to, as the sender's owner finds it. The addresses given are the ones that are dialled: who forbids
-/// private ones here need not fear that the name means another address a moment later.
+/// The addresses of a name, as the sender's owner finds them. The sender dials these very addresses: an owner that
+/// forbids private ones here is safe from a name that changes its address a moment later.
 public enum HTTP2Resolution: Sendable {
-  /// To be tried in this order; the first four are.
+  /// To be tried in this order; only the first four are.
   case addresses([IPAddress])
-  /// The name leads nowhere now, for this reason; tried again later.
+  /// The name has no address now, for this reason; the sender tries again later.
   case failed(String)
-  /// The owner does not want to go there, for this reason.
+  /// The owner forbids this target, for this reason.
   case forbidden(String)
 }
 
-/// Whose certificates an origin may show.
+/// The authorities whose certificates are accepted.
 public enum HTTP2Trust: Sendable, Hashable {
   /// The system's authorities.
   case system
   /// The authorities in this PEM file.
   case authorities(file: String)
-  /// No TLS at all. Only loopback addresses are dialled then, whatever the name leads to.
+  /// No TLS. Only loopback addresses are dialled then, whatever the name resolves to.
   case cleartext
 }

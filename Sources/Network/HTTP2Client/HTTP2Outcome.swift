@@ -1,16 +1,16 @@
-/// What became of a request. Each has exactly one outcome.
+/// The outcome of a request. Each request has exactly one.
 public enum HTTP2Outcome: Sendable, Hashable {
   /// The origin has answered, whatever it said.
   case answered(HTTP2Answer)
-  /// The origin has surely not acted on it: it may be sent again.
+  /// The origin has certainly not acted on it: it may be sent again.
   case notSent(HTTP2NotSent)
-  /// The origin may have acted on it, and has not said so.
+  /// The origin may have acted on it, and did not say whether.
   case unknown(HTTP2Doubt)
 }
 
 /// An origin's answer.
 public struct HTTP2Answer: Sendable, Hashable {
-  /// Bytes of a body that are kept.
+  /// The maximum of bytes of a body that are kept.
   public static let bodyByteCountMaximum = 65_536
 
   /// 200 to 599.
@@ -19,7 +19,7 @@ public struct HTTP2Answer: Sendable, Hashable {
   public var headers: [HTTP2Header]
   /// The body, or its beginning.
   public var body: [UInt8]
-  /// Whether more was coming than is kept; the rest was not waited for.
+  /// Whether the body is longer than what is kept; the sender did not wait for the rest.
   public var isBodyCut: Bool
 
   /// An answer.
@@ -34,27 +34,28 @@ public struct HTTP2Answer: Sendable, Hashable {
   public func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 }
 
-/// Why a request was surely not acted on.
+/// Why a request was certainly not acted on.
 public enum HTTP2NotSent: Sendable, Hashable {
-  /// The request itself cannot be sent, as these words say.
+  /// The request itself cannot be sent, for this reason.
   case malformed(String)
-  /// So many wait already that no other may.
+  /// The maximum number of requests wait already.
   case queueFull
-  /// No connection could be had, for this reason; none is tried for so many milliseconds.
+  /// No connection could be made, for this reason; the next attempt is in this many milliseconds.
   case unreachable(reason: String, retryAfterMilliseconds: UInt64)
-  /// The origin's name leads where the sender's owner does not want it to go.
+  /// The sender's owner forbids the target of the origin's name.
   case forbidden(String)
-  /// The origin refused the stream (REFUSED_STREAM), or left it behind as it said goodbye (GOAWAY), twice in a row.
+  /// The origin refused the stream (REFUSED_STREAM), or left it out when it said goodbye (GOAWAY), and the sender does
+  /// not send the request again: by default, after the second time.
   case refused
-  /// Its time was over before a stream was free.
+  /// Its time ended before a stream was free.
   case timedOut
   /// The sender is closed.
   case closed
 }
 
-/// Why nobody knows whether a request was acted on.
+/// Why it is not known whether a request was acted on.
 public enum HTTP2Doubt: Sendable, Hashable {
-  /// Its time was over before the answer was whole.
+  /// Its time ended before the answer was complete.
   case timedOut
   /// The origin reset the stream with this code (RFC 9113, 7).
   case reset(code: UInt32)

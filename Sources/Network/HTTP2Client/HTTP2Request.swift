@@ -1,11 +1,11 @@
-/// A field of a request's or an answer's header.
+/// A header field of a request or an answer.
 public struct HTTP2Header: Sendable, Hashable {
-  /// In lower case, as HTTP/2 wants it.
+  /// In lower case, as HTTP/2 requires.
   public var name: String
-  /// Without line ends.
+  /// The value, without line ends.
   public var value: String
-  /// Whether most requests of a connection carry this very value, so that it is worth a place in its table of header
-  /// values. A secret of one receiver, such as a token, is not.
+  /// Whether most requests of a connection have this same value, so that it is worth a place in the connection's header
+  /// table. A secret of one receiver, such as a token, is not.
   public var isRepeated: Bool
 
   /// A field.
@@ -18,20 +18,21 @@ public struct HTTP2Header: Sendable, Hashable {
 
 /// One request to the origin of its `HTTP2Sender`.
 public struct HTTP2Request: Sendable, Hashable {
-  /// Bytes of a body at most. What is pushed has some thousands.
+  /// The maximum of bytes in a body. A push has some thousands.
   public static let bodyByteCountMaximum = 65_536
-  /// Bytes of all names and values at most, the path's with them: as much as servers commonly take.
+  /// The maximum of bytes in all names and values, including the path: the limit that most servers have.
   public static let headerByteCountMaximum = 16_384
 
-  /// Such as `POST`.
+  /// The method, such as `POST`.
   public var method: String
-  /// With the query, from the `/` on.
+  /// The path with the query, from the `/` on.
   public var path: String
-  /// Besides method, path, scheme and authority, which the sender writes.
+  /// The headers, without method, path, scheme and authority, which the sender writes.
   public var headers: [HTTP2Header]
-  /// The body; none is sent when it is empty.
+  /// The body; if it is empty, no body is sent.
   public var body: [UInt8]
-  /// From the call to the end of the answer, in milliseconds, the wait for a connection and for a free stream in it.
+  /// The limit from the call to the end of the answer, in milliseconds, including the wait for a connection and for a
+  /// free stream.
   public var timeoutMilliseconds: UInt64
 
   /// A request. The default of the timeout is 30 s.
@@ -46,7 +47,7 @@ public struct HTTP2Request: Sendable, Hashable {
   }
 
   /// What is wrong with it, in words, or nil. A faulty request is not sent: the far side would end the stream, or the
-  /// connection with all that others have on it.
+  /// whole connection with the other requests on it.
   var fault: String? {
     guard !method.isEmpty, method.utf8.allSatisfy(Self.isTokenByte) else { return "the method is not a word" }
     guard path.utf8.first == UInt8(ascii: "/"), path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
@@ -61,7 +62,7 @@ public struct HTTP2Request: Sendable, Hashable {
     return byteCount <= Self.headerByteCountMaximum ? nil : "the header has more than 16,384 bytes"
   }
 
-  // RFC 9113, 8.2.2: what speaks of the connection has no place in a stream.
+  // RFC 9113, 8.2.2: fields about the connection are not allowed in a stream.
   private static let forbiddenNames: Set<String> = [
     "connection", "proxy-connection", "keep-alive", "transfer-encoding", "upgrade", "te", "host", "content-length",
   ]

@@ -1,11 +1,12 @@
-// Sends requests to one origin over one HTTP/2 connection that stays, many at a time: what APNs and push services want.
+// Sends requests to one origin over one lasting HTTP/2 connection, many at a time, as APNs and push services require.
 //
-// The promise is in the outcome: `notSent` says that the origin has surely not acted on the request, `unknown` that
-// nobody can tell. So the sender writes nothing before the origin's SETTINGS have come, never opens more streams than
-// it was allowed, and calls everything unknown that was handed to a connection and neither answered nor refused.
+// The promise is in the outcome: `notSent` means that the origin has certainly not acted on the request, `unknown` that
+// this is not known. So the sender writes nothing before the origin's SETTINGS have arrived, never opens more streams
+// than allowed, and reports `unknown` for every request that was handed to a connection and neither answered nor
+// refused.
 //
-// `SendingMachine` decides, without a socket or a clock; this class owns what the machine has no use for: callers,
-// bodies, connections. All of it lives on the thread of an `HTTP2Loop`; `send` may be called from anywhere.
+// `SendingMachine` decides, without a socket or a clock; this class owns what the machine does not need: callers,
+// bodies, connections. All of it is on the thread of an `HTTP2Loop`; `send` may be called from anywhere.
 internal import Clocks
 internal import NIOCore
 internal import NIOSSL
@@ -19,7 +20,7 @@ public final class HTTP2Sender: Sendable {
   private let core: NIOLoopBoundBox<SenderCore>
 
   /// A sender that connects when the first request comes.
-  /// - Throws: `HTTP2TrustFault` when the authorities cannot be read.
+  /// - Throws: `HTTP2TrustFault` if the authorities cannot be read.
   public init(
     origin: HTTP2Origin, settings: HTTP2SenderSettings = HTTP2SenderSettings(), trust: HTTP2Trust = .system,
     on loop: HTTP2Loop, resolve: @escaping Resolver
@@ -37,14 +38,14 @@ public final class HTTP2Sender: Sendable {
     }
   }
 
-  /// What it has done so far.
+  /// What the sender has done so far.
   public func counters() async -> HTTP2SenderCounters {
     await withCheckedContinuation { continuation in
       loop.execute { [core] in continuation.resume(returning: core.value.machine.report) }
     }
   }
 
-  /// Takes no more requests, ends those that wait, lets those in flight finish in their time, and closes.
+  /// Accepts no more requests, ends those that wait, lets those in flight finish in their time, and closes.
   public func close() async {
     await withCheckedContinuation { continuation in
       loop.execute { [core] in core.value.close(continuation) }
@@ -52,7 +53,7 @@ public final class HTTP2Sender: Sendable {
   }
 }
 
-/// The machine's shell. Lives on one event loop.
+/// The machine's shell. It is on one event loop.
 final class SenderCore {
   private(set) var machine: SendingMachine
   private let dialler: Dialler
@@ -91,16 +92,16 @@ final class SenderCore {
     perform()
   }
 
-  // MARK: What lines tell
+  // MARK: Reports from connections
 
-  /// Runs `change` on the machine if the line is still the machine's, and does what follows.
+  /// Runs `change` on the machine if the machine still knows the connection, and performs the resulting actions.
   func line(_ number: Int, _ change: (inout SendingMachine, Instant) -> Void) {
     guard lines[number] != nil || machine.connections[number] != nil else { return }
     change(&machine, now)
     perform()
   }
 
-  /// A socket is made; from now on the machine can close it.
+  /// A socket exists; from now on the machine can close it.
   func began(_ number: Int, _ line: any SendingChannel) {
     if machine.connections[number] == nil { line.close() } else { lines[number] = line }
   }
@@ -126,10 +127,10 @@ final class SenderCore {
     lines[number] = nil
   }
 
-  // MARK: What the machine wants
+  // MARK: Actions
 
   private func perform() {
-    // A line that fails while it is written to tells so at once; its turn comes when this one is over.
+    // A connection that fails during a write reports that at once; its turn comes when this one is over.
     guard !isPerforming else { return }
     isPerforming = true
     while case let actions = machine.takeActions(), !actions.isEmpty {
@@ -171,7 +172,7 @@ final class SenderCore {
     }
   }
 
-  // One write to the socket for all that is sent in one turn of the loop.
+  // One write to the socket for everything that is sent in one turn of the loop.
   private func flushSoon() {
     guard !isFlushing else { return }
     isFlushing = true
@@ -181,7 +182,7 @@ final class SenderCore {
     }
   }
 
-  // A timer that is set too early does no harm; so it is moved only to the front.
+  // A timer that fires too early does no harm, so it is only ever moved earlier.
   private func setTimer() {
     guard let next = machine.nextInstant else {
       timer?.cancel()
@@ -200,9 +201,9 @@ final class SenderCore {
   }
 }
 
-/// A connection, as the shell uses it.
+/// A connection, in the form that the shell uses.
 protocol SendingChannel: AnyObject {
-  /// Whether it is under TLS.
+  /// Whether it uses TLS.
   var isSecure: Bool { get }
   /// Writes the frames of a request; they leave with the next flush.
   func start(_ stream: Int, _ request: HTTP2Request)

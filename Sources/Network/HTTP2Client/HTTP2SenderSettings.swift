@@ -1,32 +1,33 @@
 /// The limits of an `HTTP2Sender`. Times are in milliseconds.
 public struct HTTP2SenderSettings: Sendable, Hashable {
-  /// From the look-up of the name to the origin's SETTINGS.
+  /// The limit from the look-up of the name to the origin's SETTINGS.
   public var connectTimeoutMilliseconds: UInt64 = 10_000
-  /// The first pause after a connection could not be had, or was lost before its first answer; it doubles each time.
+  /// The first pause after a connection could not be made, or was lost before its first answer; it doubles each time.
   public var retryBaseMilliseconds: UInt64 = 500
-  /// The longest pause. Half of each pause is by chance.
+  /// The longest pause. Half of each pause is random.
   public var retryCeilingMilliseconds: UInt64 = 60_000
-  /// From the beginning of one connection to the next at least: whoever connects often looks like an attack.
+  /// The least time from the start of one connection to the next: an origin takes frequent connections for an attack.
   public var connectSpacingMilliseconds: UInt64 = 1_000
-  /// Streams at once in a connection, whatever the origin allows.
+  /// The maximum number of streams open in a connection, whatever the origin allows.
   public var streamMaximum = 1_000
-  /// Whether only one stream is opened until the first answer has come, as APNs wants it with tokens.
+  /// Whether only one stream is opened before the first answer, as APNs requires for tokens.
   public var startsCautiously = false
-  /// Requests that wait for a stream.
+  /// The maximum number of requests that wait for a stream.
   public var waitingMaximum = 10_000
-  /// Silence of an idle connection until it is asked for a sign of life (PING).
+  /// How long an idle connection may be silent before a PING is sent.
   public var idlePingMilliseconds: UInt64 = 60_000
-  /// The same while answers are awaited.
+  /// The same while answers are outstanding.
   public var busyPingMilliseconds: UInt64 = 10_000
-  /// From a PING to the end of a connection that gives no sign of life.
+  /// The time from a PING to the end of a connection from which nothing has come.
   public var livenessTimeoutMilliseconds: UInt64 = 10_000
-  /// Until a connection without requests is closed.
+  /// The time after which a connection without requests is closed.
   public var idleCloseMilliseconds: UInt64 = 3_600_000
-  /// Connections that have said goodbye and still owe answers; the oldest is cut off when there are more.
+  /// The maximum number of connections that take no new streams and still owe answers; above it the oldest is cut.
+  /// is cut.
   public var drainingMaximum = 4
-  /// How often a request that was surely not acted on is sent again by the sender itself.
+  /// How often the sender itself repeats a request that was certainly not acted on.
   public var resendMaximum = 1
-  /// Streams in one connection before another is opened: their numbers end at 2^30.
+  /// The number of streams in one connection after which another is opened: stream numbers end after 2^30 requests.
   public var streamsPerConnectionMaximum = 1 << 29
 
   /// The defaults.

@@ -1,13 +1,13 @@
 internal import Clocks
 
-/// What the machine knows of one connection.
+/// The machine's knowledge of one connection.
 struct SendingConnection {
   /// REFUSED_STREAM (RFC 9113, 8.7): the origin has not acted on the request.
   static let refusedStream: UInt32 = 7
 
   let begunAt: Instant
-  /// Whether the origin's SETTINGS have come: before that nothing is sent, so that a connection that is accepted and
-  /// never served costs nobody a doubt.
+  /// Whether the origin's SETTINGS have arrived. Nothing is sent before, so a connection that is accepted and never
+  /// served leaves no request with an unknown outcome.
   var isReady = false
   /// Whether it takes no new streams.
   var isDraining = false
@@ -15,13 +15,13 @@ struct SendingConnection {
   private(set) var hasAnswered = false
   /// The origin's SETTINGS_MAX_CONCURRENT_STREAMS.
   var streamMaximum = 0
-  /// Requests by the number of their stream.
+  /// The requests by their stream numbers.
   var streams: [Int: Int] = [:]
   private(set) var openedCount = 0
   private var lastSign: Instant
   private var pingedAt: Instant?
   private var idleSince: Instant
-  /// When it last answered a request; at first, when it could have begun to.
+  /// When it last answered a request; at first, when it became ready.
   private var lastAnswer: Instant
 
   init(begunAt now: Instant) {
@@ -57,10 +57,10 @@ struct SendingConnection {
     lastAnswer = now
   }
 
-  /// Whether it could have answered since then, and has not.
+  /// Whether it could have answered since `start`, and has not.
   func isSilent(since start: Instant) -> Bool { isReady && lastAnswer < start }
 
-  /// Something came.
+  /// Something was received.
   mutating func showedLife(at now: Instant) {
     lastSign = now
     pingedAt = nil
@@ -70,7 +70,7 @@ struct SendingConnection {
 
   mutating func becameIdle(at now: Instant) { idleSince = now }
 
-  /// What is due.
+  /// The action that is due.
   enum Duty {
     case nothing, giveUpConnecting, giveUp, ping, closeIdle
   }

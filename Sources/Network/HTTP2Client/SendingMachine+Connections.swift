@@ -1,8 +1,8 @@
 internal import Clocks
 
-// What happens to connections.
+// Events of connections.
 extension SendingMachine {
-  /// A connection stands, and the origin's first SETTINGS have come.
+  /// A connection is open, and the origin's first SETTINGS have arrived.
   mutating func connected(_ number: Int, streamMaximum: Int, at now: Instant) {
     guard connections[number] != nil else { return }
     connections[number]?.becameReady(at: now)
@@ -10,7 +10,7 @@ extension SendingMachine {
     proceed(at: now)
   }
 
-  /// A connection could not be had.
+  /// A connection could not be made.
   mutating func connectFailed(_ number: Int, reason: String, at now: Instant) {
     guard connections.removeValue(forKey: number) != nil else { return }
     counters.connectsFailed += 1
@@ -19,7 +19,7 @@ extension SendingMachine {
     failed(reason, at: now)
   }
 
-  /// The name leads where the owner does not want to go: no pause is needed, as nothing was dialled.
+  /// The owner forbids the addresses of the name. No pause is needed, because nothing was dialled.
   mutating func connectForbidden(_ number: Int, reason: String) {
     guard connections.removeValue(forKey: number) != nil else { return }
     counters.connectsFailed += 1
@@ -34,31 +34,31 @@ extension SendingMachine {
     proceed(at: now)
   }
 
-  /// Anything came.
+  /// Something was received.
   mutating func received(_ number: Int, at now: Instant) { connections[number]?.showedLife(at: now) }
 
-  /// The origin said goodbye: it acts on no stream above `lastStream`. It may say so again with a lower number.
+  /// The origin said goodbye: it acts on no stream above `lastStream`. It may repeat that with a lower number.
   mutating func goAway(_ number: Int, lastStream: Int, reason: String, at now: Instant) {
     guard let connection = connections[number] else { return }
     counters.goAways += 1
     counters.lastEnd = reason
     let left = connection.streams.filter { $0.key > lastStream }
-    // The oldest is prepended last, so that they wait in the order in which they were sent.
+    // The oldest is prepended last, so that the requests wait in the order in which they were sent.
     for (stream, request) in left.sorted(by: { $0.key > $1.key }) {
       connections[number]?.streams.removeValue(forKey: stream)
       resend(request)
     }
     let isUseless = !connection.hasAnswered && current == number && connection.streams.count == left.count
     retire(number, at: now)
-    // An origin that sends everybody away again at once must not be dialled in a tight loop.
+    // An origin that rejects each connection again at once must not be dialled in a tight loop.
     if isUseless, connections[number] == nil, reason != Self.goodbyeWithoutReason { failed(reason, at: now) }
     proceed(at: now)
   }
 
-  /// What `goAway` is told when the origin named no error.
+  /// The reason for `goAway` if the origin named no error.
   static let goodbyeWithoutReason = "the origin said goodbye"
 
-  /// A connection that stood is gone.
+  /// An open connection was lost.
   mutating func lost(_ number: Int, reason: String, at now: Instant) {
     guard let connection = connections.removeValue(forKey: number) else { return }
     counters.lastEnd = reason

@@ -2,34 +2,33 @@ internal import WebSocket
 
 /// The head of an answer, line by line: what is kept of it, and what ends the transfer.
 ///
-/// An interim head (status 1xx) is replaced by the next; fields behind a chunked body are bounded with the others, and
-/// not kept.
+/// A final head replaces an interim one (status 1xx). Fields after a chunked body count for the bound and are not kept.
 struct AnswerHead {
-  /// What an answer may not be.
+  /// Why an answer is refused.
   enum Flaw: Error, Equatable {
     /// All its lines have more bytes than ``byteCountMaximum``.
     case headTooLong
-    /// Its body has, or announces, more bytes than so many.
+    /// Its body has, or announces, more than this many bytes.
     case bodyTooLong(Int)
-    /// It points there.
+    /// It redirects to this place.
     case redirected(status: Int, location: String)
-    /// It is encoded in a way that nobody asked for.
+    /// It has an encoding that was not requested.
     case encoded(String)
   }
 
-  /// The status; 0 before its line has come.
+  /// The status; 0 before its line has arrived.
   private(set) var status = 0
-  /// The fields that came so far.
+  /// The fields that have arrived so far.
   private(set) var fields: [HTTPField] = []
   private var byteCount = 0
   private var isComplete = false
 
-  /// Most bytes of all lines.
+  /// The maximum of bytes in all lines.
   static let byteCountMaximum = 32 << 10
 
   /// Takes one line, with its end.
   ///
-  /// - Parameter bodyByteCountMaximum: most bytes of a body, announced as it is sent.
+  /// - Parameter bodyByteCountMaximum: the maximum of bytes in a body, as announced, before it is inflated.
   mutating func received(_ line: UnsafeRawBufferPointer, bodyByteCountMaximum: Int) throws(Flaw) {
     byteCount += line.count
     guard byteCount <= Self.byteCountMaximum else { throw .headTooLong }
@@ -66,7 +65,7 @@ struct AnswerHead {
 }
 
 extension String {
-  /// Without blanks, tabs and line ends around it.
+  /// The text without blanks, tabs and line ends around it.
   fileprivate var trimmed: String {
     let isSpace: (Unicode.Scalar) -> Bool = { $0 == " " || $0 == "\t" || $0 == "\r" || $0 == "\n" }
     guard let first = unicodeScalars.firstIndex(where: { !isSpace($0) }),

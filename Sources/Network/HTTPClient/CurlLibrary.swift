@@ -1,15 +1,15 @@
 internal import CCurl
 internal import EventLoop
 
-/// libcurl, loaded into this process when it is first asked for, and kept: threads of it may be looking up names.
+/// libcurl, loaded into this process at the first request, and kept: its threads may be looking up names.
 @EventLoopActor
 final class CurlLibrary {
-  /// What of it is called.
+  /// The functions of it that are called.
   let table: UnsafeMutablePointer<roost_curl>
 
-  /// Debian's name for the flavour that uses OpenSSL; the others have names of their own.
+  /// Debian's name for the variant that uses OpenSSL; the others have names of their own.
   private static let fileName = "libcurl.so.4"
-  /// Version 7.87: what it does when a look-up is given up (`CURLOPT_QUICK_EXIT`) matters, see CurlTransfer.
+  /// Version 7.87: what it does with an abandoned look-up (`CURLOPT_QUICK_EXIT`) matters, see CurlTransfer.
   private static let versionMinimum: UInt32 = 0x07_57_00
 
   private static var loaded: CurlLibrary?
@@ -18,8 +18,8 @@ final class CurlLibrary {
 
   /// The library.
   ///
-  /// - Throws: a sentence's end, when it is not there, too old, or speaks TLS by something else than OpenSSL: the
-  ///   authorities are OpenSSL's, and so is what notes the flaws of certificates.
+  /// - Throws: the end of a sentence, if it is missing, too old, or does TLS without OpenSSL: the authorities are
+  ///   OpenSSL's, and the code that notes the flaws of certificates too.
   static func load() throws(CurlMissing) -> CurlLibrary {
     if let loaded { return loaded }
     let table = UnsafeMutablePointer<roost_curl>.allocate(capacity: 1)
@@ -45,7 +45,7 @@ final class CurlLibrary {
 struct CurlMissing: Error {
   let reason: String
 
-  /// A sentence's end.
+  /// The end of a sentence.
   var detail: String {
     "libcurl 7.87 or later with OpenSSL 3 is needed (Debian: install libcurl4), and cannot be used: \(reason)"
   }

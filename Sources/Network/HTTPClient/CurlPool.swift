@@ -1,16 +1,17 @@
 internal import CCurl
 internal import EventLoop
 
-// libcurl's multi interface on our loop. It says which of its sockets to watch for what, and when it wants to be called
-// at the latest; we tell it what has happened. Everything of it runs within those calls, on the loop's thread, except
-// looking names up, for which it starts a thread each.
+// libcurl's multi interface on this loop. libcurl says which of its sockets to watch for what, and when it must be
+// called at the latest; this class reports to it what has happened. All of libcurl runs within those calls, on the
+// loop's thread, except that it looks up each name on a thread of its own.
 //
 //    watcher fires, timer fires ──▶ curl_multi_socket_action ──▶ callbacks: watch, set the timer, bytes came
 //                                          └──▶ then: which transfers are over?
 //
-// Who is resumed when a transfer is over runs later, as a job: so nobody calls libcurl from within its own calls.
+// The waiting caller of a finished transfer resumes later, as a job, so no code calls libcurl from within its own
+// calls.
 
-/// Connections and the transfers that use them. To be closed before it is released.
+/// Connections and the transfers that use them. The owner must close it before releasing it.
 @EventLoopActor
 final class CurlPool {
   let curl: CurlLibrary
@@ -40,10 +41,10 @@ final class CurlPool {
     pointer.map { Unmanaged<CurlPool>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Ends all transfers without a word, and closes all connections.
+  /// Ends all transfers without calling `onEnd`, and closes all connections.
   func close() {
     for transfer in transfers.values { release(transfer) }
-    // It fails for a handle that is none only, as does removing.
+    // It fails only for an invalid handle, and so does removing.
     _ = curl.table.pointee.curl_multi_cleanup(raw)
     timer.cancel()
     for watcher in watchers.values { watcher.close() }
@@ -54,9 +55,9 @@ final class CurlPool {
 
   /// Starts a transfer. Its `onEnd` is called once it is over, never within this call.
   ///
-  /// - Returns: false when libcurl does not take it, for want of memory; it is then free again.
+  /// - Returns: false if libcurl does not take it, because memory is short; the transfer is then freed.
   func start(_ transfer: CurlTransfer) -> Bool {
-    // libcurl sets its timer in there, and begins when that fires.
+    // libcurl sets its timer in this call, and begins when that fires.
     guard curl.table.pointee.curl_multi_add_handle(raw, transfer.easy) == CURLM_OK else {
       transfer.free()
       return false
@@ -65,7 +66,7 @@ final class CurlPool {
     return true
   }
 
-  /// Ends a transfer, over or not: nothing of it is called any more.
+  /// Ends a transfer, finished or not: nothing of it is called afterwards.
   func release(_ transfer: CurlTransfer) {
     guard transfers.removeValue(forKey: transfer.easy) != nil else { return }
     _ = curl.table.pointee.curl_multi_remove_handle(raw, transfer.easy)
@@ -74,13 +75,13 @@ final class CurlPool {
 
   private func act(_ socket: Int32, _ events: Int32) {
     var running: Int32 = 0
-    // What goes wrong in there is a transfer's, and told as its end.
+    // A failure in this call belongs to a transfer, and is reported as its end.
     _ = curl.table.pointee.curl_multi_socket_action(raw, socket, events, &running)
     var result = CURLE_OK
     while let easy = roost_curl_ended(curl.table, raw, &result) { transfers[easy]?.ended(result) }
   }
 
-  // MARK: What libcurl wants
+  // MARK: libcurl's requests
 
   private func wake(afterMilliseconds milliseconds: Int) {
     guard milliseconds >= 0 else {
@@ -102,7 +103,7 @@ final class CurlPool {
       do throws(LoopFault) {
         watcher = try SocketWatcher(socket: socket) { [unowned self] in act(socket, Self.events($0)) }
       } catch {
-        // Without being watched the transfer stands still, and its deadline ends it.
+        // Without a watcher the transfer makes no progress, and its deadline ends it.
         return
       }
       watchers[socket] = watcher
@@ -118,6 +119,6 @@ final class CurlPool {
       | (readiness.contains(.broken) ? CURL_CSELECT_ERR : 0)
   }
 
-  /// libcurl's number for "it is the timer" (CURL_SOCKET_TIMEOUT).
+  /// libcurl's number that means the timer (CURL_SOCKET_TIMEOUT).
   private static let noSocket: Int32 = -1
 }

@@ -3,10 +3,10 @@ internal import EventLoop
 internal import Glibc
 internal import TLS
 
-// libcurl's numbers, in the words of somebody who wants a page.
+// libcurl's numbers, in words for a person who wants a page.
 
 extension CurlTransfer {
-  /// What a flaw of the answer is to the caller.
+  /// The fault that a flaw of the answer is to the caller.
   func fault(of flaw: AnswerHead.Flaw) -> HTTPFault {
     switch flaw {
     case .headTooLong:
@@ -21,9 +21,9 @@ extension CurlTransfer {
     }
   }
 
-  /// What the end of a transfer is to the caller.
+  /// The fault that the end of a transfer is to the caller.
   ///
-  /// - Parameter report: libcurl's own words; they may hold texts of the other side.
+  /// - Parameter report: libcurl's own words; they may contain text of the other side.
   func fault(of result: CURLcode, report: String) -> HTTPFault {
     switch result {
     case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:

@@ -3,21 +3,21 @@ internal import EventLoop
 internal import TLS
 internal import WebSocket
 
-// One request as libcurl does it.
+// One request, done by libcurl.
 //
-// libcurl can do much more than is wanted of it here, and much of it without being asked: proxies and passwords that
-// the environment or a file names, redirects, cookies, eighteen more protocols, three more ways of compression, TLS
-// sessions that tell a server who comes back. All of it is off, and what cannot be switched off is refused when the
-// head of an answer announces it. The head is read here for that, line by line, and bounded.
+// libcurl can do much more than is needed here, and much of it without a request: proxies and passwords from the
+// environment or a file, redirects, cookies, eighteen more protocols, three more compressions, TLS sessions that let a
+// server recognise a client. All of it is off, and what cannot be switched off is refused when the head of an answer
+// announces it. For this the head is read here, line by line, and bounded.
 //
-// A look-up of a name cannot be interrupted, and libcurl would wait for its end, with our loop, when a transfer is
-// given up meanwhile; CURLOPT_QUICK_EXIT leaves its thread to itself instead.
+// The look-up of a name cannot be interrupted, and if a transfer is given up meanwhile, libcurl would wait for its end
+// and block this loop. CURLOPT_QUICK_EXIT abandons the thread instead.
 
-/// A transfer of libcurl's: waits → runs (in a pool) → has ended → freed.
+/// A transfer of libcurl: waits → runs (in a pool) → has ended → freed.
 @EventLoopActor
 final class CurlTransfer {
   let easy: UnsafeMutableRawPointer
-  /// Called once, when it is over by itself.
+  /// Called once, when it ends without being released.
   var onEnd: (@EventLoopActor (Result<HTTPResponse, HTTPFault>) -> Void)?
 
   let request: HTTPRequest
@@ -28,13 +28,13 @@ final class CurlTransfer {
   private let report: UnsafeMutablePointer<CChar>
   private(set) var head = AnswerHead()
   private var body: [UInt8] = []
-  /// Why we end it ourselves.
+  /// Why this class ends it.
   private(set) var flaw: HTTPFault?
-  /// The first address that is not dialled, since strangers have named the host, and why.
+  /// The first address that is not dialled, because the host was named by strangers, and why.
   private(set) var refusal: String?
   private var isDialled = false
 
-  /// - Parameter witness: for `https`; without one such a request is not made.
+  /// - Parameter witness: for `https`; such a request is not made without one.
   init?(_ request: HTTPRequest, _ address: HTTPAddress, _ curl: CurlLibrary, _ witness: HandshakeWitness?) {
     guard let easy = curl.table.pointee.curl_easy_init() else { return nil }
     self.easy = easy
@@ -51,7 +51,7 @@ final class CurlTransfer {
     }
   }
 
-  /// Gives libcurl's memory back. Once, and after the pool has let go of it.
+  /// Frees libcurl's memory. Call it once, after the pool has removed the transfer.
   func free() {
     curl.table.pointee.curl_easy_cleanup(easy)
     curl.table.pointee.curl_slist_free_all(fieldList)
@@ -65,7 +65,7 @@ final class CurlTransfer {
   private func setUp() -> Bool {
     let texts: [(CURLoption, String?)] = [
       (CURLOPT_URL, address.text), (CURLOPT_PROTOCOLS_STR, "http,https"),
-      // An empty name is no proxy, whatever the environment says.
+      // An empty name means no proxy, whatever the environment says.
       (CURLOPT_PROXY, ""), (CURLOPT_NOPROXY, "*"), (CURLOPT_ACCEPT_ENCODING, "gzip"),
       // The authorities come from the witness.
       (CURLOPT_CAINFO, nil), (CURLOPT_CAPATH, nil),
@@ -83,7 +83,7 @@ final class CurlTransfer {
   }
 
   private func setFields() -> Bool {
-    // A name with nothing behind its colon is one that libcurl leaves out.
+    // libcurl leaves out a field whose line has nothing after the colon.
     var lines = ["Expect:"]
     if !request.fields.contains(where: { $0.name.lowercased() == "content-type" }) { lines.append("Content-Type:") }
     lines += request.fields.map { $0.value.allSatisfy(\.isWhitespace) ? "\($0.name);" : "\($0.name): \($0.value)" }
@@ -96,12 +96,12 @@ final class CurlTransfer {
 
   private func setBody() -> Bool {
     guard request.method == .post else { return true }
-    // The length first: without it libcurl would look for a zero behind the text. A copy, because the transfer is not
+    // The length first: without it libcurl would search the text for a final zero. A copy, because the transfer is not
     // over when this returns.
     let hasLength =
       roost_curl_set_number(curl.table, easy, CURLOPT_POST, 1) == CURLE_OK
       && roost_curl_set_size(curl.table, easy, CURLOPT_POSTFIELDSIZE_LARGE, Int64(request.body.count)) == CURLE_OK
-    // Never without an address, which would mean standard input.
+    // A pointer is always given: without one libcurl would read standard input.
     let bytes = request.body.isEmpty ? [0] : request.body
     return hasLength
       && bytes.withUnsafeBytes { roost_curl_set_pointer(curl.table, easy, CURLOPT_COPYPOSTFIELDS, $0.baseAddress) }
@@ -145,9 +145,9 @@ final class CurlTransfer {
     return EventLoopActor.assumeOnLoop { body(transfer) }
   }
 
-  // MARK: What libcurl calls
+  // MARK: Calls from libcurl
 
-  /// Makes a socket for an address, or not: then libcurl continues with the next one.
+  /// Makes a socket for an address, or refuses it: then libcurl continues with the next one.
   private func open(_ address: UnsafeMutablePointer<curl_sockaddr>?) -> Int32 {
     guard let address else { return -1 }
     if request.dialsGlobalAddressesOnly {
@@ -181,7 +181,7 @@ final class CurlTransfer {
     return true
   }
 
-  /// It is over; libcurl's number says how.
+  /// The transfer is over; libcurl's number says how.
   func ended(_ result: CURLcode) {
     let outcome: Result<HTTPResponse, HTTPFault>
     if let flaw {

@@ -1,11 +1,11 @@
 internal import EventLoop
 
-// libcurl reads an address its own way, and lenient. What decides here (which certificate counts, which host a bound is
-// for) must see the same host as libcurl dials: so only addresses pass of which there is one reading.
+// libcurl reads an address in its own way, and leniently. The decisions here (which certificate counts, which host a
+// bound is for) must see the host that libcurl dials, so only addresses with a single reading are accepted.
 
-/// An address of `http` or `https`, taken apart.
+/// An address of `http` or `https`, split into its parts.
 struct HTTPAddress: Hashable, Sendable {
-  /// The address as it was given.
+  /// The address as given.
   let text: String
   /// Whether it is `https`.
   let isSecure: Bool
@@ -14,7 +14,7 @@ struct HTTPAddress: Hashable, Sendable {
   /// The port, default or not.
   let port: UInt16
 
-  /// Longest address, in bytes.
+  /// The longest address, in bytes.
   static let byteCountMaximum = 4_096
 
   /// Reads an address.

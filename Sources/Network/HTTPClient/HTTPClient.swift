@@ -2,21 +2,21 @@ internal import Clocks
 public import EventLoop
 public import TLS
 
-// HTTP for the few things that Nostr has on the web: what a relay says of itself (NIP-11), names (NIP-05), and pushes.
+// HTTP for the few things that Nostr has on the web: relay information (NIP-11), names (NIP-05), and pushes.
 //
-// libcurl does the work on our loop (docs/decisions/0011-libcurl.md). A program that asks nothing pays nothing: the
-// library is loaded at the first request, and half a minute after the last one the client gives back its connections
-// and libcurl's own memory.
+// libcurl does the work on the loop (docs/decisions/0011-libcurl.md). A program without requests pays nothing: the
+// library is loaded at the first request, and half a minute after the last one the client frees its connections and
+// libcurl's own memory.
 //
 //    send ──▶ TransferQueue: some at once, fewer per host ──▶ CurlTransfer in a CurlPool ──▶ answer or fault
 //
-// There are two pools. Connections are kept in a pool for whoever comes next; one that was made to an address of this
-// house must not serve a request that may go to the internet only, so such requests have a pool of their own.
+// There are two pools. A pool keeps connections for later requests. A connection that was made to a private address
+// must not serve a request that may dial global addresses only, so such requests have a pool of their own.
 
-/// A client for HTTP/1.1 and HTTPS: bounded answers, deadlines, nothing followed and nothing remembered.
+/// A client for HTTP/1.1 and HTTPS: bounded answers, deadlines, no redirects, no memory of earlier requests.
 ///
-/// It trusts whom `TLSClient` trusts, in the same way. It knows no proxies, cookies, passwords or redirects, whatever
-/// the environment says. A request ends when its task is cancelled.
+/// It trusts the authorities that `TLSClient` trusts, in the same way. It uses no proxies, cookies, passwords or
+/// redirects, whatever the environment says. A request ends when its task is cancelled.
 @EventLoopActor
 public final class HTTPClient {
   private let limits: HTTPClientLimits
@@ -32,7 +32,7 @@ public final class HTTPClient {
   ///
   /// - Parameters:
   ///   - limits: what it may hold at a time.
-  ///   - security: what knows whom to trust; asked for at each request to `https`, so a process has one of it.
+  ///   - security: returns the trusted authorities; called at each request to `https`, so that a process has them once.
   public init(
     limits: HTTPClientLimits = HTTPClientLimits(),
     security: @escaping @EventLoopActor () throws(TrustFault) -> TLSClient
@@ -44,14 +44,14 @@ public final class HTTPClient {
 
   isolated deinit { letGo() }
 
-  /// Requests in hand, those that wait among them.
+  /// Requests in flight, including those that wait.
   var requestCount: Int { queue.count }
   /// Whether connections and memory of libcurl are held at present.
   var isHoldingConnections: Bool { pool != nil || strangersPool != nil }
 
-  /// Asks, and waits for the whole answer. An answer of any status but a redirect is one.
+  /// Sends a request, and waits for the whole answer. Every status except a redirect is an answer.
   ///
-  /// - Throws: why there is none; see ``HTTPFault/Code``.
+  /// - Throws: why there is no answer; see ``HTTPFault/Code``.
   public func send(_ request: HTTPRequest) async throws(HTTPFault) -> HTTPResponse {
     let address = try HTTPAddress(request.url)
     if let objection = request.objection { throw HTTPFault(.badRequest, url: request.url, detail: objection) }
@@ -79,7 +79,7 @@ public final class HTTPClient {
     HTTPFault(.cancelled, url: request.url, detail: "given up by whoever asked")
   }
 
-  // MARK: The line
+  // MARK: The queue
 
   private func startNext() {
     idleTimer.cancel()
@@ -112,7 +112,7 @@ public final class HTTPClient {
     end(key, .failure(HTTPFault(.timedOut, url: exchange.request.url, detail: detail)))
   }
 
-  /// The one end of a request, whatever it is.
+  /// The only end of a request, whatever its cause.
   private func end(_ key: UInt64, _ outcome: Result<HTTPResponse, HTTPFault>) {
     guard let exchange = exchanges.removeValue(forKey: key) else { return }
     exchange.deadline.cancel()
@@ -155,14 +155,14 @@ public final class HTTPClient {
   }
 }
 
-/// A request in hand.
+/// A request in flight.
 @EventLoopActor
 private final class Exchange {
   let request: HTTPRequest
   let address: HTTPAddress
   let continuation: CheckedContinuation<Result<HTTPResponse, HTTPFault>, Never>
   let deadline = LoopTimer()
-  /// Where it runs, once it does.
+  /// Its transfer and pool, once it runs.
   var running: (transfer: CurlTransfer, pool: CurlPool)?
 
   init(

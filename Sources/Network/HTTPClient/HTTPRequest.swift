@@ -1,38 +1,38 @@
 public import WebSocket
 
-/// What is asked, and how much the answer may cost.
+/// A request, and how much its answer may cost.
 public struct HTTPRequest: Sendable, Hashable {
-  /// What is to be done.
+  /// The method.
   public enum Method: String, Sendable {
-    /// Fetch what is there.
+    /// Fetch the resource.
     case get = "GET"
     /// Send a body.
     case post = "POST"
   }
 
-  /// What is to be done.
+  /// The method.
   public var method: Method
   /// The whole address, `https://…` or `http://…`: printable ASCII, at most 4,096 bytes, without a user name and
   /// without a part after #.
   public var url: String
-  /// Header fields beside those that are the client's own business: `Host`, `Content-Length`, `Transfer-Encoding`,
-  /// `Connection`, `Accept-Encoding` and `Expect`. At most ``fieldMaximum``.
+  /// Header fields in addition to the client's own: `Host`, `Content-Length`, `Transfer-Encoding`, `Connection`,
+  /// `Accept-Encoding` and `Expect`. At most ``fieldMaximum``.
   public var fields: [HTTPField]
   /// The body, of a POST only; at most ``bodyByteCountMaximum``.
   public var body: [UInt8]
-  /// Most bytes of the answer's body, counted after it was inflated.
+  /// The maximum of bytes in the answer's body, after it was inflated.
   public var answerByteCountMaximum = 64 << 10
-  /// How long looking the name up, connecting and the TLS handshake may take together, in milliseconds.
+  /// The limit for the name look-up, connecting and the TLS handshake together, in milliseconds.
   public var connectMilliseconds: UInt64 = 5_000
-  /// How long all may take, waiting for its turn among other requests too, in milliseconds.
+  /// The limit for everything, including the wait for other requests, in milliseconds.
   public var totalMilliseconds: UInt64 = 10_000
-  /// Whether only addresses of the internet are dialled, because the address is on the word of other people. What a
-  /// name resolves to counts, at the moment of dialling.
+  /// Whether only global addresses are dialled, because the URL comes from other people. The addresses that the name
+  /// resolves to at the moment of dialling decide.
   public var dialsGlobalAddressesOnly = false
 
-  /// Most header fields.
+  /// The maximum number of header fields.
   public static let fieldMaximum = 32
-  /// Most bytes of a body.
+  /// The maximum of bytes in a body.
   public static let bodyByteCountMaximum = 1 << 20
 
   /// A request.
@@ -43,12 +43,12 @@ public struct HTTPRequest: Sendable, Hashable {
     self.body = body
   }
 
-  /// Fields that libcurl writes by itself.
+  /// Fields that libcurl writes itself.
   private static let reserved: Set<String> = [
     "host", "content-length", "transfer-encoding", "connection", "accept-encoding", "expect",
   ]
 
-  /// What keeps it from being sent, a sentence's end; nil when nothing does.
+  /// Why it cannot be sent, as the end of a sentence; nil if it can.
   var objection: String? {
     if method == .get, !body.isEmpty { return "a GET has no body" }
     if body.count > Self.bodyByteCountMaximum { return "its body has more than \(Self.bodyByteCountMaximum) bytes" }
@@ -67,11 +67,11 @@ public struct HTTPRequest: Sendable, Hashable {
   }
 }
 
-/// What a server has answered.
+/// The answer of a server.
 public struct HTTPResponse: Sendable, Hashable {
   /// The status: 200, 404.
   public var status: Int
-  /// The header fields, in their order; 32 KiB at most.
+  /// The header fields, in their order; at most 32 KiB.
   public var fields: [HTTPField]
   /// The body, inflated.
   public var body: [UInt8]
@@ -83,7 +83,7 @@ public struct HTTPResponse: Sendable, Hashable {
     self.body = body
   }
 
-  /// The value of the first field with this name, in whatever case.
+  /// The value of the first field with this name, in any case.
   public subscript(field name: String) -> String? {
     fields.first { $0.name.lowercased() == name.lowercased() }?.value
   }

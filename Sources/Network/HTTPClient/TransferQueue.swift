@@ -1,5 +1,5 @@
-/// Which requests run and which wait: some at once in all, fewer with one host, so that a slow host does not keep the
-/// others out.
+/// Which requests run and which wait: a few at once in all, fewer for one host, so that a slow host does not delay the
+/// others.
 ///
 /// A request waits → runs → is gone; one that waits may go as well.
 struct TransferQueue {
@@ -17,7 +17,7 @@ struct TransferQueue {
   /// Whether nothing runs and nothing waits.
   var isEmpty: Bool { waiting.isEmpty && running.isEmpty }
 
-  /// Adds a request at the end of the line.
+  /// Adds a request at the end of the queue.
   mutating func added(_ key: UInt64, host: String) { waiting.append((key, host)) }
 
   /// A request is over, whether it has run or not.
@@ -30,7 +30,7 @@ struct TransferQueue {
     countByHost[host] = left > 0 ? left : nil
   }
 
-  /// The next request that may run, which runs from now on: the first in the line whose host has room.
+  /// The next request that may run, and runs from now on: the first in the queue whose host has room.
   mutating func next() -> UInt64? {
     guard running.count < limits.connectionMaximum else { return nil }
     let place = waiting.firstIndex { (countByHost[$0.host] ?? 0) < limits.connectionPerHostMaximum }
@@ -48,13 +48,13 @@ public struct HTTPClientLimits: Sendable, Hashable {
   public var requestMaximum = 256
   /// Requests that run, each with a connection of its own; further ones wait.
   public var connectionMaximum = 8
-  /// The same to one host and port.
+  /// The same for one host and port.
   public var connectionPerHostMaximum = 4
-  /// Connections that are kept for the next request while the client is in use.
+  /// Connections that are kept for later requests while the client is in use.
   public var keptConnectionMaximum = 4
   /// How long after its last request the client keeps connections and libcurl's memory, in milliseconds.
   public var idleMilliseconds: UInt64 = 30_000
 
-  /// The limits as they are without a reason for others.
+  /// The default limits.
   public init() {}
 }

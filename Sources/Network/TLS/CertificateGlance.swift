@@ -1,24 +1,24 @@
 internal import CTLS
 internal import Glibc
 
-// What a person is told of a certificate that is not good. All texts are the other side's own: they are cut and made
-// printable before anybody sees them.
+// What a message to a person says about a bad certificate. All texts are the other side's own: they are cut and made
+// printable before they are shown.
 
-/// What stands in a certificate, for people.
+/// The contents of a certificate, for people.
 struct CertificateGlance: Equatable {
   /// The hosts and addresses that it is for, at most ``nameMaximum``.
   var names: [String] = []
-  /// How many it is for in all.
+  /// The number of all names.
   var nameCount = 0
-  /// Who it says it is: the common name, or the organization.
+  /// The holder as the certificate names it: the common name, or the organization.
   var subject = ""
-  /// Who has signed it, in the same way.
+  /// The signer, named in the same way.
   var issuer = ""
-  /// The first and the last day on which it is good, `2026-11-20`, in UTC.
+  /// The first and the last day on which it is valid, `2026-11-20`, in UTC.
   var firstDay = ""
   var lastDay = ""
 
-  /// Most names that are told.
+  /// The maximum number of names that are shown.
   static let nameMaximum = 3
 
   init() {}
@@ -76,7 +76,7 @@ struct CertificateGlance: Equatable {
   }
 }
 
-/// A foreign name as it may be shown: at most 100 characters, all of them printable ASCII.
+/// A foreign name in a form that can be shown: at most 100 characters, all of them printable ASCII.
 func plainText(_ bytes: some Sequence<UInt8>) -> String {
   let text = bytes.prefix(101).map { (0x20..<0x7F).contains($0) ? $0 : UInt8(ascii: "?") }
   return String(decoding: text.prefix(100), as: UTF8.self) + (text.count > 100 ? "…" : "")

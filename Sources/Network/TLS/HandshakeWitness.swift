@@ -1,19 +1,19 @@
 internal import CTLS
 internal import EventLoop
 
-// libcurl shakes hands by itself, with a libssl context of its own for each connection. Here that context is given the
-// authorities that everybody else of this process trusts, read once, and the same conditions; and somebody who notes
-// what was wrong, so that a bad certificate is told in the same words whoever met it.
+// libcurl does its own handshakes, with a libssl context of its own for each connection. This type gives such a context
+// the authorities that the rest of the process trusts, which were read once, and the same conditions. It also records
+// what was wrong, so that every client describes a bad certificate in the same words.
 
-/// Makes the TLS of another library be as ``TLSClient``'s is, for one connection, and tells what came of it. It belongs
-/// to one thread.
+/// Gives the TLS of another library the settings of ``TLSClient``, for one connection, and describes a failure. It
+/// belongs to one thread.
 public final class HandshakeWitness {
   private let trust: TLSContext
   private let host: String
   private let isAddress: Bool
   private var flaw: TLSRefusal?
 
-  /// The place of a witness in a context of libssl. Who stands there is retained, until the context is freed.
+  /// The index of a witness in a context of libssl. The context retains the witness until it is freed.
   private static let place = roost_tls_place_in_contexts { _, witness, _, _, _, _ in
     if let witness { Unmanaged<HandshakeWitness>.fromOpaque(witness).release() }
   }
@@ -24,11 +24,11 @@ public final class HandshakeWitness {
     isAddress = SocketAddress(literal: host, port: 0) != nil
   }
 
-  /// Prepares a context before its connection is made: TLS 1.2 or later, a way to an authority that this process
+  /// Prepares a context before its connection is made: TLS 1.2 or later, a chain to an authority that this process
   /// trusts, and a certificate for the host.
   ///
   /// - Parameter context: an `SSL_CTX` of the libssl of this process, with no connection yet.
-  /// - Returns: false when libssl does not take a condition; the connection must not be made then.
+  /// - Returns: false if libssl rejects a condition; the connection must not be made then.
   public func attend(_ context: UnsafeMutableRawPointer) -> Bool {
     let context = OpaquePointer(context)
     guard roost_tls_require(context, TLSContext.versionMinimum) == 1,
@@ -46,12 +46,12 @@ public final class HandshakeWitness {
     return true
   }
 
-  /// What was wrong, a sentence's end for a person.
+  /// What was wrong, as the end of a sentence for a person.
   ///
-  /// - Parameter report: the other library's words. A number of libssl's in them (`error:0A00010B:…`) is understood.
+  /// - Parameter report: the other library's message. A libssl error number in it (`error:0A00010B:…`) is understood.
   public func words(_ report: String) -> String {
     var refusal = flaw ?? Self.errorNumber(in: report).map { TLSRefusal(error: $0) }
-    // libssl has no error of its own then: it is the stream that has ended.
+    // libssl has no error of its own if the stream has ended.
     if refusal == nil, report.hasPrefix("OpenSSL SSL_connect") { refusal = .cut }
     return (refusal ?? .other(plainText(report.utf8)))
       .words(host: host, plain: "without it an address begins with http://")
@@ -61,7 +61,7 @@ public final class HandshakeWitness {
     report.firstRange(of: "error:").flatMap { UInt(report[$0.upperBound...].prefix { $0.isHexDigit }, radix: 16) }
   }
 
-  /// Called by libssl for each certificate it has looked at. A C function cannot capture: the witness is in the
+  /// libssl calls this for each certificate that it has checked. A C function cannot capture, so the witness is in the
   /// context.
   private static func note(_ isGood: Int32, _ store: OpaquePointer?) -> Int32 {
     guard isGood != 1 else { return 1 }

@@ -1,32 +1,33 @@
 internal import CTLS
 internal import Glibc
 
-// What all connections of a process share: whom to trust, or who we are, and the least that is accepted.
+// What all connections of a process share: the authorities that it trusts, or its own identity, and the least version
+// that it accepts.
 //
 // The system's authorities are read once, when the context is made: about 0.9 MB of heap for the 140 of Debian. A list
-// that the system renews later is seen by the next process. libssl's cache of sessions is off, and none is resumed: a
-// relay is dialled seldom and stays for hours, and a ticket would tell a relay that it is the same Roost that comes
-// back.
+// that the system renews later is seen by the next process. libssl's cache of sessions is off, and no session is
+// resumed: a relay is dialled rarely and the connection lasts for hours, and a ticket would tell the relay that the
+// same Roost has returned.
 
-/// Why nobody can be trusted as it was wanted: the file of authorities is not what it should be.
+/// Why the requested trust is not possible: the file of authorities is not what it should be.
 public struct TrustFault: Error, Sendable, Equatable, CustomStringConvertible {
   /// The file.
   public let path: String
-  /// What is wrong with it, a sentence's end.
+  /// What is wrong with it, as the end of a sentence.
   public let detail: String
 
   /// `the authorities in /etc/ca.pem cannot be read: No such file or directory`.
   public var description: String { "the authorities in \(path) cannot be read: \(detail)" }
 }
 
-/// libssl's context, of a client or of a server. Owned by those who hold it; used on one thread.
+/// libssl's context, of a client or of a server. Its holders own it together; it is used on one thread.
 final class TLSContext {
   let raw: OpaquePointer
 
-  /// Least version spoken: what is older has known holes, and no relay needs it.
+  /// The least version that is spoken: older versions have known holes, and no relay needs them.
   static let versionMinimum = TLS1_2_VERSION
 
-  /// The one protocol that is spoken inside, as ALPN writes it (RFC 7301).
+  /// The only protocol that is spoken inside, in the form of ALPN (RFC 7301).
   static let applicationProtocol = [UInt8(8)] + Array("http/1.1".utf8)
 
   private init(_ method: OpaquePointer?) {
@@ -36,24 +37,25 @@ final class TLSContext {
     let isSet = roost_tls_require(raw, Self.versionMinimum)
     precondition(isSet == 1, "libssl knows TLS 1.2")
     roost_tls_keep_no_sessions(raw)
-    // A connection that is idle holds no record's buffer.
+    // An idle connection holds no buffer for a record.
     roost_tls_set_mode(raw, Int(SSL_MODE_RELEASE_BUFFERS))
-    // A renegotiation could change who the other side is in the middle of a stream; nobody needs one.
+    // A renegotiation could change the other side's identity in the middle of a stream; it is not needed.
     SSL_CTX_set_options(raw, UInt64(roost_tls_no_renegotiation))
   }
 
-  /// A client's.
+  /// The context of a client.
   ///
-  /// - Parameter authorityFile: certificates in PEM that are trusted beside the system's.
+  /// - Parameter authorityFile: certificates in PEM that are trusted in addition to the system's.
   convenience init(authorityFile: String?) throws(TrustFault) {
     self.init(TLS_client_method())
-    // A machine without any list is not told here: a relay's certificate is then signed by nobody it trusts.
+    // A machine without any list is not reported here: the certificate of each relay is then refused.
     SSL_CTX_set_default_verify_paths(raw)
     if let authorityFile { try trust(authorityFile) }
     ERR_clear_error()
   }
 
-  /// A server's, that asks clients for no certificate and gives no tickets: nothing is kept for who may come back.
+  /// The context of a server. It requests no certificate from clients, and gives no tickets: it keeps nothing for a
+  /// return.
   convenience init(_ identity: TLSIdentity) throws(IdentityFault) {
     self.init(TLS_server_method())
     SSL_CTX_set_options(raw, UInt64(roost_tls_no_ticket))
@@ -66,7 +68,7 @@ final class TLSContext {
 
   deinit { SSL_CTX_free(raw) }
 
-  /// Whether any authority was found on this machine so far.
+  /// Whether an authority was found on this machine so far.
   var knowsAuthorities: Bool {
     guard let store = SSL_CTX_get_cert_store(raw) else { return false }
     return OPENSSL_sk_num(X509_STORE_get0_objects(store)) > 0
@@ -84,16 +86,16 @@ final class TLSContext {
   }
 }
 
-/// libssl's words for an error.
+/// libssl's description of an error.
 func reason(of error: UInt) -> String {
   let number = roost_error_of_system(error)
   if number != 0 { return String(cString: strerror(number)) }
   return ERR_reason_error_string(error).map { String(cString: $0) } ?? "no reason given"
 }
 
-/// Makes a certificate count for this host only; says whether libssl took it.
+/// Makes a certificate valid for this host only; returns whether libssl accepted that.
 func requireHost(_ host: String, isAddress: Bool, _ parameters: OpaquePointer?) -> Bool {
-  // A host stands in the list of names: the common name is for people. And `*` is a whole label.
+  // The host must be in the list of names: the common name is for people. And `*` must be a whole label.
   X509_VERIFY_PARAM_set_hostflags(
     parameters, UInt32(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
   return isAddress
@@ -101,7 +103,7 @@ func requireHost(_ host: String, isAddress: Bool, _ parameters: OpaquePointer?) 
     : X509_VERIFY_PARAM_set1_host(parameters, host, host.utf8.count) == 1
 }
 
-/// A client that offers protocols, and ours not among them, would misunderstand all that comes.
+/// Refuses a client whose offered protocols do not include ours: it would misunderstand everything that it receives.
 private func choose(
   _ offered: UnsafePointer<UInt8>?, _ length: UInt32, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
   _ count: UnsafeMutablePointer<UInt8>?

@@ -2,58 +2,58 @@ internal import CTLS
 
 // One connection of libssl, between buffers: it knows no socket, no loop and no clock.
 //
-// Input is lent, not copied: `lend` puts a BIO over the caller's bytes for the length of a call, and says how many
-// libssl has left. libssl takes a record's header, then its body, and no byte behind it; so when the consumer wants no
-// more, everything it has not seen yet is still ciphertext with whoever lent it, and one record (16 KB) is all that can
-// be on the way. A record that has come in part is in libssl's own buffer, at most 17 KB, given back once the record is
-// whole.
+// Input is lent, not copied: `lend` puts a BIO over the caller's bytes for the length of a call, and returns how many
+// libssl has left. libssl takes a record's header, then its body, and no byte after it. So when the consumer wants no
+// more, everything that it has not seen yet is still ciphertext in the caller's hands, and at most one record (16 KB)
+// is on the way. A record that has arrived in part is in libssl's own buffer, at most 17 KB, which is freed once the
+// record is complete.
 //
-// Output goes to a memory BIO, and is taken out after each step. One step writes one record at most, or the handshake's
-// few, so that BIO stays small.
+// Output goes to a memory BIO, and is taken out after each step. One step writes at most one record, or the few of the
+// handshake, so that BIO stays small.
 //
-// Errors of libssl are in a queue of the thread, which others of this thread use too. It is emptied in front of each
-// call, so that `SSL_get_error` sees this call's errors, and behind it.
+// libssl's errors are in a queue of the thread, which other code of this thread uses too. The queue is emptied before
+// each call, so that `SSL_get_error` sees the errors of this call, and after it.
 
 /// One side of TLS, a client's or a server's, fed from memory.
 ///
-/// Shaking hands → open → over, by the other side's close_notify or by a failure. It belongs to one thread.
+/// Handshake → open → over, by the other side's close_notify or by a failure. It belongs to one thread.
 final class TLSEngine {
-  /// How far the handshake is.
+  /// The state of the handshake.
   enum Handshake: Equatable {
-    /// The stream is encrypted, and the other side is who it should be.
+    /// The stream is encrypted, and the other side has the right identity.
     case done
-    /// Nothing happens before more has come.
+    /// It continues when more input has arrived.
     case needsInput
-    /// It will come to nothing; an alert may be in the output.
+    /// It has failed; an alert may be in the output.
     case refused(TLSRefusal)
   }
 
-  /// What reading came to.
+  /// The result of reading.
   enum Reading: Equatable {
-    /// So many bytes were decrypted.
+    /// This many bytes were decrypted.
     case bytes(Int)
-    /// Nothing more before more has come.
+    /// Reading continues when more input has arrived.
     case needsInput
-    /// The other side has said that it sends nothing more.
+    /// The other side has announced that it sends nothing more.
     case ended
-    /// A record was not what the other side can have sent, or it sent an alert: libssl's words.
+    /// A record was not what the other side can have sent, or it sent an alert; with libssl's description.
     case failed(String)
   }
 
   private let context: TLSContext
   private let connection: OpaquePointer
-  /// What libssl reads from while nothing is lent.
+  /// The BIO that libssl reads from while nothing is lent.
   private let nothing: OpaquePointer
   private var output: OpaquePointer
   private var flaw: TLSRefusal?
-  /// The first bytes that came, two at most: whether this is TLS at all.
+  /// The first bytes that arrived, at most two: they show whether this is TLS at all.
   private var greeting: [UInt8] = []
   private var isOpen = false
   private var hasFailed = false
 
-  /// Most bytes of one record's contents.
+  /// The maximum of bytes in one record.
   static let recordByteCountMaximum = 16 << 10
-  /// An output BIO that was larger than this is replaced: it would keep its memory.
+  /// An output BIO that has grown larger than this is replaced, because it would keep its memory.
   private static let keptOutputByteCount = 4 << 10
 
   private init(_ context: TLSContext) {
@@ -69,20 +69,20 @@ final class TLSEngine {
     SSL_set0_wbio(connection, output)
   }
 
-  /// A client's, that will accept nobody but `host`, a name or an address without brackets.
+  /// The engine of a client that accepts only `host`, a name or an address without brackets.
   convenience init(_ context: TLSContext, host: String, isAddress: Bool) {
     self.init(context)
     SSL_set_connect_state(connection)
     let isExpecting = expect(host, isAddress: isAddress)
     precondition(isExpecting, "a host that was looked up can be expected")
-    // Else an intermediary that speaks HTTP/2 may take it for that.
+    // Without ALPN an intermediary that speaks HTTP/2 may expect that.
     let protocols = TLSContext.applicationProtocol
     SSL_set_alpn_protos(connection, protocols, UInt32(protocols.count))
     SSL_set_ex_data(connection, 0, Unmanaged.passUnretained(self).toOpaque())
     SSL_set_verify(connection, SSL_VERIFY_PEER) { isGood, store in noteFlaw(isGood, store) }
   }
 
-  /// A server's, that will accept anybody.
+  /// The engine of a server, which accepts any client.
   convenience init(accepting context: TLSContext) {
     self.init(context)
     SSL_set_accept_state(connection)
@@ -102,7 +102,7 @@ final class TLSEngine {
 
   /// Lets libssl read `bytes` in the calls that `body` makes.
   ///
-  /// - Returns: how many it has not read. They are to be lent again, with what comes behind them.
+  /// - Returns: how many bytes it has not read. The caller must lend them again, with those that follow.
   func lend(_ bytes: UnsafeRawBufferPointer, _ body: () -> Void) -> Int {
     guard bytes.count > 0, let input = roost_bio_lend(bytes.baseAddress, Int32(bytes.count)) else {
       body()
@@ -120,7 +120,7 @@ final class TLSEngine {
 
   // MARK: Steps
 
-  /// Goes on with the handshake as far as the input goes.
+  /// Continues the handshake with the input that has arrived.
   func shakeHands() -> Handshake {
     if !isTLS { return .refused(.noTLS) }
     ERR_clear_error()
@@ -151,7 +151,7 @@ final class TLSEngine {
     }
   }
 
-  /// Encrypts one record's contents; nothing happens after a failure, which reading tells.
+  /// Encrypts one record's contents; does nothing after a failure, which reading reports.
   func write(_ bytes: UnsafeRawBufferPointer) {
     precondition(bytes.count <= Self.recordByteCountMaximum, "one record at a time")
     guard isOpen, !hasFailed, bytes.count > 0 else { return }
@@ -161,7 +161,7 @@ final class TLSEngine {
     ERR_clear_error()
   }
 
-  /// Says that nothing more comes from here (close_notify).
+  /// Announces that nothing more comes from this side (close_notify).
   func sayGoodbye() {
     guard isOpen, !hasFailed else { return }
     ERR_clear_error()
@@ -169,7 +169,7 @@ final class TLSEngine {
     ERR_clear_error()
   }
 
-  /// Gives what is to be sent to `body`, and forgets it.
+  /// Passes the output to `body`, and forgets it.
   func takeOutput(_ body: (UnsafeRawBufferPointer) -> Void) {
     var start: UnsafeMutablePointer<CChar>?
     let count = roost_bio_contents(output, &start)
@@ -185,7 +185,7 @@ final class TLSEngine {
 
   // MARK: Refusals
 
-  /// Whether what came first can be a record of TLS: a handshake or an alert, of any version from SSL 3 on.
+  /// Whether the first bytes can be a record of TLS: a handshake or an alert, of any version from SSL 3 on.
   private var isTLS: Bool {
     if let kind = greeting.first, kind != 22, kind != 21 { return false }
     return greeting.count < 2 || greeting[1] == 3
@@ -197,7 +197,7 @@ final class TLSEngine {
     return TLSRefusal(error: error, isAlert: greeting == [21, 3])
   }
 
-  /// Called once for each thing that is wrong with a certificate; the first ends the handshake.
+  /// Called once for each fault of a certificate; the first one ends the handshake.
   fileprivate func note(_ code: Int32, of certificate: OpaquePointer?, depth: Int) {
     guard flaw == nil else { return }
     self.flaw = .certificate(
@@ -206,8 +206,8 @@ final class TLSEngine {
   }
 }
 
-/// What libssl calls for each certificate it has looked at. A C function cannot capture: the engine is with the
-/// connection.
+/// libssl calls this for each certificate that it has checked. A C function cannot capture, so the engine is stored
+/// with the connection.
 private func noteFlaw(_ isGood: Int32, _ store: OpaquePointer?) -> Int32 {
   guard isGood != 1 else { return 1 }
   guard let connection = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()),

@@ -9,7 +9,7 @@ enum HandshakeFailure: Error {
   case late
   case cancelled
 
-  /// As a client tells it.
+  /// The fault that a client reports.
   func fault(_ endpoint: WebSocketEndpoint) -> WebSocketFault {
     func fault(_ code: WebSocketFault.Code, _ detail: String, _ cause: LoopFault? = nil) -> WebSocketFault {
       WebSocketFault(code, endpoint: "\(endpoint)", detail: detail, cause: cause)
@@ -22,7 +22,7 @@ enum HandshakeFailure: Error {
     }
   }
 
-  /// As a server tells it, of a client at an address.
+  /// The fault that a server reports, about a client at an address.
   func fault(peer: String) -> WebSocketFault {
     func fault(_ code: WebSocketFault.Code, _ detail: String, _ cause: LoopFault? = nil) -> WebSocketFault {
       WebSocketFault(code, endpoint: peer, detail: detail, cause: cause)
@@ -36,14 +36,14 @@ enum HandshakeFailure: Error {
   }
 }
 
-/// The handshake over a stream. What came behind it stays, unread, in the stream.
+/// The handshake over a stream. Bytes after the handshake stay unread in the stream.
 @EventLoopActor
 final class HandshakeExchange {
   private let stream: ByteStream
   private let engine: TLSEngine
   private let timer = LoopTimer()
   private var continuation: CheckedContinuation<HandshakeFailure?, Never>?
-  /// Set when it is over before anybody waits.
+  /// Set if the exchange is cancelled before it begins.
   private var isCancelled = false
 
   init(_ stream: ByteStream, _ engine: TLSEngine) {
@@ -51,15 +51,15 @@ final class HandshakeExchange {
     self.engine = engine
   }
 
-  /// The stream encrypted; it does not read yet. Else the other side is told why, by an alert, and the stream is
-  /// closed.
+  /// The encrypted stream, which does not read yet. After a failure an alert tells the other side why, and the stream
+  /// is closed.
   func run(until deadline: Instant) async -> Result<TLSStream, HandshakeFailure> {
     if let failure = await exchange(until: deadline) {
       engine.takeOutput { stream.write($0) }
       stream.flushAndClose()
       return .failure(failure)
     }
-    // It can have failed since, when the last flight was written.
+    // The stream may have failed since, when the last flight was written.
     return stream.isClosed ? .failure(.refused(.cut)) : .success(TLSStream(stream, engine))
   }
 
@@ -113,7 +113,7 @@ final class HandshakeExchange {
   }
 
   private func finish(_ failure: HandshakeFailure?) {
-    // Here and now: what comes behind the last flight is not the handshake's.
+    // At once: bytes after the last flight do not belong to the handshake.
     stream.stopReading()
     continuation?.resume(returning: failure)
     continuation = nil

@@ -1,14 +1,14 @@
 internal import CTLS
 internal import Glibc
 
-// Who a server is: its certificate, those between it and an authority, and its key. What is wrong with the files is
-// found when they are read, not when the first client complains, and told in words that say which file to look at.
+// The identity of a server: its certificate, those between it and an authority, and its key. Faults in the files are
+// found when they are read, not when the first client complains, and the message says which file to check.
 
-/// Why a server cannot show who it is.
+/// Why a server has no usable identity.
 public struct IdentityFault: Error, Sendable, Equatable, CustomStringConvertible {
   /// The file.
   public let path: String
-  /// What is wrong with it, a sentence's end.
+  /// What is wrong with it, as the end of a sentence.
   public let detail: String
 
   /// `/etc/roost/key.pem: the key does not belong to the certificate in /etc/roost/certificate.pem`.
@@ -17,17 +17,17 @@ public struct IdentityFault: Error, Sendable, Equatable, CustomStringConvertible
 
 /// The files of a server's certificate and key.
 struct TLSIdentity {
-  /// The server's certificate in PEM, then those that vouch for it, the nearest first.
+  /// The server's certificate in PEM, then the intermediate ones, the nearest first.
   let certificateFile: String
-  /// The key in PEM, not under a passphrase. May be the same file.
+  /// The key in PEM, without a passphrase. May be the same file.
   let keyFile: String
 
-  /// By what it is seen that files are others than before.
+  /// What shows that the files have changed.
   struct Stamps: Equatable {
     fileprivate var values: [Int] = []
   }
 
-  /// As the files are now; a file that is not there has a stamp as well.
+  /// The stamps of the files now; a file that does not exist has a stamp too.
   var stamps: Stamps {
     var stamps = Stamps()
     for path in [certificateFile, keyFile] {
@@ -44,10 +44,10 @@ struct TLSIdentity {
     return stamps
   }
 
-  /// Reads both into a context and looks whether they are good.
+  /// Reads both into a context and checks them.
   ///
   /// - Throws: for a file that cannot be read or is not what it should be, for a key of another certificate, and for a
-  ///   certificate whose time is over or has not come.
+  ///   certificate that has expired or is not valid yet.
   func load(into context: OpaquePointer) throws(IdentityFault) {
     for path in [certificateFile, keyFile] where access(path, R_OK) != 0 {
       throw IdentityFault(path: path, detail: "it cannot be read: \(String(cString: strerror(errno)))")
@@ -56,7 +56,7 @@ struct TLSIdentity {
     guard SSL_CTX_use_certificate_chain_file(context, certificateFile) == 1,
       let certificate = SSL_CTX_get0_certificate(context)
     else { throw fault(certificateFile, missing: "there is no certificate in PEM in it") }
-    // libssl would ask at the terminal.
+    // libssl would ask for a passphrase at the terminal.
     SSL_CTX_set_default_passwd_cb(context) { _, _, _, _ in -1 }
     ERR_clear_error()
     let status = SSL_CTX_use_PrivateKey_file(context, keyFile, SSL_FILETYPE_PEM)
@@ -77,9 +77,9 @@ struct TLSIdentity {
     }
   }
 
-  /// Whatever libssl says of a file that holds something else, a person is told what is missing; a key that cannot be
-  /// had for want of its passphrase is not, nor is a file that a sandbox keeps closed though its mode opens it. Its
-  /// reasons may be several.
+  /// The fault of a file that holds something else: whatever libssl says, the message names what is missing. The
+  /// exceptions are a key that needs a passphrase, and a file that a sandbox denies although its mode allows reading.
+  /// libssl may have several reasons in its queue.
   private func fault(_ path: String, missing: String) -> IdentityFault {
     var isClosed = false
     var number: Int32 = 0

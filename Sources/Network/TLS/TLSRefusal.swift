@@ -1,40 +1,40 @@
 internal import CTLS
 
-// Why a handshake came to nothing, in the words of somebody who wants to reach a relay. libssl's own ("wrong version
-// number", "unable to get local issuer certificate") say what it met, and not what that means.
+// Why a handshake failed, in words for a person who wants to reach a relay. libssl's own words ("wrong version number",
+// "unable to get local issuer certificate") name the symptom and not its meaning.
 
 /// What is wrong with the certificate of the other side.
 enum CertificateFlaw: Equatable {
-  /// Its time is over.
+  /// It has expired.
   case expired
-  /// Its time has not come.
+  /// It is not valid yet.
   case notYetValid
-  /// It is for others.
+  /// It is for other hosts.
   case wrongHost
   /// It is signed with its own key.
   case selfSigned
-  /// Whoever signed it is not known here.
+  /// Its signer is not known here.
   case unknownAuthority
-  /// libssl's words for another one.
+  /// Another flaw, with libssl's description.
   case other(String)
 }
 
 /// Why a handshake ended without a stream.
 enum TLSRefusal: Error, Equatable {
-  /// The certificate, or one on the way from it to an authority (`depth` above 0), is not good.
+  /// The certificate, or one between it and an authority (`depth` above 0), is not good.
   case certificate(CertificateFlaw, CertificateGlance, depth: Int, knowsAuthorities: Bool)
-  /// What came was no TLS at all.
+  /// What arrived was not TLS.
   case noTLS
-  /// The other side speaks only what is older than TLS 1.2.
+  /// The other side speaks only versions older than TLS 1.2.
   case tooOld
   /// The other side's alert (RFC 8446, 6.2), with its number.
   case alert(UInt8, String)
   /// The stream ended during the handshake.
   case cut
-  /// libssl's words for another reason.
+  /// Another reason, with libssl's description.
   case other(String)
 
-  /// A sentence's end for a person, with the host as it was dialled, and how what has no TLS is dialled.
+  /// The end of a sentence for a person, with the host as it was dialled, and how to dial a server without TLS.
   func words(host: String, plain: String = "a relay without it is dialled as ws://") -> String {
     switch self {
     case .certificate(let flaw, let certificate, let depth, let knowsAuthorities):
@@ -51,7 +51,7 @@ enum TLSRefusal: Error, Equatable {
     }
   }
 
-  /// A sentence's end about a client.
+  /// The end of a sentence about a client.
   var wordsOfServer: String {
     switch self {
     case .noTLS: "what came is no TLS"
@@ -76,7 +76,7 @@ enum TLSRefusal: Error, Equatable {
     }
   }
 
-  /// Of a certificate between the server's and an authority's.
+  /// The end of a sentence about a certificate between the server's and an authority's.
   private static func words(
     _ host: String, _ flaw: CertificateFlaw, authority: CertificateGlance
   ) -> String {
@@ -110,7 +110,7 @@ enum TLSRefusal: Error, Equatable {
 // MARK: What libssl says
 
 extension CertificateFlaw {
-  /// What libssl's number for a flaw means.
+  /// The meaning of libssl's number for a flaw.
   init(_ code: Int32) {
     switch code {
     case X509_V_ERR_CERT_HAS_EXPIRED: self = .expired
@@ -126,14 +126,14 @@ extension CertificateFlaw {
 }
 
 extension TLSRefusal {
-  /// libssl's reasons from here on are alerts of the other side (SSL_AD_REASON_OFFSET).
+  /// libssl's reasons from this number on are alerts of the other side (SSL_AD_REASON_OFFSET).
   private static let alertOffset: Int32 = 1_000
   private static let protocolVersionAlert: Int32 = 70
 
-  /// What libssl's error means where it is not about a certificate.
+  /// The meaning of libssl's error, if it is not about a certificate.
   ///
-  /// - Parameter isAlert: whether what came first was an alert: a version that we do not speak is then no other
-  ///   protocol.
+  /// - Parameter isAlert: whether the first bytes were an alert. Then an unsupported version is an old TLS, and not
+  ///   another protocol.
   init(error: UInt, isAlert: Bool = false) {
     let number = roost_error_reason(error)
     switch number {

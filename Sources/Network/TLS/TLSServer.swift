@@ -5,15 +5,15 @@ public import WebSocket
 
 /// TLS for a `WebSocketServer`, by OpenSSL: version 1.2 or 1.3, with the server's certificate and key.
 ///
-/// Clients are asked for no certificate; `http/1.1` is the only protocol inside. One of it serves all connections of a
-/// process; each takes some 20 KB during its life (decision 0010).
+/// It requests no certificate from clients; `http/1.1` is the only protocol inside. One server serves all connections
+/// of a process; each takes some 20 KB during its life (decision 0010).
 @EventLoopActor
 public final class TLSServer: ServerSecurity {
-  /// Whom the certificate is for, and until when: `localhost, 127.0.0.1, until 2027-11-21`.
+  /// The hosts of the certificate, and its end: `localhost, 127.0.0.1, until 2027-11-21`.
   public private(set) var certificate: String
 
-  /// Called when the files were others than before and were read again by themselves: whom the certificate is for now,
-  /// or why all stays as it was.
+  /// Called when the files have changed and the server has read them again without a request: with the hosts of the
+  /// certificate now, or with the reason why it keeps the old one.
   public var onRenewal: (@EventLoopActor (Result<String, IdentityFault>) -> Void)?
 
   private let identity: TLSIdentity
@@ -21,16 +21,16 @@ public final class TLSServer: ServerSecurity {
   private var stamps: TLSIdentity.Stamps
   private var nextLook: Instant
 
-  /// How often it is looked, when somebody comes, whether the files are others than before.
+  /// How often a new connection checks whether the files have changed.
   private static let lookMilliseconds: UInt64 = 5_000
 
   /// A server with a certificate.
   ///
   /// - Parameters:
-  ///   - certificateFile: in PEM, the server's own first, then those that vouch for it.
+  ///   - certificateFile: in PEM, the server's own certificate first, then the intermediate ones.
   ///   - keyFile: the key in PEM, without a passphrase; may be the same file.
-  /// - Throws: in words for whoever keeps the files: one that cannot be read or holds something else, a key that does
-  ///   not belong to the certificate, a certificate whose time is over or has not come.
+  /// - Throws: in words for the person who keeps the files: for a file that cannot be read or holds something else, a
+  ///   key that does not belong to the certificate, a certificate that has expired or is not valid yet.
   public init(certificateFile: String, keyFile: String) throws(IdentityFault) {
     identity = TLSIdentity(certificateFile: certificateFile, keyFile: keyFile)
     stamps = identity.stamps
@@ -39,9 +39,9 @@ public final class TLSServer: ServerSecurity {
     certificate = Self.words(context)
   }
 
-  /// Reads the files again, for the connections that come from now on. If it throws, all stays as it was.
+  /// Reads the files again, for the connections from now on. If it throws, nothing changes.
   ///
-  /// - Returns: whether they are others than before.
+  /// - Returns: whether the files have changed.
   @discardableResult
   public func reload() throws(IdentityFault) -> Bool {
     let present = identity.stamps
@@ -51,9 +51,9 @@ public final class TLSServer: ServerSecurity {
     return present != stamps
   }
 
-  /// A certificate is renewed every few weeks, by a program that need not know of us. Two looks at the file system for
-  /// whoever comes first after a while find that out, and an idle server does nothing. Files that cannot be taken, the
-  /// certificate before its key perhaps, are told once and looked at again when they change.
+  /// Another program renews a certificate every few weeks and need not know of this one. The first connection after a
+  /// while checks the two files, which finds the renewal, and an idle server does nothing. Files that cannot be used,
+  /// perhaps because the certificate was written before its key, are reported once and read again when they change.
   private func renewWhenChanged() {
     let now = EventLoop.process.now
     guard now >= nextLook else { return }

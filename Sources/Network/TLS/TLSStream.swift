@@ -4,19 +4,20 @@ internal import WebSocket
 
 // An encrypted stream over a `ByteStream`, with the same contract.
 //
-// Back-pressure. Once the consumer has stopped reading nothing is decrypted: what had been read from the socket stays
-// with the `ByteStream` as ciphertext (one read of it), the socket is not read, and TCP holds the other side back. Here
-// remain at most the decrypted bytes that the consumer left unused, of the one round in which it stopped (64 KB).
+// Back-pressure. Once the consumer has stopped reading, nothing is decrypted: bytes already read from the socket stay
+// in the `ByteStream` as ciphertext (one read of it), the socket is not read, and TCP slows the other side down. Here
+// only the decrypted bytes remain that the consumer left unused in the round in which it stopped (at most 64 KB).
 //
-// A round decrypts into memory that lives for the round only, with what the consumer left before in front; so an idle
-// stream holds no decrypted memory, and rounds of several streams may be nested, as when one's message resumes another.
-// What becomes readable by `startReading` is read at the end of the turn, never inside that call.
+// A round decrypts into memory that lives only for the round, after the bytes that the consumer left before. So an idle
+// stream holds no decrypted memory, and rounds of several streams may be nested, as when a message of one resumes
+// another. Bytes that `startReading` makes readable are read at the end of the turn, never inside that call.
 //
-// Output is encrypted at once and waits, if it must, as ciphertext in the `ByteStream`, which counts and bounds it.
+// Output is encrypted at once. If it must wait, it waits as ciphertext in the `ByteStream`, which counts and bounds it.
 //
-// End. Whoever closes says close_notify first, as far as the socket takes it; nobody waits for the answer. A stream
-// that ends without it may have been cut by somebody between, so its end is told as a fault. The WebSocket above needs
-// no more: its close frame says whether all has come.
+// End. `finishWriting` and `flushAndClose` send close_notify first, if the socket takes it, and do not wait for the
+// answer; `close` sends nothing. A stream that ends without close_notify may have been cut by an attacker on the way,
+// so its end is reported as a fault. The WebSocket above needs no more: its close frame says whether everything has
+// arrived.
 
 /// A TLS connection as a transport.
 @EventLoopActor
@@ -27,19 +28,19 @@ final class TLSStream: ByteTransport {
 
   private let stream: ByteStream
   private let engine: TLSEngine
-  /// What was decrypted and not used.
+  /// Bytes that were decrypted and not used.
   private var rest: [UInt8] = []
   private var wantsReading = false
   private var isOffering = false
   private var isContinuing = false
   private var isOver = false
 
-  /// Decrypted bytes offered at once.
+  /// Decrypted bytes that are offered at once.
   private static let roundByteCount = 4 * TLSEngine.recordByteCountMaximum
-  /// Unused decrypted bytes above which the stream ends with ENOBUFS, as a bare one does.
+  /// Above this many unused decrypted bytes the stream ends with ENOBUFS, like a stream without TLS.
   private static let restLimit = 2 << 20
 
-  /// Takes over a stream whose handshake is done, and which does not read.
+  /// Takes over a stream after its handshake, while it does not read.
   init(_ stream: ByteStream, _ engine: TLSEngine) {
     self.stream = stream
     self.engine = engine
@@ -78,7 +79,7 @@ final class TLSStream: ByteTransport {
     }
   }
 
-  /// First what libssl has of a record, then what the stream has kept.
+  /// First the part of a record that libssl has, then what the stream has kept.
   private func continueReading() {
     isContinuing = false
     guard wantsReading, !isOffering, !isOver else { return }
@@ -102,7 +103,7 @@ final class TLSStream: ByteTransport {
     return isOver ? bytes.count : bytes.count - unread
   }
 
-  /// Decrypts as much as a round holds, and offers it behind what was left before.
+  /// Decrypts as much as a round holds, and offers it after the bytes that were left before.
   private func readRound() -> TLSEngine.Reading {
     var outcome = TLSEngine.Reading.needsInput
     withRound(of: rest.count + Self.roundByteCount) { round in

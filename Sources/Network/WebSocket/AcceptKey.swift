@@ -1,6 +1,6 @@
-// RFC 6455 proves with SHA-1 that the server has read the request, and is no cache that repeats an old answer. It is no
-// security: the digest is not secret and SHA-1 needs no strength here. Two pages of arithmetic are cheaper than a
-// dependency of this target on a cryptographic library; nothing else may use them, hence internal.
+// In RFC 6455, SHA-1 proves that the server has read the request and is not a cache that repeats an old answer. It
+// provides no security: the digest is not secret, and SHA-1 needs no strength here. Two pages of arithmetic are cheaper
+// than making this target depend on a cryptographic library; no other code may use them, hence internal.
 
 /// The answer a server must give to the key of an upgrade request (RFC 6455, 4.2.2).
 enum AcceptKey {

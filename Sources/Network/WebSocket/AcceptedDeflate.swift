@@ -1,25 +1,26 @@
-// permessage-deflate (RFC 7692) as a server agrees to it.
+// permessage-deflate (RFC 7692), as a server accepts it.
 //
-// The answer is always that nobody keeps a window from one message to the next. A window is 32 KB at least, and ten
-// thousand connections that once brought a compressed message would keep ten thousand. So a message is inflated with
-// what lives for that message, and all messages that are compressed here share one compressor. A server may say both
-// parameters without their having been offered (7.1.1).
+// The answer is always that neither side keeps a window from one message to the next. A window is at least 32 KB, and
+// ten thousand connections that once received a compressed message would keep ten thousand. So the state for inflating
+// a message lives only for that message, and all messages that are compressed here share one compressor. A server may
+// set both parameters even if they were not offered (7.1.1).
 //
-// The client's window may be as large as it likes, since it lives for one message: `client_max_window_bits` is taken
-// note of and not answered. `server_max_window_bits` binds us and must be answered (7.1.2.1). A window of 8 bits is one
-// that zlib cannot write for: it is agreed to, and nothing is compressed.
+// The client's window may have any size, because it lives for one message: `client_max_window_bits` is checked and not
+// answered. `server_max_window_bits` binds this side and must be answered (7.1.2.1). zlib cannot write for a window of
+// 8 bits: it is accepted, and then nothing is compressed.
 //
-// An offer that has an unknown parameter, one twice, or one with a value that makes no sense is declined, and the next
-// is looked at (5.1, 7). If none is left the connection continues without compression.
+// An offer with an unknown parameter, a repeated one, or a meaningless value is declined, and the next one is tried
+// (5.1, 7). If no offer is left, the connection continues without compression.
 
 /// An offer of permessage-deflate that was accepted.
 struct AcceptedDeflate: Equatable {
-  /// The window that the client has for what we compress is 2 to this power, if it named one.
+  /// The client's window for messages that are compressed here is 2 to this power, if it named one.
   let sendingWindowBits: Int?
 
-  /// Takes the first offer that can be taken; nil if there is none.
+  /// Accepts the first offer that is acceptable; nil if no offer is.
   ///
-  /// - Parameter offers: the value of `Sec-WebSocket-Extensions`, with commas between if it came more than once.
+  /// - Parameter offers: the value of `Sec-WebSocket-Extensions`, with commas between the values if the field occurs
+  ///   more than once.
   init?(offers: String) {
     for offer in Self.split(offers[...], at: ",") {
       if let accepted = Self(offer: offer) {
@@ -52,7 +53,7 @@ struct AcceptedDeflate: Equatable {
     sendingWindowBits = bits
   }
 
-  /// What is answered.
+  /// The answer to the offer.
   var answer: String {
     let window = sendingWindowBits.map { "; server_max_window_bits=\($0)" } ?? ""
     return DeflateAgreement.name + "; server_no_context_takeover; client_no_context_takeover" + window

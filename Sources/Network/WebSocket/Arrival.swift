@@ -3,21 +3,21 @@ internal import EventLoop
 
 // A connection from its acceptance to its answer: TLS if there is any, the head, the decision.
 //
-// What is decided is done at the end of the turn, never inside the transport's call: a WebSocket may then be started at
-// once, and finds what came behind the head where the transport keeps it.
+// A decision takes effect at the end of the turn, never inside the transport's call: a WebSocket may then be started at
+// once, and finds the bytes after the head in the transport.
 
-/// One connection of which it is not known yet what it wants.
+/// One connection whose request is not known yet.
 @EventLoopActor
 final class Arrival {
-  /// What came of it.
+  /// The result.
   enum Outcome {
-    /// A proper head; the transport does not read.
+    /// A valid head; the transport does not read.
     case head(HTTPRequestHead, any ByteTransport)
-    /// A head that is none, or none in time; the transport is there for an answer.
+    /// An invalid head, or no head in time; the transport is there for an answer.
     case refused(HTTPRequestRefusal, any ByteTransport)
-    /// It is gone, and closed.
+    /// The connection was cut, and is closed.
     case cut(isLate: Bool)
-    /// TLS came to nothing, and it is closed.
+    /// The TLS handshake failed, and the connection is closed.
     case unencrypted
   }
 
@@ -28,7 +28,7 @@ final class Arrival {
   private var task: Task<Void, Never>?
   private var onOutcome: (@EventLoopActor (Outcome) -> Void)?
 
-  /// Begins; `onOutcome` is called once, not before this has returned, unless ``cut()`` comes first.
+  /// Begins. `onOutcome` is called once, and not before this returns, unless ``cut()`` comes first.
   init(
     _ stream: ByteStream, security: (any ServerSecurity)?, milliseconds: UInt64,
     onOutcome: @escaping @EventLoopActor (Outcome) -> Void
@@ -86,7 +86,7 @@ final class Arrival {
     settle(.refused(.late, transport))
   }
 
-  /// Gives it up.
+  /// Gives up the connection.
   func cut(isLate: Bool) {
     task?.cancel()
     if transport == nil, task == nil { stream.close() }
@@ -94,7 +94,7 @@ final class Arrival {
     finish(.cut(isLate: isLate))
   }
 
-  /// Nothing more is taken; the rest comes at the turn's end, unless the other side is gone by then.
+  /// Reads nothing more; the outcome follows at the end of the turn, unless the connection has ended by then.
   private func settle(_ outcome: Outcome) {
     transport?.stopReading()
     timer.cancel()

@@ -1,17 +1,17 @@
-// permessage-deflate (RFC 7692), as a client that never compresses asks for it.
+// permessage-deflate (RFC 7692), as requested by a client that never compresses.
 //
-// What a relay sends us is a hundred times what we send it, and events in JSON shrink to a third. So the offer is for
-// the server's messages: it may keep its window from one message to the next, which is where most of the gain is, since
-// one event looks like the other; the price is 40 KB here for a connection that has brought a compressed message, and
-// nothing for one that has not. What we send is short, goes uncompressed, as the RFC allows, and says so by
-// `client_no_context_takeover`, so that a server need not keep a window for us.
+// A relay sends a hundred times as much as its client, and events in JSON shrink to a third. So the offer is for the
+// server's messages. The server may keep its window from one message to the next, where most of the gain is, because
+// events resemble each other. The price is 40 KB here for a connection that has received a compressed message, and
+// nothing for other connections. The client's messages are short and go uncompressed, as the RFC allows;
+// `client_no_context_takeover` announces that, so that a server need not keep a window for them.
 //
-// The answer is held to the letter: an element that was not offered, a parameter that is not known, stands twice or has
-// no sense ends the upgrade. To go on with a server that means something else is to read garbage.
+// The answer is checked strictly: an element that was not offered, or a parameter that is unknown, repeated or
+// meaningless, ends the upgrade. Continuing with a server that means something else would be reading garbage.
 
 /// What client and server agreed on about compressed messages.
 struct DeflateAgreement: Equatable {
-  /// Whether the server's messages may refer to its earlier ones; each stands alone without it.
+  /// Whether the server's messages may refer to its earlier ones; otherwise each message is independent.
   var keepsWindow = true
   /// The server's window is 2 to this power, 8 to 15.
   var windowBits = 15
@@ -21,8 +21,8 @@ struct DeflateAgreement: Equatable {
   /// What is offered.
   static let offer = "permessage-deflate; client_no_context_takeover"
 
-  /// Reads the server's answer, the value of `Sec-WebSocket-Extensions` with commas between if it came more than once;
-  /// nil when it is not an answer to ``offer``.
+  /// Reads the server's answer: the value of `Sec-WebSocket-Extensions`, with commas between the values if the field
+  /// occurs more than once. Nil if it is not an answer to ``offer``.
   init?(answer: String) {
     var parts = answer.split(separator: ";", omittingEmptySubsequences: false).map { Self.trimmed($0) }[...]
     guard parts.popFirst() == Self.name else { return nil }
@@ -46,7 +46,7 @@ struct DeflateAgreement: Equatable {
     self.windowBits = windowBits
   }
 
-  /// 8 to 15, without a leading zero; may stand in quotes.
+  /// 8 to 15, without a leading zero; may be in quotes.
   static func bits(_ text: String) -> Int? {
     let isQuoted = text.count >= 2 && text.hasPrefix("\"") && text.hasSuffix("\"")
     let digits = isQuoted ? String(text.dropFirst().dropLast()) : text

@@ -1,20 +1,20 @@
 internal import CZlib
 
-// What is compressed here: whole messages, each by itself, by one compressor for all connections.
+// Compression of outgoing messages: whole messages, each independent, by one compressor for all connections.
 //
-// A compressor takes 260 KB at a window of 15 bits, and is needed for the microseconds of one message. Clients that
-// have named a smaller window get one of their own size; there are six such sizes at most, and all of them together
-// take less than the first.
+// A compressor takes 260 KB at a window of 15 bits, and is needed only for the microseconds of one message. Clients
+// that have named a smaller window get a compressor of that size; there are at most six such sizes, and all of them
+// together take less than the first.
 
-/// Compresses messages that refer to no other message.
+/// Compresses messages that do not refer to other messages.
 final class Deflater {
   private var streams: [Int: UnsafeMutablePointer<z_stream>] = [:]
 
-  /// Windows that zlib can write for.
+  /// The windows that zlib can write for.
   private static let windowBits = 9...15
-  /// Of 1 to 9: two thirds of the gain of 9 for a third of its time.
+  /// Of 1 to 9: level 4 has two thirds of the gain of 9 in a third of its time.
   private static let level: Int32 = 4
-  /// What every message ends with, and what is not sent.
+  /// The end of every message, which is not sent.
   private static let tailByteCount = 4
 
   deinit {
@@ -24,7 +24,7 @@ final class Deflater {
     }
   }
 
-  /// The message compressed; nil when that would not make it shorter.
+  /// The compressed message; nil if it would not be shorter.
   func deflate(_ message: UnsafeRawBufferPointer, windowBits: Int) -> [UInt8]? {
     guard Self.windowBits.contains(windowBits), message.count > Self.tailByteCount,
       message.count <= Int(UInt32.max) >> 1
@@ -35,13 +35,13 @@ final class Deflater {
     stream.pointee.next_in = UnsafeMutableRawPointer(mutating: message.baseAddress)?
       .assumingMemoryBound(to: UInt8.self)
     stream.pointee.avail_in = UInt32(message.count)
-    // What does not fit is not worth it.
+    // A result that does not fit is not worth sending.
     let room = message.count + Self.tailByteCount - 1
     let packed = [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
       stream.pointee.next_out = buffer.baseAddress
       stream.pointee.avail_out = UInt32(room)
       let status = CZlib.deflate(stream, Z_SYNC_FLUSH)
-      // A flush that filled the room to its last byte may have more to say.
+      // After a flush that filled the room to its last byte, more output may follow.
       let isDone = status == Z_OK && stream.pointee.avail_out > 0
       count = isDone ? room - Int(stream.pointee.avail_out) - Self.tailByteCount : 0
     }
@@ -62,10 +62,10 @@ final class Deflater {
 
 /// How the messages of one connection are compressed.
 struct FramePacking {
-  /// Shared with other connections.
+  /// Shared by several connections.
   let deflater: Deflater
-  /// The other side's window.
+  /// The other side's window, as a power of 2.
   let windowBits: Int
-  /// Shorter messages go as they are.
+  /// Shorter messages are not compressed.
   let byteCountMinimum: Int
 }

@@ -1,11 +1,12 @@
 internal import EventLoop
 
-// How a server leaves. To close a socket while the other side still sends throws away what that has not read yet: the
-// kernel answers its bytes with a reset, and the reset overtakes our answer. So the last words are written, the stream
-// is ended in our direction only, and what still comes is read and dropped, until the other side ends its own. All of
-// that is bounded: in time while our words wait to be taken, in time and bytes after that.
+// How a server ends a connection. If it closes a socket while the other side still sends, the other side loses what it
+// has not read yet: the kernel answers its bytes with a reset, and the reset overtakes the server's answer. So the
+// server writes its last bytes, ends only its own direction of the stream, and reads and drops what still arrives until
+// the other side ends its direction. All of that is bounded: in time while the last bytes wait, in time and bytes after
+// that.
 
-/// The last words of a connection, and the wait until they are read. Holds itself until it is over.
+/// The last bytes of a connection, and the wait until the other side has read them. Retains itself until it is over.
 @EventLoopActor
 final class Farewell {
   private let transport: any ByteTransport
@@ -15,15 +16,15 @@ final class Farewell {
   private var droppedByteCount = 0
   private var isOver = false
 
-  /// Bytes that are read and dropped; one who sends more does not listen.
+  /// The maximum of bytes that are read and dropped; a client that sends more does not read.
   private static let droppedByteCountMaximum = 1 << 20
 
   /// Takes a transport over.
   ///
   /// - Parameters:
-  ///   - bytes: the last words.
-  ///   - writeMilliseconds: time for the other side to take them.
-  ///   - lingerMilliseconds: time from then on for it to close.
+  ///   - bytes: the last bytes.
+  ///   - writeMilliseconds: the time for the other side to take them.
+  ///   - lingerMilliseconds: the time after that for it to close.
   ///   - onGone: called once, when the transport is closed.
   @discardableResult
   init(
@@ -60,7 +61,7 @@ final class Farewell {
     return count
   }
 
-  /// Cuts it short.
+  /// Ends it early.
   func finish() {
     guard !isOver else { return }
     isOver = true

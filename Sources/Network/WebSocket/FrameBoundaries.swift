@@ -1,32 +1,32 @@
 // Where the frames of a stream begin, so that close frames are read here and not by wslay.
 //
-// wslay 1.1.1 leaves out the code, two bytes, when it looks whether the reason of a close is UTF-8: of every piece that
-// it was given, and not of the first only. So a good reason whose frame comes in two reads may look bad, and a bad one
-// good. And it knows the codes of RFC 6455 only: to be told "service restart" (1012) or "try again later" (1013), which
-// IANA's registry has since, it takes for a violation. A close frame has at most 131 bytes; what has come of it waits,
-// unread, until the rest is there.
+// When wslay 1.1.1 checks that the reason of a close is UTF-8, it skips the two bytes of the code. But it skips two
+// bytes of every piece of the payload that it receives, not only of the first. So a valid reason whose frame arrives in
+// two reads may be rejected, and an invalid one accepted. Also, it knows the codes of RFC 6455 only: it takes "service
+// restart" (1012) and "try again later" (1013), which IANA's registry has added, for violations. A close frame has at
+// most 131 bytes; its first part waits, unread, until the rest has arrived.
 
 /// Follows the headers of the other side's frames (RFC 6455, 5.2).
 struct FrameBoundaries {
   /// Whether the other side masks its frames, as clients do.
   private let isMasked: Bool
-  /// Bytes of the present frame's payload that are still to come.
+  /// Bytes of the current frame's payload that have not arrived yet.
   private var payloadByteCount: UInt64 = 0
-  /// What has come of a header that is not whole.
+  /// The part that has arrived of an incomplete header.
   private var header: [UInt8] = []
 
-  /// A final close frame without reserved bits; any other form is left to wslay, which says at once what is wrong.
+  /// A final close frame without reserved bits; wslay gets every other form, and says at once what is wrong with it.
   private static let closeStart: UInt8 = 0x88
-  /// Longest payload of a control frame.
+  /// The longest payload of a control frame.
   private static let controlByteCountMaximum = 125
 
-  /// Of the frames that go to `role`.
+  /// The boundaries of frames that go to `role`.
   init(to role: WebSocketRole) { isMasked = role == .server }
 
-  /// Whether what has gone on ends with a frame.
+  /// Whether the bytes passed on so far end with a whole frame.
   var isBetweenFrames: Bool { payloadByteCount == 0 && header.isEmpty }
 
-  /// How many of the bytes may go on to wslay, at most `capacity`: all, or those in front of a close frame.
+  /// How many of the bytes may go to wslay, at most `capacity`: all, or those before a close frame.
   mutating func pass(_ input: UnsafeRawBufferPointer, capacity: Int) -> Int {
     let end = min(capacity, input.count)
     var position = 0
@@ -46,7 +46,7 @@ struct FrameBoundaries {
     return end
   }
 
-  /// The close frame that the bytes begin with, if it is whole: its length, and its payload unmasked.
+  /// The close frame at the beginning of the bytes, if it is complete: its length, and its payload unmasked.
   func closeFrame(in input: UnsafeRawBufferPointer) -> (byteCount: Int, payload: [UInt8])? {
     guard isBetweenFrames, input.count >= 2, mayBeClose(input[...]) else { return nil }
     let headerByteCount = isMasked ? 6 : 2
@@ -58,8 +58,8 @@ struct FrameBoundaries {
     return (byteCount, payload)
   }
 
-  /// Whether what begins there is a close frame as far as it has come. One that is too long, or not masked as it should
-  /// be, is none.
+  /// Whether the bytes that have arrived can be the beginning of a close frame. A frame that is too long, or has the
+  /// wrong masking, is no such frame.
   private func mayBeClose(_ rest: Slice<UnsafeRawBufferPointer>) -> Bool {
     guard rest.first == Self.closeStart else { return false }
     guard let length = rest.dropFirst().first else { return true }

@@ -2,33 +2,32 @@ internal import CWslay
 
 // wslay, fed from memory.
 //
-// wslay pulls: `wslay_event_recv` asks a callback for bytes until there are none, and calls others with what it found.
-// Here the bytes are the caller's buffer, so one call to `receive` works off one read. wslay's own buffering of
-// messages is off: it allocates what a frame's header announces, and an announcement is not worth a megabyte. Chunks
-// are collected here instead, and memory grows with received bytes only.
+// wslay pulls: `wslay_event_recv` calls one callback for bytes until it returns none, and other callbacks with what it
+// found. Here the bytes are the caller's buffer, so one call to `receive` processes one read. wslay's own buffering of
+// messages is off: it allocates the size that a frame's header announces, and an announcement must not cost a megabyte.
+// The codec collects chunks itself, and its memory grows with received bytes only.
 //
-// wslay reads ahead up to 4 KB. When the consumer says `hold`, messages that were in those bytes already are kept in
-// `held` (at most 4 KB of payload by construction); no byte beyond them is taken until `release`.
+// wslay reads ahead up to 4 KB. When the consumer calls `hold`, messages in bytes that wslay has read already are kept
+// in `held` (at most 4 KB of payload by construction); no byte after them is taken until `release`.
 //
-// Where compression was agreed on, a message with RSV1 is collected as it comes, inflated when it is delivered, and
-// only then looked at: its size against the bound, a text for UTF-8. What is held is held compressed: 4 KB could be 4
-// MB.
+// If compression was agreed on, a message with RSV1 is collected as it arrives, inflated when it is delivered, and only
+// then checked: its size against the bound, a text for UTF-8. A held message is held compressed: 4 KB could be 4 MB.
 //
-// wslay's context takes 9 KB, most of it two buffers. A connection that is idle has none: it is made for the bytes that
-// come, and freed behind a whole message, when there is nothing in it worth keeping. That costs some hundred
-// nanoseconds a read, and saves 90 MB where ten thousand connections wait. Once a close is under way it stays, because
-// it knows what was said.
+// wslay's context takes 9 KB, most of it two buffers. An idle connection has no context: it is made when bytes arrive,
+// and freed after a whole message if it contains nothing worth keeping. That costs some hundred nanoseconds a read, and
+// saves 90 MB if ten thousand connections are idle. During a close the context stays, because it knows which frames
+// were sent.
 //
-// What we send does not go through wslay, which would allocate and copy for it (see FrameWriter). Close frames are the
-// exception: wslay must see ours, or it would reply to the peer's reply.
+// Outgoing messages do not go through wslay, which would allocate and copy for them (see FrameWriter). Close frames are
+// the exception: wslay must see ours, or it would reply to the peer's reply.
 //
-// The class knows no socket and no loop. wslay holds its address, unretained, for as long as a context lives.
+// The class knows no socket and no loop. wslay holds its address, unretained, as long as a context lives.
 
 /// RFC 6455 framing in memory, for both roles: bytes to messages, messages to bytes.
 final class FrameCodec {
-  /// How the framing ended. None of these can be left again.
+  /// How the framing ended. It never continues after one of these.
   enum Ending: Equatable {
-    /// A close frame came; the answer to it is in the output.
+    /// A close frame arrived; the reply is in the output.
     case closedByPeer(code: UInt16, reason: String)
     /// The peer broke the protocol or the limit; our close frame is in the output.
     case violation(code: UInt16)
@@ -36,15 +35,15 @@ final class FrameCodec {
 
   /// Called with each message; its bytes are valid during the call.
   var onMessage: ((WebSocketMessageKind, UnsafeRawBufferPointer) -> Void)?
-  /// Bytes to be sent; whoever sends them takes them out with ``takeOutput()``.
+  /// Bytes to be sent; the sender removes them with ``takeOutput()``.
   fileprivate(set) var output: [UInt8] = []
   /// Set once the framing has ended.
   private(set) var ending: Ending?
-  /// Whether no more input is taken for now.
+  /// Whether no input is taken at present.
   private(set) var isHolding = false
 
   private let role: WebSocketRole
-  /// While something is under way.
+  /// wslay's context; nil while the connection is idle.
   private var context: wslay_event_context_ptr?
   private var messageByteCountMaximum: Int
   private var generator = SystemRandomNumberGenerator()
@@ -53,22 +52,22 @@ final class FrameCodec {
   private var message: [UInt8] = []
   private let packing: FramePacking?
   private var budget: ReceivingBudget?
-  /// What the budget knows of.
+  /// The bytes that the budget was last given for this connection.
   private var budgetedByteCount = 0
   private let inflater: Inflater?
-  /// Whether the present message is compressed.
+  /// Whether the current message is compressed.
   private var isCompressed = false
-  /// What we closed the connection for, if we did.
+  /// Why this side closed the connection, if it did.
   private var violation: wslay_status_code?
   private var isDataFrame = false
-  /// Whether a message has begun whose last frame has not come.
+  /// Whether the last frame of a message has not arrived yet.
   private var isInsideMessage = false
-  /// Messages that have come whole.
+  /// The number of messages that have arrived complete.
   private(set) var endedMessageCount: UInt64 = 0
-  /// Whether wslay is at work further up the stack.
+  /// Whether wslay is running further up the call stack.
   private var isReceiving = false
   private var hasClosed = false
-  /// Whether our close is in the output, and nothing of wslay's may come behind it.
+  /// Whether our close is in the output; no reply of wslay's may follow it.
   private var hasAnswered = false
   private var isStopped = false
   private var held: [HeldMessage] = []
@@ -79,20 +78,19 @@ final class FrameCodec {
     let isCompressed: Bool
   }
 
-  /// IANA's registry has it; wslay has not.
+  /// IANA's registry has this code; wslay does not.
   private static let tryAgainLater = wslay_status_code(rawValue: 1013)
-  /// Message memory that is kept for the next one.
+  /// The maximum of message memory, in bytes, that is kept for the next message.
   private static let keptByteCount = 64 << 10
 
   /// A codec for one connection.
   ///
   /// - Parameters:
-  ///   - role: which side is ours. Frames that are masked where they should not be, or not where they should, are a
-  ///     violation (1002).
+  ///   - role: which side is ours. A frame with the wrong masking, for either side, is a violation (1002).
   ///   - messageByteCountMaximum: bytes of one message, inflated.
-  ///   - compression: what was agreed on in the upgrade about the messages that come, if anything.
-  ///   - packing: how messages are compressed that go, if at all.
-  ///   - budget: what all connections may hold of messages that are not whole. Beyond it this one is closed (1013).
+  ///   - compression: the upgrade's agreement on compression of incoming messages, if any.
+  ///   - packing: how outgoing messages are compressed, if at all.
+  ///   - budget: how much all connections may hold of incomplete messages. Above it this connection is closed (1013).
   init(
     role: WebSocketRole, messageByteCountMaximum: Int, compression: DeflateAgreement? = nil,
     packing: FramePacking? = nil, budget: ReceivingBudget? = nil
@@ -125,14 +123,15 @@ final class FrameCodec {
     return context
   }
 
-  /// What is held of a message, or of another frame, that has begun and not come whole; nil when there is none.
+  /// The bytes held of a message, or of another frame, that has begun and is not complete; nil without such a message
+  /// or frame.
   var unfinishedByteCount: Int? {
     let hasEnded = ending != nil || violation != nil || isStopped
     guard !hasEnded, isInsideMessage || !boundaries.isBetweenFrames else { return nil }
     return message.count
   }
 
-  /// From now on other bounds hold: the client has shown itself. May be called inside ``onMessage``.
+  /// Sets other bounds from now on, because the client has authenticated. May be called inside ``onMessage``.
   func change(messageByteCountMaximum: Int, budget: ReceivingBudget?) {
     self.messageByteCountMaximum = messageByteCountMaximum
     inflater?.byteCountMaximum = messageByteCountMaximum
@@ -140,14 +139,14 @@ final class FrameCodec {
       let maximum = receivedByteCountMaximum(isCompressed: inflater != nil)
       wslay_event_config_set_max_recv_msg_length(context, UInt64(maximum))
     }
-    // The new one hears of it with the next read.
+    // The new budget is charged at the next read.
     _ = self.budget?.change(from: budgetedByteCount, to: 0)
     budgetedByteCount = 0
     self.budget = budget
   }
 
-  /// Frees what an idle connection does not need. wslay asks for more only when it has worked off everything, so behind
-  /// a whole message it is as it was at first.
+  /// Frees what an idle connection does not need. wslay requests more bytes only when it has processed everything, so
+  /// after a whole message its context is in its initial state.
   private func freeIfIdle() {
     guard !isReceiving, !hasClosed, ending == nil, violation == nil, !isInsideMessage, boundaries.isBetweenFrames
     else { return }
@@ -156,8 +155,8 @@ final class FrameCodec {
     message = []
   }
 
-  /// Bytes of one message as it comes. What cannot be compressed grows a little by it: 5 bytes for each block, and few
-  /// peers make blocks of less than 100.
+  /// The maximum of bytes of one message before inflating. Compression makes incompressible data a little longer: 5
+  /// bytes for each block, and few peers make blocks of less than 100 bytes.
   private func receivedByteCountMaximum(isCompressed: Bool) -> Int {
     isCompressed ? messageByteCountMaximum + messageByteCountMaximum / 16 + 64 : messageByteCountMaximum
   }
@@ -167,7 +166,7 @@ final class FrameCodec {
   /// Takes bytes from the peer, and calls ``onMessage`` for what they complete.
   ///
   /// - Returns: how many were used: all of them, unless a hold began, or the rest is the beginning of a close frame (at
-  ///   most 130 bytes), which is to be given again with what comes behind it.
+  ///   most 130 bytes). The caller must give the rest again, with the bytes that follow.
   func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
     if isStopped || ending != nil { return bytes.count }
     if isHolding { return 0 }
@@ -186,8 +185,8 @@ final class FrameCodec {
     return ending == nil ? bytes.count - rest.count : bytes.count
   }
 
-  /// The other side's close: no payload, or a code and a reason in UTF-8. It is answered with its code, or with what is
-  /// wrong with it.
+  /// Handles the other side's close: no payload, or a code and a reason in UTF-8. The reply has the same code, or says
+  /// what is wrong with the frame.
   private func take(_ close: [UInt8]) {
     let code = close.count >= 2 ? UInt16(close[0]) << 8 | UInt16(close[1]) : nil
     if close.count == 1 || code.map(Self.isCloseCode) == false {
@@ -203,12 +202,12 @@ final class FrameCodec {
       violation.map { .violation(code: UInt16($0.rawValue)) } ?? .closedByPeer(code: code ?? 1005, reason: reason)
   }
 
-  /// The codes that may stand in a frame: those of RFC 6455 (7.4) and IANA's registry, and the applications' own.
+  /// The codes that a frame may contain: those of RFC 6455 (7.4) and IANA's registry, and those of applications.
   private static func isCloseCode(_ code: UInt16) -> Bool {
     (1000...1014).contains(code) && !(1004...1006).contains(code) || (3000...4999).contains(code)
   }
 
-  /// Tells the budget what is kept of a message until the next read.
+  /// Charges the budget with what is kept of a message until the next read.
   private func keepToBudget() {
     guard let budget else { return }
     let isWithin = budget.change(from: budgetedByteCount, to: message.count)
@@ -222,7 +221,7 @@ final class FrameCodec {
   /// Takes no more input and delivers nothing until ``release()``.
   func hold() { isHolding = true }
 
-  /// Ends a hold, and delivers what wslay had read ahead. A new hold may begin meanwhile.
+  /// Ends a hold, and delivers the messages that wslay had read ahead. A new hold may begin during that.
   func release() {
     isHolding = false
     while !held.isEmpty, !isHolding, !isStopped {
@@ -233,13 +232,13 @@ final class FrameCodec {
     freeIfIdle()
   }
 
-  /// What wslay has to say: pongs and closes.
+  /// Sends wslay's replies: pongs and closes.
   private func sendReplies() {
     if context != nil, !hasAnswered { wslay_event_send(context) }
   }
 
-  /// wslay answers a frame that is none with a close without a code; here is the one that says what was wrong. It is
-  /// the last that is said, and what wslay had to say goes with it.
+  /// wslay answers an invalid frame with a close without a code; this writes one that says what was wrong. It is the
+  /// last frame, and wslay's own replies are dropped.
   private func answerBrokenFrame() {
     if canSend {
       let code = UInt16(WSLAY_CODE_PROTOCOL_ERROR.rawValue).bigEndian
@@ -251,19 +250,19 @@ final class FrameCodec {
   /// Whether messages wait for the end of a hold.
   var hasHeldMessages: Bool { !held.isEmpty }
 
-  /// Delivers no further message, whatever still comes; close frames are still read.
+  /// Delivers no further message, whatever arrives; close frames are still read.
   func discardMessages() {
     onMessage = nil
     held = []
     isHolding = false
   }
 
-  /// Looks at nothing any more.
+  /// Ignores all further input.
   func stop() {
     isStopped = true
     onMessage = nil
     held = []
-    // Else the end of the receiving does it.
+    // During `receive`, the end of that call does this.
     guard !isReceiving else { return }
     message = []
     keepToBudget()
@@ -314,7 +313,7 @@ final class FrameCodec {
     wslay_event_send(context)
   }
 
-  /// Takes what is to be sent.
+  /// Returns the bytes to be sent, and removes them.
   func takeOutput() -> [UInt8] {
     defer { output = [] }
     return output
@@ -351,7 +350,7 @@ final class FrameCodec {
     return callbacks
   }
 
-  /// A mask is 4 bytes, unpredictable to whoever chose the payload (RFC 6455, 10.3).
+  /// A mask is 4 bytes that the author of the payload cannot predict (RFC 6455, 10.3).
   fileprivate func fillMask(_ mask: UnsafeMutableBufferPointer<UInt8>) {
     var random: UInt64 = generator.next()
     for index in mask.indices {
@@ -373,7 +372,7 @@ final class FrameCodec {
   }
 
   fileprivate func frameBegan(_ frame: wslay_event_on_frame_recv_start_arg) {
-    // Opcodes from 8 on are control frames, which may stand between the fragments of a message.
+    // Opcodes from 8 on are control frames, which may come between the fragments of a message.
     isDataFrame = frame.opcode < 8
     guard isDataFrame else { return }
     isInsideMessage = frame.fin == 0
@@ -384,7 +383,7 @@ final class FrameCodec {
     if frame.payload_length > UInt64(room) { fail(WSLAY_CODE_MESSAGE_TOO_BIG) }
   }
 
-  /// Reads nothing more, and says why.
+  /// Stops reading, and queues a close with the reason.
   private func fail(_ code: wslay_status_code) {
     violation = code
     message = []
@@ -412,7 +411,7 @@ final class FrameCodec {
     if isHolding {
       held.append(HeldMessage(kind: kind, bytes: message, isCompressed: isCompressed))
     } else {
-      // A pong to a ping in front of the message goes in front of what is said to the message.
+      // The pong for a ping before the message goes before the replies to the message.
       sendReplies()
       deliver(kind, message, isCompressed: isCompressed)
     }
@@ -436,7 +435,7 @@ final class FrameCodec {
     }
   }
 
-  /// A message that was held may be found bad when an end behind it has been seen; what came first counts.
+  /// A held message may prove invalid after a later end was seen; the earlier event counts.
   private func refuse(_ code: wslay_status_code) {
     fail(code)
     ending = .violation(code: UInt16(code.rawValue))
@@ -452,7 +451,7 @@ final class FrameCodec {
   }
 }
 
-/// What wslay was given to pass on. A C function cannot capture, so this is no method.
+/// The codec that wslay received as its user data. A C function cannot capture, so this is not a method.
 private func codec(_ pointer: UnsafeMutableRawPointer?) -> FrameCodec {
   guard let pointer else { preconditionFailure("wslay passes on what it was given") }
   return Unmanaged<FrameCodec>.fromOpaque(pointer).takeUnretainedValue()

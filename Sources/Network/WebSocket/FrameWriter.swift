@@ -1,18 +1,18 @@
-// Frames as they are sent (RFC 6455, 5.2). A message goes in one frame, since it is here whole; so a frame is its
-// header and its payload, and writing one needs no state. What wslay answers by itself, pongs and closes, it writes
-// itself; but to what breaks the protocol it would answer with a close that gives no code.
+// Frames as they are sent (RFC 6455, 5.2). A message is complete when it is sent, so it goes in one frame; a frame is
+// its header and its payload, and writing one needs no state. wslay writes its own replies, pongs and closes. The
+// exception is the reply to a protocol error: wslay would send a close without a code.
 
 /// Which side of a connection is ours.
 enum WebSocketRole {
-  /// Masks what it sends, and takes unmasked frames only.
+  /// Masks what it sends, and accepts unmasked frames only.
   case client
-  /// Sends unmasked frames, and takes masked ones only.
+  /// Sends unmasked frames, and accepts masked ones only.
   case server
 }
 
-/// Writes frames behind each other.
+/// Writes frames one after the other.
 enum FrameWriter {
-  /// What a frame is.
+  /// The kind of a frame.
   enum Opcode: UInt8 {
     case text = 1
     case binary = 2
@@ -23,8 +23,8 @@ enum FrameWriter {
   /// Appends a final frame.
   ///
   /// - Parameters:
-  ///   - isCompressed: sets RSV1, as permessage-deflate wants it.
-  ///   - mask: four bytes that nobody can foresee (10.3); nil for a server's frame.
+  ///   - isCompressed: sets RSV1, as permessage-deflate requires.
+  ///   - mask: four unpredictable bytes (10.3); nil for a server's frame.
   static func append(
     _ opcode: Opcode, isCompressed: Bool = false, _ payload: UnsafeRawBufferPointer, mask: UInt32?,
     to output: inout [UInt8]

@@ -1,15 +1,15 @@
 /// An answer in plain HTTP, after which the connection is closed.
 ///
-/// It goes with `Connection: close` and its length, and to HEAD without its body. There is no `Date`: this layer has no
-/// wall clock; whoever has one may give it as a field.
+/// It has `Connection: close` and its length; the answer to HEAD has no body. There is no `Date`, because this layer
+/// has no wall clock; a caller that has one may add the field.
 public struct HTTPAnswer: Sendable, Hashable {
   /// 200 to 599.
   public var status: Int
-  /// Fields beside `Content-Length` and `Connection`, which are written here. A control character in one is sent as
-  /// `?`.
+  /// Fields in addition to `Content-Length` and `Connection`, which are written here. A control character in one is
+  /// sent as `?`.
   public var fields: [HTTPField]
-  /// The body. Ignored with 204 and 304, which have none. What is larger than a server lets wait for a connection
-  /// (``WebSocketLimits/pendingByteCountMaximum``) ends it.
+  /// The body. Ignored with 204 and 304, which have none. A body larger than what may wait for a connection
+  /// (``WebSocketLimits/pendingByteCountMaximum``) ends the connection.
   public var body: [UInt8]
 
   /// An answer of these parts.
@@ -20,13 +20,13 @@ public struct HTTPAnswer: Sendable, Hashable {
     self.body = body
   }
 
-  /// A line of plain text, to which a line's end is added.
+  /// One line of plain text; a line end is added.
   public init(status: Int, text: String, fields: [HTTPField] = []) {
     let type = HTTPField("Content-Type", "text/plain; charset=utf-8")
     self.init(status: status, fields: [type] + fields, body: Array((text + "\n").utf8))
   }
 
-  /// What a refusal comes to, with the fields that its status asks for.
+  /// The answer to a refused request, with the fields that its status requires.
   public init(_ refusal: HTTPRequestRefusal) {
     let fields: [HTTPField] =
       switch refusal {
@@ -44,13 +44,13 @@ public struct HTTPAnswer: Sendable, Hashable {
     var lines = ["HTTP/1.1 \(status) \(Self.reason(of: status))"]
     lines += fields.map { "\(Self.plain($0.name)): \(Self.plain($0.value))" }
     if hasBody { lines.append("Content-Length: \(body.count)") }
-    // 426 is the one status whose own connection field is told (RFC 9110, 15.5.22).
+    // 426 is the only status that names its upgrade in the connection field (RFC 9110, 15.5.22).
     lines.append(status == 426 ? "Connection: close, Upgrade" : "Connection: close")
     let head = Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
     return hasBody && !isHead ? head + body : head
   }
 
-  /// What came from somebody else must not begin a line.
+  /// Foreign text must not begin a line.
   static func plain(_ text: String) -> String {
     String(decoding: text.utf8.map { $0 >= 0x20 && $0 != 0x7F ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
   }

@@ -1,22 +1,22 @@
-/// The head of an HTTP/1 request that was found proper by an ``HTTPRequestReader``.
+/// The head of an HTTP/1 request that an ``HTTPRequestReader`` has accepted.
 public struct HTTPRequestHead: Sendable, Hashable {
   /// The method as it came, such as `GET`; any token.
   public let method: String
   /// The target as it came: a path with its query, a whole URL, or `*`. Visible ASCII.
   public let target: String
-  /// The target's path with its percents decoded, so that `%2F` is a slash too; begins with `/`, or is `*`. It has no
-  /// control characters.
+  /// The target's path with its percent-encoding removed, so that `%2F` is a slash too; begins with `/`, or is `*`. It
+  /// has no control characters.
   public let path: String
-  /// What stands behind the target's first `?`, as it came.
+  /// The text after the target's first `?`, as it came.
   public let query: String?
-  /// The digit behind `HTTP/1.`: 0 or 1. What is above 1 is read as 1.
+  /// The digit after `HTTP/1.`: 0 or 1. A digit above 1 is read as 1.
   public let minorVersion: Int
-  /// For whom the request is: the `Host` field, or what a target that is a whole URL says instead. May be empty.
+  /// The host that the request is for: the `Host` field, or the host of a target that is a whole URL. May be empty.
   public let host: String
-  /// The fields in their order, names in lower case. A value has no control character but tabs.
+  /// The fields in their order, names in lower case. A value has no control characters except tabs.
   public let fields: [HTTPField]
-  /// Whose process has connected, as the server's delegate found out at accept; nil: not known. No word of the
-  /// client's.
+  /// The user whose process has connected, as the server's delegate found out at accept; nil: not known. It does not
+  /// come from the client.
   public internal(set) var user: UInt32?
 
   /// The values of a field, one for each time it occurs; `name` in lower case.
@@ -29,13 +29,13 @@ public struct HTTPRequestHead: Sendable, Hashable {
     }
   }
 
-  /// Whether a WebSocket is asked for. Whether that can be had is found out by accepting it.
+  /// Whether the request asks for a WebSocket. Whether it can have one is decided by accepting it.
   public var wantsWebSocket: Bool { tokens(of: "upgrade").contains("websocket") }
 
   /// ``host`` in lower case, without its port and without the brackets of an IPv6 address.
   ///
-  /// A server that is for its own machine only looks at it: a page of the internet whose name leads to 127.0.0.1 comes
-  /// with that name.
+  /// A server that serves only its own machine checks it: a page on the internet whose name resolves to 127.0.0.1 sends
+  /// that name.
   public var hostName: String {
     let text = host.lowercased()
     if text.hasPrefix("[") { return String(text.dropFirst().prefix { $0 != "]" }) }
@@ -43,9 +43,9 @@ public struct HTTPRequestHead: Sendable, Hashable {
   }
 }
 
-/// How the texts of an HTTP head are taken apart.
+/// Rules for the texts of an HTTP head.
 enum HTTPText {
-  /// Without the spaces and tabs at both ends.
+  /// The text without the spaces and tabs at both ends.
   static func trimmed(_ bytes: ArraySlice<UInt8>) -> String {
     let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
     guard let first = bytes.firstIndex(where: { !isSpace($0) }), let last = bytes.lastIndex(where: { !isSpace($0) })
@@ -56,7 +56,7 @@ enum HTTPText {
   static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
   static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- 0x61 < 26 }
 
-  /// Whether a byte may stand in a token (RFC 9110, 5.6.2).
+  /// Whether a byte is allowed in a token (RFC 9110, 5.6.2).
   static func isTokenByte(_ byte: UInt8) -> Bool {
     isLetter(byte) || isDigit(byte) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
   }
@@ -68,8 +68,8 @@ enum HTTPText {
     return letter &- 0x61 < 6 ? letter - 0x61 + 10 : nil
   }
 
-  /// Undoes percent-encoding; nil where two digits do not follow, and when the bytes are no UTF-8 or hold control
-  /// characters.
+  /// Removes percent-encoding; nil if a percent sign is not followed by two digits, or if the bytes are not UTF-8 or
+  /// contain control characters.
   static func percentDecoded(_ bytes: ArraySlice<UInt8>) -> String? {
     var decoded: [UInt8] = []
     decoded.reserveCapacity(bytes.count)
@@ -89,7 +89,7 @@ enum HTTPText {
     return String(validating: decoded, as: UTF8.self)
   }
 
-  /// Whether it is a host with or without a port (RFC 9110, 7.2), or nothing, which is allowed, too.
+  /// Whether it is a host with or without a port (RFC 9110, 7.2), or empty, which is allowed too.
   static func isHost(_ text: String) -> Bool {
     let bytes = Array(text.utf8)[...]
     if bytes.first == UInt8(ascii: "[") {

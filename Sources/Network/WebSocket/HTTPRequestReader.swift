@@ -1,24 +1,24 @@
-// The server's side of HTTP/1.1, as far as a WebSocket needs it: one request without a body, in pieces of any size.
+// The server's side of HTTP/1.1, as much as a WebSocket needs: one request without a body, in pieces of any size.
 //
-// Strict, because whatever stands in front of a server may read a head in another way than the server does, and what
-// one of them takes for a second request the other takes for a body. So lines end in CRLF and nothing else, a name
-// touches its colon, no line is folded, there is one Host, and whatever announces a body is refused: no answer of ours
-// depends on one. That is RFC 9112 with every leniency that it permits left out, but one: an empty line in front of the
-// request is skipped (2.2).
+// It is strict, because a proxy in front of a server may read a head differently from the server, and what one of them
+// takes for a second request the other takes for a body. So lines end in CRLF and nothing else, a name touches its
+// colon, no line is folded, there is one Host, and everything that announces a body is refused: no answer here depends
+// on one. That is RFC 9112 without the leniency that it permits, with one exception: an empty line before the request
+// is skipped (2.2).
 //
-// The machine takes byte for byte, so that a head reads the same in whatever pieces it comes. It is bounded in bytes
-// and fields. What is no HTTP is refused by its first bytes: who speaks TLS or another protocol may never send a line's
-// end. Bytes behind the head are not touched; they belong to the WebSocket.
+// The machine takes byte for byte, so that a head is read in the same way whatever pieces it comes in. It is bounded in
+// bytes and fields. Input that is not HTTP is refused by its first bytes: a client that speaks TLS or another protocol
+// may never send a line end. Bytes after the head are not touched; they belong to the WebSocket.
 
 /// Reads the head of one request. Reading → done, or refused for good.
 public struct HTTPRequestReader: Sendable {
-  /// Most bytes of a head, its empty line included.
+  /// The maximum of bytes in a head, including its empty line.
   public static let headByteCountMaximum = 16 << 10
-  /// Most fields.
+  /// The maximum number of fields.
   public static let fieldCountMaximum = 100
-  /// Most bytes of a target.
+  /// The maximum of bytes in a target.
   public static let targetByteCountMaximum = 8 << 10
-  /// Most bytes of a method; those that are registered have 16 at most.
+  /// The maximum of bytes in a method; registered methods have at most 16.
   static let methodByteCountMaximum = 32
 
   private var line: [UInt8] = []
@@ -40,14 +40,14 @@ public struct HTTPRequestReader: Sendable {
   /// A reader that has read nothing.
   public init() {}
 
-  /// Whether nothing has come yet.
+  /// Whether no byte has arrived yet.
   public var isEmpty: Bool { byteCount == 0 }
 
   /// Takes bytes of the request.
   ///
-  /// - Returns: how many of them belonged to the head, and the head once it is whole. As long as it is not, all bytes
-  ///   are used.
-  /// - Throws: when it will never be one. The reader must not be used again.
+  /// - Returns: how many of them belonged to the head, and the head once it is complete. Until then, all bytes are
+  ///   used.
+  /// - Throws: if the input can never become a valid head. The reader must not be used again.
   public mutating func receive(
     _ bytes: UnsafeRawBufferPointer
   ) throws(HTTPRequestRefusal) -> (usedByteCount: Int, head: HTTPRequestHead?) {
@@ -77,7 +77,7 @@ public struct HTTPRequestReader: Sendable {
     return nil
   }
 
-  /// Looks at the first line while it comes: it may never end.
+  /// Checks the first line while it arrives: it may never end.
   private func look(_ byte: UInt8) throws(HTTPRequestRefusal) {
     if line.isEmpty, byte == 0x16 { throw .encrypted }
     guard let space = line.firstIndex(of: 0x20) else {
@@ -85,7 +85,7 @@ public struct HTTPRequestReader: Sendable {
       guard isEnd || HTTPText.isTokenByte(byte), line.count < Self.methodByteCountMaximum else { throw .notHTTP }
       return
     }
-    // The version behind it has nine bytes with its space.
+    // The version after it has nine bytes, including its space.
     if line.count - space > Self.targetByteCountMaximum + 9 { throw .targetTooLong }
   }
 
@@ -100,7 +100,7 @@ public struct HTTPRequestReader: Sendable {
     }
     if line.isEmpty { return try finish(request) }
     if fields.count == Self.fieldCountMaximum { throw .tooManyFields }
-    // A folded line begins with a space, which is no token.
+    // A folded line begins with a space, which no token contains.
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > 0,
       line[..<colon].allSatisfy(HTTPText.isTokenByte)
     else { throw .badField(shown(line)) }
@@ -129,7 +129,7 @@ public struct HTTPRequestReader: Sendable {
     return request
   }
 
-  /// The forms of a target (RFC 9112, 3.2). CONNECT has one of its own, which no server of this kind answers.
+  /// The forms of a target (RFC 9112, 3.2). CONNECT has a form of its own, which this kind of server does not answer.
   private static func takeApart(_ target: [UInt8], into request: inout RequestLine) throws(HTTPRequestRefusal) {
     let refusal = HTTPRequestRefusal.badTarget(shown(target))
     guard target.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }) else { throw refusal }
@@ -158,7 +158,7 @@ public struct HTTPRequestReader: Sendable {
     }
   }
 
-  // MARK: The whole
+  // MARK: The whole head
 
   private func finish(_ request: RequestLine) throws(HTTPRequestRefusal) -> HTTPRequestHead {
     let hosts = values(of: "host")
@@ -177,7 +177,8 @@ public struct HTTPRequestReader: Sendable {
     let codings = values(of: "transfer-encoding")
     if !codings.isEmpty {
       let all = printable(codings.joined(separator: ", "))
-      // Two lengths, or one that a server of HTTP/1.0 would not see: the way to smuggle a request past somebody.
+      // Two lengths, or one that a server of HTTP/1.0 would not see, can hide a second request from a proxy
+      // (smuggling).
       guard lengths.isEmpty, request.minorVersion > 0 else { throw .badLength(all) }
       throw all.lowercased() == "chunked" ? .bodyOfUnknownLength : .unknownCoding(all)
     }
@@ -191,5 +192,5 @@ public struct HTTPRequestReader: Sendable {
   private func values(of name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
 }
 
-/// Bytes of the client's as they may be shown.
+/// The client's bytes in a form that can be shown.
 private func shown(_ bytes: [UInt8]) -> String { printable(String(decoding: bytes, as: UTF8.self)) }

@@ -1,47 +1,47 @@
-/// Why a request is not answered as it wishes. Each has a status; texts of the client's are cut and printable.
+/// Why a request is refused. Each reason has a status; texts of the client are cut and printable.
 public enum HTTPRequestRefusal: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What came is not HTTP.
+  /// The input is not HTTP.
   case notHTTP
-  /// What came is TLS, on a port that is without.
+  /// The input is TLS, on a port without TLS.
   case encrypted
-  /// The first line is not a method, a target and a version with one space between.
+  /// The first line is not a method, a target and a version separated by one space.
   case badRequestLine(String)
   /// A version of HTTP other than 1.
   case unknownVersion(String)
-  /// A target that is no path and no URL, or that decodes to nothing that can be shown.
+  /// A target that is neither a path nor a URL, or that cannot be decoded to printable text.
   case badTarget(String)
   /// A target of more than ``HTTPRequestReader/targetByteCountMaximum`` bytes.
   case targetTooLong
-  /// A line feed without a carriage return, or the other way round.
+  /// A line feed without a carriage return, or the reverse.
   case bareLineBreak
-  /// A line of the head that is no field: a space in front of the colon, a folded line, a control character.
+  /// A line of the head that is not a field: a space before the colon, a folded line, a control character.
   case badField(String)
   /// More than ``HTTPRequestReader/headByteCountMaximum`` bytes.
   case headTooLong
   /// More than ``HTTPRequestReader/fieldCountMaximum`` fields.
   case tooManyFields
-  /// No `Host` in HTTP/1.1, more than one, or one that is none.
+  /// No `Host` in HTTP/1.1, more than one, or an invalid one.
   case badHost(String)
-  /// A `Content-Length` that is no number, stands twice, or contradicts a `Transfer-Encoding`.
+  /// A `Content-Length` that is not a number, is repeated, or contradicts a `Transfer-Encoding`.
   case badLength(String)
-  /// A body: nothing here takes one.
+  /// A body: no request may have one here.
   case body
   /// A body of unknown length (`Transfer-Encoding: chunked`).
   case bodyOfUnknownLength
   /// Another transfer coding.
   case unknownCoding(String)
-  /// The head did not come in time.
+  /// The head did not arrive in time.
   case late
-  /// A WebSocket is to be had here, and something else was asked for; or HTTP/1.0, which cannot be upgraded.
+  /// Only WebSockets are served here, and the request asked for something else; or HTTP/1.0, which cannot be upgraded.
   case noUpgrade
-  /// An upgrade by another method than GET.
+  /// An upgrade with another method than GET.
   case wrongMethod(String)
   /// A version of the WebSocket protocol other than 13.
   case wrongWebSocketVersion(String)
-  /// A `Sec-WebSocket-Key` that is not 16 bytes in Base64, or not one.
+  /// A `Sec-WebSocket-Key` that is not 16 bytes in Base64, or not exactly one such field.
   case badKey
 
-  /// The status that says it.
+  /// The status of the answer.
   public var status: Int {
     switch self {
     case .notHTTP, .encrypted, .badRequestLine, .badTarget, .bareLineBreak, .badField, .badHost, .badLength, .badKey:
@@ -58,7 +58,7 @@ public enum HTTPRequestRefusal: Error, Hashable, Sendable, CustomStringConvertib
     }
   }
 
-  /// A sentence for whoever wrote the client.
+  /// A sentence for the author of the client.
   public var description: String {
     switch self {
     case .notHTTP: "this port speaks HTTP/1.1"

@@ -2,25 +2,25 @@ internal import CZlib
 
 // The messages of one connection, inflated (RFC 7692, 7.2.2).
 //
-// Whole messages go in. Their size is bounded before they come here, and what comes out is bounded here: zlib writes
-// into 16 KB at a time, and the first byte beyond the bound ends the message. So a kilobyte that would become a
-// megabyte costs no memory beyond the bound, and little time.
+// The input is whole messages. Their size is bounded before this point, and the output is bounded here: zlib writes 16
+// KB at a time, and the first byte above the bound ends the message. So a kilobyte that would become a megabyte costs
+// no memory above the bound, and little time.
 //
-// zlib takes 7 KB for its tables, and the window once something was written, 32 KB at 15 bits. Both come with the first
-// compressed message; without a window to be kept they go with its end.
+// zlib takes 7 KB for its tables and, once something was written, the window, 32 KB at 15 bits. Both are allocated at
+// the first compressed message; if no window must be kept, they are freed at the end of the message.
 //
-// A message may hold a block with BFINAL, after which zlib wants to hear no more. The next block continues with the
-// same window (7.2.3.4). `inflateResetKeep` begins again and keeps it, for the price of a few assignments; to save the
-// window and put it back, as zlib's manual has it, costs microseconds, and a megabyte can hold half a million of such
-// blocks.
+// A message may contain a block with BFINAL, after which zlib accepts no more input. The next block continues with the
+// same window (7.2.3.4). `inflateResetKeep` restarts zlib and keeps the window, at the price of a few assignments.
+// Saving and restoring the window, as zlib's manual suggests, costs microseconds, and a megabyte can contain half a
+// million such blocks.
 
 /// Inflates the messages of one connection, in their order.
 final class Inflater {
-  /// Why a message is none.
+  /// Why a message cannot be inflated.
   enum Failure: Error {
-    /// It is longer than it may be.
+    /// It is longer than allowed.
     case overLimit
-    /// It is no deflate data, or does not end where it should.
+    /// It is not deflate data, or does not end where it should.
     case malformed
   }
 
@@ -28,13 +28,13 @@ final class Inflater {
   /// Bytes of one message, inflated.
   var byteCountMaximum: Int
   private var stream: UnsafeMutablePointer<z_stream>?
-  /// Whether nothing was read since a final block.
+  /// Whether nothing was read after a final block.
   private var isAtStart = true
 
   private static let roundByteCount = 16 << 10
-  /// What every message ends with, and what is not sent: an empty block.
+  /// The end of every message, which is not sent: an empty block.
   private static let tail: [UInt8] = [0x00, 0x00, 0xFF, 0xFF]
-  /// Between two blocks, at a whole byte, and no final block begun; zlib shows it in `data_type`.
+  /// zlib's sign in `data_type`: between two blocks, at a whole byte, with no final block begun.
   private static let atBoundary: Int32 = 128
 
   /// - Parameter byteCountMaximum: bytes of one message, inflated.
@@ -45,7 +45,8 @@ final class Inflater {
 
   deinit { end() }
 
-  /// Inflates one message, the payloads of all its frames together. After a failure nothing may be inflated any more.
+  /// Inflates one message, the payloads of all its frames together. After a failure the inflater must not be used
+  /// again.
   func inflate(_ message: UnsafeRawBufferPointer) throws(Failure) -> [UInt8] {
     // An empty message has one byte (7.2.3.6).
     guard message.count > 0 else { throw .malformed }
@@ -66,7 +67,7 @@ final class Inflater {
     return output
   }
 
-  /// As ``inflate(_:)``, of an array.
+  /// The same as ``inflate(_:)``, for an array.
   func inflated(_ message: [UInt8]) -> Result<[UInt8], Failure> {
     message.withUnsafeBytes { bytes in
       do throws(Failure) { return .success(try inflate(bytes)) } catch { return .failure(error) }
@@ -100,7 +101,7 @@ final class Inflater {
         inflateResetKeep(stream)
         isAtStart = true
         isFull = false
-      // Nothing more comes out of what it has, which it says only when it is asked once more.
+      // No more output comes from this input; zlib reports that only at one more call.
       case Z_BUF_ERROR where stream.pointee.avail_in == 0: isFull = false
       default: throw .malformed
       }
@@ -110,7 +111,7 @@ final class Inflater {
   private func begin() -> UnsafeMutablePointer<z_stream> {
     let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     stream.initialize(to: z_stream())
-    // zlib cannot write data for a window of 8 bits: it makes them 9, and so do the servers that use it.
+    // zlib cannot write for a window of 8 bits: it uses 9, and so do the servers that use zlib.
     let status = roost_inflate_start(stream, Int32(max(agreement.windowBits, 9)))
     precondition(status == Z_OK, "zlib could not allocate its state")
     isAtStart = true

@@ -6,15 +6,15 @@ internal import Clocks
 //         ▲                                       │                                         │
 //         └────────────── anything comes ─────────┴─────────────────────────────────────────┘
 //
-// Life is what the other side has sent, and nothing else: that we go on reading after a pause is none. While reading is
-// paused its time stands still, since whatever it sends stays in the kernel.
+// Only what the other side has sent is a sign of life: it is not one that this side continues to read after a pause.
+// While reading is paused, the time does not run, because everything that the other side sends stays in the kernel.
 //
-// The last look is for a process that did not run for a while (stopped, or its machine asleep): then the timer is due
-// before the loop has read what came meanwhile.
+// The last look is for a process that did not run for a while (stopped, or on a suspended machine): its timer is due
+// before the loop has read what arrived meanwhile.
 
 /// The clock of one connection's silence.
 struct Liveness {
-  /// What follows from a timer.
+  /// What a timer leads to.
   enum Step { case nothing, ping, end }
 
   private enum Phase { case listening, pinged, lastLook }
@@ -24,10 +24,10 @@ struct Liveness {
   private var phase = Phase.listening
   private var hasHeard = false
   private var deadline = PausableDeadline()
-  /// When ``timerFired(at:)`` is to be called; nil for never, as things are.
+  /// When ``timerFired(at:)`` must be called; nil for never in the present state.
   var due: Instant? { deadline.due }
 
-  /// How long what has come is waited for once more, in milliseconds.
+  /// How long the last look waits for input that has already arrived, in milliseconds.
   static let lastLookMilliseconds: UInt64 = 250
 
   /// - Parameter intervalMilliseconds: silence after which a ping is sent; 0 for never.
@@ -42,9 +42,9 @@ struct Liveness {
     listen(at: now)
   }
 
-  /// Something came. Called for each read.
+  /// Something was received. Called for each read.
   ///
-  /// - Returns: whether ``due`` is another one.
+  /// - Returns: whether ``due`` has changed.
   mutating func heard(at now: @autoclosure () -> Instant) -> Bool {
     hasHeard = true
     guard phase != .listening else { return false }
@@ -52,13 +52,13 @@ struct Liveness {
     return true
   }
 
-  /// Nothing is read from now on.
+  /// Reading is paused from now on.
   mutating func paused(at now: Instant) { deadline.paused(at: now) }
 
   /// Reading continues.
   mutating func resumed(at now: Instant) { deadline.resumed(at: now) }
 
-  /// The time of ``due`` has come.
+  /// The instant in ``due`` has come.
   mutating func timerFired(at now: Instant) -> Step {
     switch phase {
     case .listening where hasHeard:

@@ -1,10 +1,10 @@
 internal import Clocks
 
-/// The time of a message that has begun and not ended.
+/// The time limit of a message that has begun and not ended.
 ///
-/// A message holds memory that all connections share. So it must go on: by ``leastByteCount`` in each period, or to its
-/// end. A slow line needs some periods for a large message; a client that only holds memory gets one. While reading is
-/// paused the time does not run, since what the other side sends stays in the kernel.
+/// A message holds memory that all connections share. So in each period it must grow by ``leastByteCount`` or end. A
+/// slow line gets several periods for a large message; a client that only holds memory gets one. While reading is
+/// paused the time does not run, because what the other side sends stays in the kernel.
 struct MessageClock {
   /// Bytes by which a message must grow in a period.
   static let leastByteCount = 64 << 10
@@ -12,22 +12,22 @@ struct MessageClock {
   private let periodMilliseconds: UInt64
   private var byteCount = 0
   private var countAtStart = 0
-  /// Whether a message that did not go on is looked at once more: a process that was stopped reads first.
+  /// Whether a message without progress is checked once more: a process that was stopped reads first.
   private var isLastLook = false
   private var deadline = PausableDeadline()
-  /// When ``timerFired(at:)`` is to be called; nil for never.
+  /// When ``timerFired(at:)`` must be called; nil for never.
   var due: Instant? { deadline.due }
 
   /// - Parameter periodMilliseconds: 0 for no bound.
   init(periodMilliseconds: UInt64) { self.periodMilliseconds = periodMilliseconds }
 
-  /// Something was read.
+  /// A read took place.
   ///
   /// - Parameters:
-  ///   - heldByteCount: what is held of an unfinished message; nil when there is none.
-  ///   - hasEnded: whether a message has ended in that read: then the one that is held is another.
-  ///   - now: when.
-  /// - Returns: whether ``due`` is another one.
+  ///   - heldByteCount: the bytes held of an unfinished message; nil without such a message.
+  ///   - hasEnded: whether a message has ended in that read: then the held one is another.
+  ///   - now: the instant of the read.
+  /// - Returns: whether ``due`` has changed.
   mutating func received(heldByteCount: Int?, hasEnded: Bool, at now: @autoclosure () -> Instant) -> Bool {
     guard periodMilliseconds > 0 else { return false }
     guard let heldByteCount else {
@@ -41,13 +41,13 @@ struct MessageClock {
     return due != nil
   }
 
-  /// Nothing is read from now on.
+  /// Reading is paused from now on.
   mutating func paused(at now: Instant) { deadline.paused(at: now) }
 
   /// Reading continues.
   mutating func resumed(at now: Instant) { deadline.resumed(at: now) }
 
-  /// The time of ``due`` has come.
+  /// The instant in ``due`` has come.
   ///
   /// - Returns: whether the message is given up; if not, there is a new ``due``.
   mutating func timerFired(at now: Instant) -> Bool {

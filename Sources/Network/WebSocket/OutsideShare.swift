@@ -1,10 +1,11 @@
-/// Which connections of a server are outside, oldest first, and how many there may be.
+/// The connections of a server that are outside, oldest first, and how many there may be.
 ///
-/// A connection is outside from the moment its head was read until its client has shown itself. Such connections get a
-/// part of all, so that clients inside do not wait for them. When the part is full, its oldest connection gives way to
-/// the newest: an honest client needs a moment to show itself, and connections of a flood displace each other.
+/// A connection is outside from the moment its head was read until its client has authenticated. Connections outside
+/// get only a part of all connections, so that clients inside do not wait for them. When the part is full, its oldest
+/// connection gives way to the newest: an honest client needs only a moment to authenticate, and the connections of a
+/// flood displace each other.
 struct OutsideShare {
-  /// Most connections that are outside at a time.
+  /// The maximum number of connections that are outside at a time.
   let maximum: Int
   private var members: Set<UInt64> = []
   private var next: UInt64 = 0
@@ -14,12 +15,12 @@ struct OutsideShare {
   /// - Parameter maximum: at least 1.
   init(maximum: Int) { self.maximum = max(1, maximum) }
 
-  /// Connections that are outside now.
+  /// The number of connections that are outside at present.
   var count: Int { members.count }
 
-  /// One more is outside.
+  /// A connection comes in, outside.
   ///
-  /// - Returns: its number, and the one that gives way to it, which has left.
+  /// - Returns: its number, and the connection that gives way to it, which is already removed.
   mutating func enter() -> (number: UInt64, displaced: UInt64?) {
     let displaced = members.count >= maximum ? takeOldest() : nil
     members.insert(next)
@@ -27,13 +28,13 @@ struct OutsideShare {
     return (next - 1, displaced)
   }
 
-  /// One is inside, or gone. Nothing happens for one that has left.
+  /// A connection is inside, or gone. Does nothing for one that is already removed.
   mutating func leave(_ number: UInt64) { members.remove(number) }
 
-  /// Whether it is outside.
+  /// Whether this connection is outside.
   func contains(_ number: UInt64) -> Bool { members.contains(number) }
 
-  /// Takes out the oldest, which is to give way.
+  /// Removes the oldest, which must give way.
   mutating func takeOldest() -> UInt64? {
     guard !members.isEmpty else { return nil }
     while lowest < next {

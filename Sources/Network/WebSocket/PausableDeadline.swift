@@ -1,25 +1,24 @@
 internal import Clocks
 
-/// When something is due, on a clock that stands still while nothing is read: what the other side sends then stays in
-/// the kernel.
+/// A deadline on a clock that does not run while reading is paused: what the other side sends then stays in the kernel.
 struct PausableDeadline {
-  /// What was left when reading was paused, in nanoseconds; nil while it is not, or nothing is due.
+  /// The remaining time when reading was paused, in nanoseconds; nil while reading continues, or without a deadline.
   private var left: UInt64?
-  /// When it is due; nil for never, as things are.
+  /// The instant of the deadline; nil for never in the present state.
   private(set) var due: Instant?
 
-  /// Whether something is due, now or once reading continues.
+  /// Whether a deadline is set, now or once reading continues.
   var isSet: Bool { due != nil || left != nil }
 
-  /// Nothing is due.
+  /// Removes the deadline.
   mutating func clear() { (due, left) = (nil, nil) }
 
-  /// Something is due after a time of reading.
+  /// Sets the deadline after this much time of reading.
   mutating func set(milliseconds: UInt64, after now: Instant) {
     if left == nil { due = now.advanced(milliseconds: milliseconds) } else { left = milliseconds * 1_000_000 }
   }
 
-  /// Nothing is read from now on.
+  /// Reading is paused from now on.
   mutating func paused(at now: Instant) {
     guard let due else { return }
     left = due > now ? due.nanoseconds - now.nanoseconds : 0

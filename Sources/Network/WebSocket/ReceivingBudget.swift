@@ -1,16 +1,16 @@
-/// What all connections of a server may hold together of messages that have not come whole.
+/// How much all connections of a server together may hold of incomplete messages.
 ///
-/// A connection's own bound is a message's. Ten thousand that each begin a large one and never end it would be ten
-/// thousand times that. A message that comes whole in one read is never counted, so whoever holds back the rest of his
-/// takes nothing from those who send short ones.
+/// The bound of one connection is one message. Ten thousand connections that each begin a large message and never end
+/// it would hold ten thousand times that. A message that arrives complete in one read is never counted, so a client
+/// that holds back the rest of its message takes nothing from clients that send short ones.
 final class ReceivingBudget {
-  /// Bytes held now.
+  /// The bytes held at present.
   private(set) var byteCount = 0
   private let byteCountMaximum: Int
 
   init(byteCountMaximum: Int) { self.byteCountMaximum = byteCountMaximum }
 
-  /// Changes what one connection holds. False when all together hold too much, and this one has more than it had.
+  /// Changes what one connection holds. False if all together hold too much, and this one has more than before.
   func change(from before: Int, to after: Int) -> Bool {
     byteCount += after - before
     return after <= before || byteCount <= byteCountMaximum

@@ -1,20 +1,21 @@
-// The server's side of the upgrade (RFC 6455, 4.2): a head goes in, the 101 comes out, or a refusal with its status.
+// The server's side of the upgrade (RFC 6455, 4.2): the input is a head, the output a 101, or a refusal with its
+// status.
 //
-// No subprotocol is ever chosen; a client that offers some is told so by silence, as the RFC has it. Extensions other
-// than permessage-deflate are passed over in the same way.
+// No subprotocol is ever chosen; if a client offers some, the answer does not mention them, as the RFC says. Extensions
+// other than permessage-deflate are ignored in the same way.
 
 /// The acceptance of one upgrade.
 struct UpgradeAcceptance {
   /// The 101, to be sent whole before the first frame.
   let response: [UInt8]
-  /// What was agreed on about compressed messages.
+  /// The agreement on compressed messages.
   let compression: AcceptedDeflate?
 
-  /// Accepts what a head asks for.
+  /// Accepts the upgrade that a head requests.
   ///
   /// - Parameters:
   ///   - fields: further fields of the 101.
-  ///   - allowsCompression: whether an offer of permessage-deflate is taken.
+  ///   - allowsCompression: whether an offer of permessage-deflate is accepted.
   init(
     _ head: HTTPRequestHead, fields: [HTTPField] = [], allowsCompression: Bool
   ) throws(HTTPRequestRefusal) {
@@ -36,7 +37,7 @@ struct UpgradeAcceptance {
     response = Array(("HTTP/1.1 101 Switching Protocols\r\n" + lines.joined() + "\r\n").utf8)
   }
 
-  /// 16 bytes in Base64 are 22 letters and two signs of filling; the last letter has four bits of none.
+  /// 16 bytes in Base64 are 22 letters and two padding characters; four bits of the last letter are zero.
   private static func isKey(_ key: String) -> Bool {
     let bytes = Array(key.utf8)
     let isLetter: (UInt8) -> Bool = { HTTPText.isLetter($0) || HTTPText.isDigit($0) || $0 == 0x2B || $0 == 0x2F }

@@ -1,13 +1,13 @@
-// The client's side of the HTTP/1.1 upgrade (RFC 6455, 4.1), as a machine: the request comes out, the response's bytes
-// go in, in pieces of any size.
+// The client's side of the HTTP/1.1 upgrade (RFC 6455, 4.1), as a machine: the output is the request, the input the
+// response's bytes, in pieces of any size.
 //
-// Strict where leniency would cost: one status, one accept key, no extension but the one that is offered, no
+// It is strict where leniency would cost: one status, one accept key, no extension except the one that is offered, no
 // subprotocol; lines end in CRLF, the head is bounded. A redirect is not followed: a relay's address is its identity,
-// and a server may not replace it. Bytes behind the head belong to the WebSocket (a relay's AUTH challenge often comes
-// with the 101): the machine does not touch them, and says how many were its own.
+// and a server may not replace it. Bytes after the head belong to the WebSocket (a relay's AUTH challenge often comes
+// with the 101): the machine does not touch them, and returns how many bytes it has used.
 //
-// Compression is offered (permessage-deflate, see DeflateAgreement). A server that answers with anything else than a
-// proper acceptance is refused here, before it could send a frame that nobody can read.
+// Compression is offered (permessage-deflate, see DeflateAgreement). A server whose answer to that is not a proper
+// acceptance is refused here, before it can send a frame that this client cannot read.
 
 /// One field of an HTTP head.
 public struct HTTPField: Sendable, Hashable {
@@ -23,26 +23,26 @@ public struct HTTPField: Sendable, Hashable {
   }
 }
 
-/// Why a server's answer is not the beginning of a WebSocket. Texts are the server's own, cut and printable.
+/// Why a server's answer does not begin a WebSocket. Texts are the server's own, cut and printable.
 public enum UpgradeRefusal: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What came is not an HTTP/1.1 response.
+  /// The input is not an HTTP/1.1 response.
   case notHTTP(String)
-  /// A status other than 101, with its reason phrase, and after how many seconds to ask again if it said.
+  /// A status other than 101, with its reason phrase, and after how many seconds to try again, if the server said so.
   case status(Int, reason: String, retryAfterSeconds: UInt32?)
-  /// A 3xx, and where it points.
+  /// A 3xx, and its target.
   case redirect(Int, location: String)
   /// `Upgrade: websocket` or `Connection: upgrade` is missing; the field's name.
   case missing(String)
   /// `Sec-WebSocket-Accept` is not the answer to our key.
   case wrongAccept
-  /// An extension or subprotocol nobody offered.
+  /// An extension or subprotocol that was not offered.
   case notOffered(String)
   /// A head of more than ``UpgradeHandshake/headByteCountMaximum`` bytes.
   case headTooLong
-  /// A line of the head that is no field.
+  /// A line of the head that is not a field.
   case badField(String)
 
-  /// A sentence's end.
+  /// The reason, as the end of a sentence.
   public var description: String {
     switch self {
     case .notHTTP(let line): "the server does not speak HTTP/1.1 (it said \"\(line)\")"
@@ -62,12 +62,12 @@ public enum UpgradeRefusal: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// The upgrade of one connection. Awaiting the response → upgraded, or refused for good.
 public struct UpgradeHandshake: Sendable {
-  /// Longest response head that is read.
+  /// The longest response head that is read.
   public static let headByteCountMaximum = 16 << 10
 
-  /// The request, to be sent whole.
+  /// The request, which must be sent whole.
   public let request: [UInt8]
-  /// What the server has accepted, once upgraded.
+  /// The compression that the server has accepted, once upgraded.
   private(set) var compression: DeflateAgreement?
   private let offersCompression: Bool
   private let expectedAccept: String
@@ -75,8 +75,9 @@ public struct UpgradeHandshake: Sendable {
 
   /// A handshake for an endpoint.
   ///
-  /// `nonce` is 16 random bytes of this connection's own. `fields` are further ones, such as `User-Agent`; they and the
-  /// target must hold no white space that would end a line. `offersCompression` lets the server compress what it sends.
+  /// `nonce` is 16 random bytes for this connection only. `fields` are further ones, such as `User-Agent`; they and the
+  /// target must contain no white space that would end a line. `offersCompression` lets the server compress what it
+  /// sends.
   public init(
     _ endpoint: WebSocketEndpoint, fields: [HTTPField], nonce: [UInt8], offersCompression: Bool = true
   ) throws(WebSocketFault) {
@@ -106,15 +107,15 @@ public struct UpgradeHandshake: Sendable {
 
   /// Takes bytes of the response.
   ///
-  /// - Returns: how many of them belonged to the head, and whether the connection is now a WebSocket. As long as it is
-  ///   not, all bytes are used.
-  /// - Throws: when it will never be one. The machine must not be used again.
+  /// - Returns: how many of them belonged to the head, and whether the connection is now a WebSocket. Until it is, all
+  ///   bytes are used.
+  /// - Throws: if it can never become one. The machine must not be used again.
   public mutating func receive(
     _ bytes: UnsafeRawBufferPointer
   ) throws(UpgradeRefusal) -> (usedByteCount: Int, isUpgraded: Bool) {
     for (index, byte) in bytes.enumerated() {
       head.append(byte)
-      // Another protocol's greeting is refused at once: it may never send an empty line.
+      // The greeting of another protocol is refused at once: that protocol may never send an empty line.
       if head.count <= Self.version.count, byte != Self.version[head.count - 1] {
         throw .notHTTP(printable(String(decoding: head + bytes[(index + 1)...].prefix(60), as: UTF8.self)))
       }
@@ -153,7 +154,8 @@ public struct UpgradeHandshake: Sendable {
   static func isToken(_ text: String) -> Bool { !text.isEmpty && text.utf8.allSatisfy(HTTPText.isTokenByte) }
 }
 
-/// A text of the other side's, fit to be shown: at most 120 characters, nothing that moves a terminal's cursor.
+/// A text of the other side in a form that can be shown: at most 120 characters, nothing that moves a terminal's
+/// cursor.
 func printable(_ text: String) -> String {
   let shown = text.unicodeScalars.prefix(121)
   var result = String.UnicodeScalarView()

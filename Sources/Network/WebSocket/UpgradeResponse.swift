@@ -1,8 +1,8 @@
-/// The head of an HTTP response, taken apart.
+/// The head of an HTTP response, split into its parts.
 struct UpgradeResponse {
   let status: Int
   let reason: String
-  /// Names in lower case, in the order they came.
+  /// Names in lower case, in the order in which they came.
   private let fields: [(name: String, value: String)]
 
   /// Reads a head that ends in an empty line.
@@ -35,7 +35,7 @@ struct UpgradeResponse {
     }
   }
 
-  /// The lines before the empty one, without their CRLF. A bare LF stays in its line and makes it no field.
+  /// The lines before the empty one, without their CRLF. A bare LF stays in its line and makes it invalid as a field.
   private static func lines(of head: [UInt8]) -> [ArraySlice<UInt8>] {
     var lines: [ArraySlice<UInt8>] = []
     var start = 0

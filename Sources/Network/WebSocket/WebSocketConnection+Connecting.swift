@@ -2,19 +2,20 @@ internal import Addresses
 internal import Clocks
 public import EventLoop
 
-/// Why a connection between these two ends is not wanted, as a sentence's end; nil if it is.
+/// Why a connection between these two ends is unwanted, as the end of a sentence; nil if it is wanted.
 public typealias ConnectionObjection = @Sendable (_ peer: SocketAddress, _ local: SocketAddress) -> String?
 
 extension WebSocketConnection {
-  /// Connects: name, address, encryption if asked for, upgrade; each step within its own deadline.
+  /// Connects: name, address, encryption if requested, upgrade; each step within its own deadline.
   ///
-  /// All addresses of the host are tried in the resolver's order; each gets an equal share of what is left of the
-  /// connect deadline, so that one that swallows packets does not cost the others their turn. The connection does not
-  /// read until ``start(onMessage:onEnd:)``. A cancelled task gives up between two steps. `mark` is noted while
-  /// bytes of the other side are worked on, those of the handshakes among them. `objection` is asked about the two
-  /// ends of the connection before a byte is sent: a reason closes it, as `unwanted-address`.
+  /// All addresses of the host are tried in the resolver's order. Each gets an equal share of what is left of the
+  /// connect deadline, so that an address that drops packets does not cost the others their turn. The connection does
+  /// not read until ``start(onMessage:onEnd:)``. A cancelled task gives up between two steps. `mark` is noted while
+  /// bytes of the other side are processed, including those of the handshakes. `objection` is called with the two ends
+  /// of the connection before a byte is sent: if it returns a reason, the connection is closed, with
+  /// `unwanted-address`.
   ///
-  /// - Throws: a fault that says which step failed, with whom, and what was seen.
+  /// - Throws: a fault that says which step failed, with which server, and what was seen.
   public static func connect(
     to endpoint: WebSocketEndpoint, fields: [HTTPField] = [], limits: WebSocketLimits = WebSocketLimits(),
     deadlines: WebSocketDeadlines = WebSocketDeadlines(), security: (any TransportSecurity)? = nil,
@@ -80,8 +81,8 @@ extension WebSocketConnection {
     }
   }
 
-  /// The addresses that lead to the internet, and away from this machine and its networks. They are what is dialled
-  /// then: the name is not looked up again.
+  /// The addresses that lead to the internet, and not to this machine or its networks. Exactly these are dialled: the
+  /// name is not looked up again.
   private static func foreignAddresses(
     _ addresses: [SocketAddress], _ endpoint: WebSocketEndpoint
   ) throws(WebSocketFault) -> [SocketAddress] {
@@ -94,7 +95,7 @@ extension WebSocketConnection {
     return allowed
   }
 
-  /// An address may have come to an interface while it was dialled.
+  /// This machine may have received the address while it was dialled.
   private static func checkForeign(_ stream: ByteStream, _ endpoint: WebSocketEndpoint) throws(WebSocketFault) {
     guard let peer = stream.peerAddress, let local = stream.localAddress,
       let objection = peer.objection(in: ForeignReach.present(), from: local)
@@ -115,7 +116,7 @@ extension WebSocketConnection {
     throw WebSocketFault(.unwantedAddress, endpoint: "\(endpoint)", detail: led + reason)
   }
 
-  /// Least time an address gets, in milliseconds, however many there are.
+  /// The least time that an address gets, in milliseconds, however many there are.
   private static let addressShareMinimumMilliseconds: UInt64 = 250
 
   private static func reach(
@@ -141,7 +142,7 @@ extension WebSocketConnection {
       .unreachable, endpoint: "\(endpoint)", detail: failures.joined(separator: "; "), cause: lastFault)
   }
 
-  /// The value of `work`, or nil when it takes longer; the work itself is not interrupted, its value is then dropped.
+  /// The value of `work`, or nil if it takes longer. The work itself is not interrupted; its value is then dropped.
   private static func firstValue<Value: Sendable>(
     withinMilliseconds milliseconds: UInt64, _ work: @escaping @Sendable @EventLoopActor () async -> Value
   ) async -> Value? {
@@ -155,7 +156,7 @@ extension WebSocketConnection {
   }
 }
 
-/// A continuation that several may resume: the first wins.
+/// A continuation with several possible resumers: the first wins.
 @EventLoopActor
 private final class Once<Value: Sendable> {
   private var continuation: CheckedContinuation<Value?, Never>?
@@ -168,8 +169,8 @@ private final class Once<Value: Sendable> {
   }
 }
 
-/// The upgrade over a transport: sends the request, feeds the response to the machine, and leaves behind it, unread in
-/// the transport, what came after the head.
+/// The upgrade over a transport: sends the request, passes the response to the machine, and leaves the bytes after the
+/// head unread in the transport.
 @EventLoopActor
 private final class UpgradeExchange {
   private let transport: any ByteTransport
@@ -178,7 +179,7 @@ private final class UpgradeExchange {
   private var outcome: Once<WebSocketFault>?
   private let timer = LoopTimer()
 
-  /// What the server has accepted.
+  /// The compression that the server has accepted.
   var compression: DeflateAgreement? { handshake.compression }
 
   init(_ transport: any ByteTransport, _ handshake: UpgradeHandshake, _ endpoint: WebSocketEndpoint) {
@@ -215,7 +216,7 @@ private final class UpgradeExchange {
   }
 
   private func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
-    // Bytes that come after the outcome, in the same turn, stay where they are.
+    // Bytes that arrive after the outcome, in the same turn, stay in the transport.
     guard outcome != nil else { return 0 }
     do throws(UpgradeRefusal) {
       let (used, isUpgraded) = try handshake.receive(bytes)

@@ -3,48 +3,49 @@ public import EventLoop
 // A WebSocket, a client's or a server's: a transport, the framing, and three clocks (ping, pong, close).
 //
 // Life: connected, not reading → `start` → open ⇄ paused → closing (our close frame is out) → over. `onEnd` comes
-// exactly once, unless `abort` was called. Whoever made the connection holds it; letting go of it is `abort`, at the
-// end of the present read when that happens inside `onMessage`.
+// exactly once, unless `abort` was called. The consumer that made the connection holds it; releasing it is an `abort`,
+// at the end of the current read if that happens inside `onMessage`.
 //
 // Back-pressure. `pauseReading` stops the socket itself: the kernel's buffer fills, the relay's TCP window closes, and
-// the relay, not we, holds what it wants to send. Nothing is delivered while paused; what had been read already (one
-// read of the transport, and 4 KB inside wslay) waits unparsed. While paused nobody looks for pongs, since nobody reads
-// them: the time of the other side's silence stands still (see Liveness).
+// the data waits at the relay and not here. Nothing is delivered while paused; bytes that were read already (one read
+// of the transport, and 4 KB inside wslay) wait unparsed. Pongs are not read during a pause either, so the time of the
+// other side's silence does not run (see Liveness).
 //
-// A close by the peer, or a violation, in bytes that were read before a pause is handled after it, behind the messages
-// that came before it.
+// A close by the peer, or a violation, in bytes that were read before a pause is handled after it, following the
+// messages that came before it.
 //
-// Output goes out once a turn of the loop, however many messages were sent in it; `together` saves their copying one by
-// one, and under TLS makes them share records. `pendingByteCount` is what waits, `onDrained` tells when nothing does:
-// whoever has much to send stops at a count of his own and continues when he is told.
+// Output is written once a turn of the loop, however many messages were sent in it. `together` avoids copying them one
+// by one, and under TLS lets them share records. `pendingByteCount` is what waits, and `onDrained` reports when nothing
+// does: a consumer with much to send stops at a limit of its own and continues at `onDrained`.
 //
-// A message that has begun must go on (see MessageClock): it holds memory that all connections of a server share.
+// A message that has begun must make progress (see MessageClock): it holds memory that all connections of a server
+// share.
 //
-// Outside. A server may give a client less until it has shown itself; `admit` gives it the rest.
+// Outside. A server may give a client less until it has authenticated; `admit` gives it the rest.
 //
-// The end. A client closes. A server that has the last word, after a violation or in answer to a close, waits for a
-// moment until it was read (see Farewell), since a client that is still sending would otherwise hear of a reset and not
-// of the reason.
+// The end. A client closes. A server that sends the last bytes, after a violation or in reply to a close, waits for a
+// moment until they were read (see Farewell): a client that is still sending would otherwise see a reset and not the
+// reason.
 
-/// What a message is.
+/// The kind of a message.
 public enum WebSocketMessageKind: Sendable {
   /// UTF-8, checked.
   case text
-  /// Anything.
+  /// Any bytes.
   case binary
 }
 
 /// One open WebSocket connection (RFC 6455): of a client, by
 /// ``connect(to:fields:limits:deadlines:security:mark:objection:)``, or of a ``WebSocketServer``. The other side may
-/// compress what it sends (RFC 7692). What a client sends goes as it is; what a server sends is compressed if
+/// compress what it sends (RFC 7692). A client sends uncompressed; a server compresses what it sends if
 /// ``WebSocketLimits/packedByteCountMinimum`` says so.
 @EventLoopActor
 public final class WebSocketConnection {
-  /// With whom: the server that was dialled; or the client's address and port, with the target that it asked for.
+  /// The other side: the server that was dialled; or the client's address and port, with the target that it requested.
   public let endpoint: WebSocketEndpoint
-  /// Called when ``pendingByteCount`` has come down to 0; see `ByteStream`. Never inside a call of the consumer's.
+  /// Called when ``pendingByteCount`` has fallen to 0; see `ByteStream`. Never inside a call of the consumer.
   public var onDrained: (@EventLoopActor () -> Void)?
-  /// Called when the protocol itself has answered what came, a ping for one: that counts as waiting as well.
+  /// Called when the protocol itself has answered input, such as a ping: that output waits as well.
   public var onReplied: (@EventLoopActor () -> Void)?
 
   private enum State { case idle, open, closing(code: UInt16), over }
@@ -57,21 +58,21 @@ public final class WebSocketConnection {
   private let timer = LoopTimer()
   private var onMessage: (@EventLoopActor (WebSocketMessageKind, UnsafeRawBufferPointer) -> Void)?
   private var onEnd: (@EventLoopActor (WebSocketEnd) -> Void)?
-  /// Called once the transport is closed, which for a server may be after `onEnd`.
+  /// Called once the transport is closed; for a server that may be after `onEnd`.
   var onGone: (@EventLoopActor () -> Void)?
-  /// Called when a server's last words have begun, which take a moment.
+  /// Called when a server begins to send its last bytes, which takes a moment.
   var onFarewell: (@EventLoopActor (Farewell) -> Void)?
   /// Set while the client is outside.
   var onAdmitted: (@EventLoopActor () -> Void)?
   private var isPaused = false
-  /// Whether what is sent waits for the end of a ``together(_:)``.
+  /// Whether outgoing messages wait for the end of a ``together(_:)``.
   private var isGathering = false
   private var isReceiving = false
   private var liveness: Liveness
   private var messageClock: MessageClock
   /// While a message is unfinished.
   private var messageTimer: LoopTimer?
-  /// An end that came before anyone could be told.
+  /// An end that came before `start`, which has the callback.
   private var earlyEnd: WebSocketEnd?
 
   init(
@@ -97,19 +98,20 @@ public final class WebSocketConnection {
 
   isolated deinit { abort() }
 
-  /// The client has shown itself: from now on it has what others have. Nothing happens for one that is inside.
+  /// The client has authenticated: from now on it has the same limits as the others. Does nothing for a client that is
+  /// inside.
   public func admit() {
     let callback = onAdmitted
     onAdmitted = nil
     callback?()
   }
 
-  /// From now on other bounds of messages hold.
+  /// Sets other bounds of messages from now on.
   func change(messageByteCountMaximum: Int, budget: ReceivingBudget?) {
     codec.change(messageByteCountMaximum: messageByteCountMaximum, budget: budget)
   }
 
-  /// Cuts the connection, since its place is needed, with a close that is read if the client reads at once.
+  /// Cuts the connection, because its place is needed, with a close frame that the client sees if it reads at once.
   func displace() {
     if isOpen {
       codec.discardMessages()
@@ -121,7 +123,7 @@ public final class WebSocketConnection {
 
   // MARK: Receiving
 
-  /// Begins to deliver messages, those that came with the upgrade first. Call it once.
+  /// Begins to deliver messages, first those that came with the upgrade. Call it once.
   ///
   /// A message's bytes are valid during the call only. `onEnd` is called once, last; it and `onMessage` may be called
   /// before this returns.
@@ -146,8 +148,8 @@ public final class WebSocketConnection {
     }
   }
 
-  /// Delivers nothing and reads nothing until ``resumeReading()``: the other side is held back by TCP. May be called
-  /// before ``start(onMessage:onEnd:)`` and inside `onMessage`.
+  /// Delivers nothing and reads nothing until ``resumeReading()``: TCP slows the other side down. May be called before
+  /// ``start(onMessage:onEnd:)`` and inside `onMessage`.
   public func pauseReading() {
     if case .closing = state { return }
     if !isPaused, isOpen {
@@ -161,7 +163,7 @@ public final class WebSocketConnection {
     transport.stopReading()
   }
 
-  /// Goes on: first with what had been read before the pause. Messages may be delivered before this returns.
+  /// Continues, first with the bytes that were read before the pause. Messages may be delivered before this returns.
   public func resumeReading() {
     guard isPaused else { return }
     isPaused = false
@@ -171,7 +173,7 @@ public final class WebSocketConnection {
       messageClock.resumed(at: EventLoop.process.now)
       setMessageTimer()
     }
-    // Inside `onMessage` the loop that called it goes on by itself.
+    // Inside `onMessage` the loop that called it continues anyway.
     if isReceiving {
       codec.release()
       if isOpen { transport.startReading() }
@@ -210,7 +212,7 @@ public final class WebSocketConnection {
     return used
   }
 
-  /// Sends what the framing wants sent, and notices its end, unless messages before that end still wait.
+  /// Sends the framing's output, and handles its end, unless messages before that end still wait.
   private func settle() {
     sendOutput()
     guard let ending = codec.ending, !isPaused else { return }
@@ -229,7 +231,7 @@ public final class WebSocketConnection {
 
   /// Sends a text message; `bytes` are UTF-8 and are copied.
   ///
-  /// - Throws: `output-full` beyond the limit, `closed` when it is too late.
+  /// - Throws: `output-full` above the limit, `closed` if the connection has ended or is closing.
   public func send(text bytes: UnsafeRawBufferPointer) throws(WebSocketFault) {
     switch state {
     case .idle, .open: break
@@ -259,7 +261,7 @@ public final class WebSocketConnection {
     try result.get()
   }
 
-  /// Does `body`, and hands on together what it sends: for many messages to one other side.
+  /// Runs `body`, and passes on its messages together: for many messages to one other side.
   public func together<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
     if isGathering { return try body() }
     isGathering = true
@@ -270,7 +272,7 @@ public final class WebSocketConnection {
     return try body()
   }
 
-  /// Bytes that are gathered: what fills a buffer of the transport's, or some records of TLS.
+  /// The maximum of gathered bytes: enough for a buffer of the transport, or several records of TLS.
   private static let gatheredByteCountMaximum = 64 << 10
 
   private func sendOutput() {
@@ -313,7 +315,7 @@ public final class WebSocketConnection {
     setMessageTimer()
   }
 
-  /// Most connections are idle, and have no timer for it.
+  /// Most connections are idle, and have no timer for this.
   private func setMessageTimer() {
     guard let due = messageClock.due else {
       messageTimer = nil
@@ -335,7 +337,7 @@ public final class WebSocketConnection {
 
   // MARK: Ending
 
-  /// Begins to close: no message is delivered or sent any more, and `onEnd` comes when the other side has answered, or
+  /// Begins to close: no further message is delivered or sent, and `onEnd` comes when the other side has answered, or
   /// when ``WebSocketDeadlines/closeMilliseconds`` have passed. `reason` is cut to 123 bytes. Before
   /// ``start(onMessage:onEnd:)`` the connection is cut, and `onEnd` comes with the start.
   public func close(code: UInt16 = 1000, reason: String = "") {
@@ -351,7 +353,7 @@ public final class WebSocketConnection {
     codec.close(code: code, reason: reason)
     sendOutput()
     timer.set(afterMilliseconds: deadlines.closeMilliseconds) { [weak self] in self?.finish(.closed(code: code)) }
-    // The answer is read even where reading was paused; messages in front of it are dropped.
+    // The answer is read even if reading was paused; messages before it are dropped.
     isPaused = false
     transport.startReading()
     if !isReceiving { transport.offerRest() }

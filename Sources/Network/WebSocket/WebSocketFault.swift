@@ -1,24 +1,24 @@
 public import EventLoop
 
-/// Why there is no connection, or why it does not take what was to be sent.
+/// Why there is no connection, or why it does not accept a message.
 public struct WebSocketFault: Error, Sendable, Equatable, CustomStringConvertible {
   /// What went wrong, for programs.
   public enum Code: String, Sendable {
     /// The host's name could not be looked up, in time or at all.
     case nameLookup = "name-lookup"
-    /// The host has no address of the internet, and only such are to be dialled.
+    /// The host has no global address, and only such addresses may be dialled.
     case privateAddress = "private-address"
-    /// The connection led where whoever dials does not want to be.
+    /// The connection leads to a place that the caller objects to.
     case unwantedAddress = "unwanted-address"
-    /// No address of the host took the connection.
+    /// No address of the host accepted the connection.
     case unreachable
-    /// The connection stands but the other side said nothing in time.
+    /// The connection is open, but the other side did not answer in time.
     case timedOut = "timed-out"
     /// The connection ended during the upgrade.
     case cut
-    /// The server answered, and not with a WebSocket; see ``WebSocketFault/refusal``.
+    /// The server's answer was not a WebSocket; see ``WebSocketFault/refusal``.
     case upgradeRefused = "upgrade-refused"
-    /// `wss` was asked for, and nobody was given to encrypt.
+    /// `wss` was requested, and the caller gave no encryption.
     case noEncryption = "no-encryption"
     /// The certificate or the TLS handshake was not good.
     case tls
@@ -26,7 +26,7 @@ public struct WebSocketFault: Error, Sendable, Equatable, CustomStringConvertibl
     case cancelled
     /// A request that cannot be written, such as a header with a line break.
     case badRequest = "bad-request"
-    /// More waits to be sent than ``WebSocketLimits/pendingByteCountMaximum`` allows; nothing was added.
+    /// More bytes wait to be sent than ``WebSocketLimits/pendingByteCountMaximum`` allows; nothing was added.
     case outputFull = "output-full"
     /// The connection is over, or its close has begun.
     case closed
@@ -34,16 +34,16 @@ public struct WebSocketFault: Error, Sendable, Equatable, CustomStringConvertibl
 
   /// What went wrong.
   public let code: Code
-  /// With whom: `wss://relay.example.com:443/`.
+  /// The other side: `wss://relay.example.com:443/`.
   public let endpoint: String
-  /// A sentence's end: what was seen.
+  /// What was seen, as the end of a sentence.
   public let detail: String
-  /// What the operating system said, if it was asked.
+  /// The error of the operating system, if it reported one.
   public let cause: LoopFault?
-  /// What the server's answer was, if there was one.
+  /// The server's answer, if there was one.
   public let refusal: UpgradeRefusal?
 
-  /// How long the server asked to be left alone (`Retry-After`, in seconds only), if it did.
+  /// How long the server asks for no further attempt (`Retry-After`, in seconds only), if it does.
   public var retryAfterMilliseconds: UInt64? {
     guard case .status(_, _, let seconds?)? = refusal else { return nil }
     return UInt64(seconds) * 1_000
@@ -64,19 +64,19 @@ public struct WebSocketFault: Error, Sendable, Equatable, CustomStringConvertibl
   public var description: String { "\(endpoint): \(detail)" }
 }
 
-/// How a connection came to its end.
+/// How a connection ended.
 public enum WebSocketEnd: Sendable, Equatable, CustomStringConvertible {
   /// The other side sent a close frame. Code 1005 when it named none; the reason is its text, at most 123 bytes.
   case closedByPeer(code: UInt16, reason: String)
-  /// ``WebSocketConnection/close(code:reason:)`` came to its end: answered, or not answered in time.
+  /// ``WebSocketConnection/close(code:reason:)`` is complete: answered, or not answered in time.
   case closed(code: UInt16)
   /// The stream ended without a close frame.
   case endOfStream
-  /// The operating system ended it.
+  /// The operating system ended the stream.
   case failed(LoopFault)
-  /// The other side broke RFC 6455, RFC 7692 or a limit; it was told `code`.
+  /// The other side broke RFC 6455, RFC 7692 or a limit; it received `code`.
   case violation(code: UInt16)
-  /// Neither a pong nor anything else came for so long after a ping.
+  /// Neither a pong nor anything else arrived for this long after a ping.
   case unresponsive(milliseconds: UInt64)
 
   /// `closed by the other side: 1001 (going away)`.

@@ -1,19 +1,19 @@
-/// What one connection may hold, and what happens beyond.
+/// What one connection may hold, and what happens above a limit.
 public struct WebSocketLimits: Sendable, Hashable {
-  /// Bytes of one received message, all its fragments together, and inflated if it was compressed. Beyond: the
+  /// Bytes of one received message, all its fragments together, and inflated if it was compressed. Above it the
   /// connection is closed with 1009. At least 125.
   public var messageByteCountMaximum: Int
-  /// Bytes that may wait to be sent. Beyond: `send` throws `output-full`.
+  /// Bytes that may wait to be sent. Above it `send` throws `output-full`.
   public var pendingByteCountMaximum: Int
 
   /// Whether the other side may compress what it sends (permessage-deflate). A server may keep its window: from its
-  /// first compressed message on that takes up to 40 KB here for as long as the connection stands. A client may not.
+  /// first compressed message on, that takes up to 40 KB here for the life of the connection. A client may not.
   public var offersCompression: Bool
-  /// A server's only: messages of so many bytes and more are compressed for clients that have agreed to it. Nil:
-  /// nothing is, which is right wherever no wire is narrow.
+  /// For servers only: messages of at least this many bytes are compressed for clients that have agreed to it. Nil: no
+  /// message is, which is right if the network is not the bottleneck.
   public var packedByteCountMinimum: Int?
-  /// Whether only addresses of the internet are dialled: for a name that comes from somebody who need not mean well.
-  /// What the name resolves to counts, each address for itself. If none is left: `private-address`.
+  /// Whether only global addresses are dialled: for a name from a source that may be hostile. The addresses that the
+  /// name resolves to decide, each for itself. If no address is left: `private-address`.
   public var dialsGlobalAddressesOnly = false
 
   /// Limits for a relay's client: events are small, a relay's largest messages stay under half a megabyte.
@@ -26,12 +26,12 @@ public struct WebSocketLimits: Sendable, Hashable {
     self.offersCompression = offersCompression
   }
 
-  /// Bytes beyond the pending bound for what the protocol itself sends: pongs, pings, the close. A peer that makes us
-  /// answer more pings than it reads is cut there.
+  /// Bytes above the pending limit for what the protocol itself sends: pongs, pings, the close. A peer that causes more
+  /// pongs than it reads is cut there.
   static let controlAllowance = 64 << 10
 }
 
-/// How long each step may take, in milliseconds.
+/// The deadline of each step, in milliseconds.
 public struct WebSocketDeadlines: Sendable, Hashable {
   /// Looking the name up.
   public var nameLookupMilliseconds: UInt64
@@ -39,14 +39,14 @@ public struct WebSocketDeadlines: Sendable, Hashable {
   public var connectMilliseconds: UInt64
   /// The TLS handshake, and again the upgrade.
   public var handshakeMilliseconds: UInt64
-  /// Waiting for the answer to our close frame.
+  /// The wait for the answer to our close frame.
   public var closeMilliseconds: UInt64
-  /// Silence after which a ping is sent; 0 for never.
+  /// The silence after which a ping is sent; 0 for never.
   public var pingIntervalMilliseconds: UInt64
-  /// Silence after that ping which ends the connection.
+  /// The silence after that ping which ends the connection.
   public var pongMilliseconds: UInt64
-  /// The period in which a message that has begun must end, or grow by 64 KiB; then the connection is closed with
-  /// 1008. 0 for no bound, which is right towards servers of one's own choice.
+  /// The period in which a message that has begun must end, or grow by 64 KiB; otherwise the connection is closed with
+  /// 1008. 0 for no limit, which is right towards servers of one's own choice.
   public var messageMilliseconds: UInt64 = 0
 
   /// Deadlines for relays on the open internet: a NAT forgets an idle connection after a minute or two.
@@ -64,18 +64,18 @@ public struct WebSocketDeadlines: Sendable, Hashable {
   }
 }
 
-/// Where to connect, and what to ask for there.
+/// Where to connect, and what to request there.
 public struct WebSocketEndpoint: Sendable, Hashable, CustomStringConvertible {
   /// A name or an address, without brackets.
   public var host: String
   /// The port.
   public var port: UInt16
-  /// Whether TLS stands in between (`wss`).
+  /// Whether TLS is used (`wss`).
   public var isSecure: Bool
-  /// The path and query to ask for, beginning with `/`.
+  /// The path and query to request, beginning with `/`.
   public var requestTarget: String
 
-  /// An endpoint; a relay's follows from its URL.
+  /// An endpoint; that of a relay follows from its URL.
   public init(host: String, port: UInt16, isSecure: Bool, requestTarget: String = "/") {
     self.host = host
     self.port = port
@@ -83,7 +83,7 @@ public struct WebSocketEndpoint: Sendable, Hashable, CustomStringConvertible {
     self.requestTarget = requestTarget
   }
 
-  /// The value of the `Host` field: without the port if that is the scheme's own.
+  /// The value of the `Host` field: without the port if it is the scheme's default.
   public var hostField: String {
     let name = host.contains(":") ? "[\(host)]" : host
     return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"

@@ -4,31 +4,32 @@ public import EventLoop
 // A server of WebSockets, which answers plain HTTP on the same port.
 //
 // A connection: accepted → TLS, if the port has it → its head → the delegate's decision → a WebSocket, or an answer and
-// a farewell. It is counted until its transport is closed, whatever it is at, because what is short is descriptors.
+// a farewell. It counts until its transport is closed, in every state, because descriptors are the scarce resource.
 //
-// Every bound has its answer. Too many connections: 503 and a Retry-After, for a bounded number at a time, so that to
-// turn away costs little. Too many that say nothing: the oldest is cut, so that a flood of silent ones keeps nobody
-// out, as it would if the newest were turned away. No descriptors: the listener rests (see StreamListener), and
-// connections wait in the kernel.
+// Every limit has its answer. Too many connections: 503 and a Retry-After, for a limited number at a time, so that
+// turning clients away costs little. Too many connections that say nothing: the oldest is cut, so that a flood of
+// silent connections keeps no client out, as it would if the newest were turned away. No descriptors: the listener
+// pauses (see StreamListener), and connections wait in the kernel.
 //
-// Clients that must show themselves first are outside (see OutsideShare): they have a part of the connections, a small
-// bound for a message, a receiving budget of their own, and a time. So whatever they do, those inside find room.
+// Clients that must authenticate first are outside (see OutsideShare): they have a part of the connections, a small
+// limit for a message, a receiving budget of their own, and a time limit. So whatever they do, clients inside find
+// room.
 //
-// What is read in a turn is shared (see ReadShare): a client that floods keeps the others waiting for milliseconds.
+// All clients share the reading of a turn (see ReadShare): a client that floods delays the others only by milliseconds.
 //
-// The delegate owns the WebSockets. Closing the server leaves them alone.
+// The delegate owns the WebSockets. Closing the server does not close them.
 
-/// Listens, reads requests, asks its delegate, and hands WebSockets over.
+/// Listens, reads requests, asks its delegate for decisions, and passes WebSockets to it.
 @EventLoopActor
 public final class WebSocketServer {
-  /// What has come so far.
+  /// What has happened so far.
   public private(set) var counts = WebSocketServerCounts()
   /// Connections at present, WebSockets and all others.
   public private(set) var connectionCount = 0
 
-  /// Connections whose clients have not shown themselves.
+  /// Connections whose clients have not authenticated.
   public var outsideCount: Int { outside.count }
-  /// When a connection was last turned away, and when one outside last gave way; nil: never.
+  /// When a connection was last turned away, and when one outside was last displaced; nil: never.
   public private(set) var turnedAwayAt: Instant?
   /// See ``turnedAwayAt``.
   public private(set) var displacedAt: Instant?
@@ -50,7 +51,7 @@ public final class WebSocketServer {
   private var outsiders: [UInt64: Outsider] = [:]
   private let tooMany: [UInt8]
 
-  /// A server that does not listen yet. The delegate is not held.
+  /// A server that does not listen yet. The delegate is not retained.
   public init(delegate: any WebSocketServerDelegate, limits: WebSocketServerLimits = WebSocketServerLimits()) {
     self.delegate = delegate
     self.limits = limits
@@ -63,7 +64,7 @@ public final class WebSocketServer {
 
   isolated deinit { close() }
 
-  /// Listens on an address, in the clear or with TLS; may be called for several.
+  /// Listens on an address, with or without TLS; may be called for several.
   ///
   /// - Returns: the port, which the kernel has chosen if `address` has port 0.
   @discardableResult
@@ -78,7 +79,8 @@ public final class WebSocketServer {
     return listener.port ?? address.port
   }
 
-  /// Listens no more, and cuts what has not said what it wants. WebSockets go on, and answers come to their end.
+  /// Stops listening, and cuts connections whose request has not arrived. WebSockets continue, and answers are
+  /// completed.
   public func close() {
     for listener in listeners { listener.close() }
     listeners = []
@@ -121,7 +123,7 @@ public final class WebSocketServer {
     }
   }
 
-  /// Counts one more of a network, if that may be.
+  /// Counts one more connection of a network, if the limit allows it.
   private func mayEnter(_ peer: SocketAddress) -> Bool {
     guard let maximum = limits.connectionsPerNetworkMaximum else { return true }
     let count = networks[peer.network] ?? 0
@@ -152,7 +154,7 @@ public final class WebSocketServer {
   private func turnAway(_ stream: ByteStream, isEncrypted: Bool) {
     counts.turnedAway += 1
     turnedAwayAt = EventLoop.process.now
-    // A handshake would cost more than all that is left to be said.
+    // A handshake would cost more than the whole answer.
     guard !isEncrypted, turnedAwayCount < limits.turnedAwayMaximum else {
       stream.close()
       return
@@ -175,7 +177,7 @@ public final class WebSocketServer {
       left(peer)
     case .refused(let refusal, let transport):
       if refusal == .late { counts.late += 1 }
-      // Clients that mean well write proper heads.
+      // Honest clients write valid heads.
       respond(HTTPAnswer(refusal), isHead: false, on: transport, peer, .outside(milliseconds: nil))
     case .head(var head, let transport):
       head.user = user
@@ -246,7 +248,7 @@ public final class WebSocketServer {
 
   // MARK: Outside
 
-  /// How a connection that is outside is cut, and its time.
+  /// How a connection that is outside is cut, and its time limit.
   private struct Outsider {
     var cut: @EventLoopActor () -> Void
     var timer: LoopTimer?
@@ -270,7 +272,7 @@ public final class WebSocketServer {
     outsider.cut()
   }
 
-  /// Says how one that is outside is cut from now on.
+  /// Sets how a connection that is outside is cut from now on.
   private func cut(_ number: UInt64, by body: @escaping @EventLoopActor () -> Void) {
     guard outside.contains(number) else { return }
     outsiders[number] = Outsider(cut: body)
@@ -301,7 +303,7 @@ public final class WebSocketServer {
   }
 }
 
-/// An answer that is waited for, and bounded in time.
+/// An answer that comes later, within a time limit.
 @EventLoopActor
 private final class LateAnswer {
   private let timer = LoopTimer()
@@ -321,7 +323,7 @@ private final class LateAnswer {
 }
 
 extension Arrival.Outcome {
-  /// For one that nobody waits for any more.
+  /// Closes an outcome that has no receiver.
   @EventLoopActor
   fileprivate func close() {
     switch self {

@@ -1,60 +1,61 @@
 public import EventLoop
 
-/// What a server is used by.
+/// The user of a server.
 @EventLoopActor
 public protocol WebSocketServerDelegate: AnyObject {
-  /// Says whose process connects, by its uid, if that can be told; asked at accept, before anything is read, because
-  /// later the other end may be gone. It stands in ``HTTPRequestHead/user``.
+  /// Returns the uid of the connecting process, if it can be found; called at accept, before anything is read, because
+  /// the other end may be gone later. The result is in ``HTTPRequestHead/user``.
   func user(of peer: SocketAddress, at local: SocketAddress) -> UInt32?
 
-  /// Says what becomes of a request.
+  /// Decides on a request.
   func answer(to head: HTTPRequestHead, from peer: SocketAddress) -> HTTPDecision
 
-  /// Says whether a client must show itself first; asked once for each request that is proper.
+  /// Decides whether a client must authenticate first; called once for each valid request.
   func admission(of head: HTTPRequestHead, from peer: SocketAddress) -> WebSocketAdmission
 
-  /// Hands over a WebSocket that was accepted. It does not read until it is started, and ends when nobody holds it.
+  /// Passes on an accepted WebSocket. It does not read until it is started, and ends when it is released.
   func opened(_ connection: WebSocketConnection, for head: HTTPRequestHead, from peer: SocketAddress)
 
-  /// Tells that a connection could not be accepted, for want of descriptors or memory. What waits is tried again; see
-  /// `StreamListener`.
+  /// Reports that a connection could not be accepted, because descriptors or memory are short. The server tries waiting
+  /// connections again; see `StreamListener`.
   func accepting(failedBy fault: LoopFault)
 }
 
 extension WebSocketServerDelegate {
-  /// Nobody asks.
+  /// The user is not known.
   public func user(of peer: SocketAddress, at local: SocketAddress) -> UInt32? { nil }
 
   /// Every client is inside.
   public func admission(of head: HTTPRequestHead, from peer: SocketAddress) -> WebSocketAdmission { .inside }
 }
 
-/// Whether a client must show itself before it has what others have.
+/// Whether a client must authenticate before it has the same limits as the others.
 public enum WebSocketAdmission: Sendable, Hashable {
-  /// It has all of it.
+  /// It has these limits at once.
   case inside
-  /// It must, within so many milliseconds, or it is closed with 1008; nil: it may wait. Its connection counts among
-  /// those outside (``WebSocketServerLimits/outsideMaximum``) until ``WebSocketConnection/admit()``.
+  /// It must authenticate within this many milliseconds, or it is closed with 1008; nil: without a deadline. Its
+  /// connection counts among those outside (``WebSocketServerLimits/outsideMaximum``) until
+  /// ``WebSocketConnection/admit()``.
   case outside(milliseconds: UInt64?)
 }
 
-/// What becomes of a request.
+/// The decision on a request.
 public enum HTTPDecision {
-  /// A WebSocket, if the request is a proper one for that: else the client is told what was wrong. With further fields
-  /// for the 101.
+  /// A WebSocket, if the request is a valid one for that; otherwise the client learns what was wrong. With further
+  /// fields for the 101.
   case upgrade(fields: [HTTPField] = [])
   /// An answer in plain HTTP.
   case respond(HTTPAnswer)
-  /// An answer that comes later, by the responder, which the closure is given at once.
+  /// An answer that comes later, through the responder that the closure receives at once.
   case later(@EventLoopActor (HTTPResponder) -> Void)
 
-  /// No, with a status and a line of plain text.
+  /// A refusal, with a status and a line of plain text.
   public static func refuse(_ status: Int, _ reason: String) -> HTTPDecision {
     .respond(HTTPAnswer(status: status, text: reason))
   }
 }
 
-/// Answers one request, once. One that is let go without an answer answers 500.
+/// Answers one request, once. A responder that is released without an answer answers 500.
 @EventLoopActor
 public final class HTTPResponder {
   private var send: (@EventLoopActor (HTTPAnswer) -> Void)?
@@ -63,8 +64,7 @@ public final class HTTPResponder {
 
   isolated deinit { send?(HTTPAnswer(status: 500, text: "there is no answer to this request")) }
 
-  /// Answers. Nothing happens the second time, and when it is too late
-  /// (``WebSocketServerLimits/answerMilliseconds``).
+  /// Answers. Does nothing the second time, or when it is too late (``WebSocketServerLimits/answerMilliseconds``).
   public func respond(_ answer: HTTPAnswer) {
     let send = send
     self.send = nil

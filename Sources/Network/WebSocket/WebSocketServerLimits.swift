@@ -1,63 +1,62 @@
-/// What a server may hold, and what happens beyond.
+/// What a server may hold, and what happens above a limit.
 public struct WebSocketServerLimits: Sendable, Hashable {
-  /// Connections at a time, whatever they are at. Beyond: one is answered 503 and closed. Each takes a descriptor.
+  /// Connections at a time, in every state. Above it a connection is answered 503 and closed. Each takes a descriptor.
   public var connectionsMaximum = 10_000
-  /// Connections at a time from one network (see `SocketAddress.network`). Beyond: 503. Nil: no bound but the other.
+  /// Connections at a time from one network (see `SocketAddress.network`). Above it: 503. Nil: only the limit of all.
   public var connectionsPerNetworkMaximum: Int?
-  /// Connections at a time whose clients have not shown themselves (``WebSocketAdmission/outside(milliseconds:)``).
-  /// Beyond: the oldest of them is cut; so it is when those inside need all that is left.
+  /// Connections at a time whose clients have not authenticated (``WebSocketAdmission/outside(milliseconds:)``). Above
+  /// it the oldest of them is cut; it is also cut when clients inside need the place.
   public var outsideMaximum: Int { max(1, connectionsMaximum / Self.outsideDivisor) }
-  /// The part of the connections that those outside get.
+  /// The part of the connections that those outside get, as a divisor.
   static let outsideDivisor = 8
-  /// Bytes of one message of theirs; enough for an AUTH. Beyond: closed with 1009.
+  /// Bytes of one message of theirs; enough for an AUTH. Above it the connection is closed with 1009.
   public var outsideMessageByteCountMaximum = 16 << 10
-  /// Bytes that all of them hold of messages that have not come whole. Beyond: the one that adds to them is closed
-  /// (1013).
+  /// Bytes that all of them hold of incomplete messages. Above it the connection that adds to them is closed (1013).
   public var outsideReceivingByteCountMaximum = 4 << 20
-  /// Connections at a time that have not said what they want. Beyond: the oldest of them is cut, since whoever means
-  /// well needs a moment only.
+  /// Connections at a time whose request has not arrived. Above it the oldest of them is cut, because an honest client
+  /// needs only a moment.
   public var handshakesMaximum = 256
-  /// Connections at a time that are told 503. Beyond: cut without a word.
+  /// Connections at a time that are being answered 503. Above it they are cut without an answer.
   public var turnedAwayMaximum = 64
-  /// Bytes that all WebSockets together hold of messages that have not come whole. Beyond: the one that adds to them is
-  /// closed (1013). What is sent and not read has no common bound: see ``WebSocketLimits/pendingByteCountMaximum``.
+  /// Bytes that all WebSockets together hold of incomplete messages. Above it the connection that adds to them is
+  /// closed (1013). Output that is not read has no common limit: see ``WebSocketLimits/pendingByteCountMaximum``.
   public var receivingByteCountMaximum = 64 << 20
-  /// Time for TLS and the head, in milliseconds. After it: 408, or nothing where nothing came.
+  /// The time for TLS and the head, in milliseconds. After it: 408, or nothing if nothing has arrived.
   public var handshakeMilliseconds: UInt64 = 10_000
-  /// Time for an answer that comes later. After it: 504.
+  /// The time for an answer that comes later. After it: 504.
   public var answerMilliseconds: UInt64 = 10_000
-  /// Time for the client to take an answer.
+  /// The time for the client to take an answer.
   public var writeMilliseconds: UInt64 = 10_000
-  /// Time for the client to close after that.
+  /// The time after that for the client to close.
   public var lingerMilliseconds: UInt64 = 2_000
-  /// What a client is told to wait after a 503, in seconds.
+  /// The wait that a 503 asks of the client, in seconds.
   public var retryAfterSeconds = 10
   /// What each WebSocket may hold.
   public var connection = WebSocketLimits()
-  /// How long each step of a WebSocket may take; the dialling ones are not used.
+  /// The deadlines of each step of a WebSocket; those for dialling are not used.
   public var deadlines = WebSocketDeadlines()
 
-  /// Limits for a server of ten thousand connections that are idle for the most part.
+  /// Limits for a server of ten thousand connections that are mostly idle.
   public init() { deadlines.messageMilliseconds = Self.messageMilliseconds }
 
-  /// A client on a slow line sends 64 KiB in it.
+  /// A client on a slow line sends 64 KiB in this time.
   private static let messageMilliseconds: UInt64 = 30_000
 }
 
-/// What has come to a server, in numbers that only grow.
+/// Counts of a server, which only grow.
 public struct WebSocketServerCounts: Sendable, Hashable {
-  /// Connections that the kernel had.
+  /// Connections that the kernel accepted.
   public var accepted = 0
-  /// Those that became WebSockets.
+  /// Connections that became WebSockets.
   public var upgraded = 0
-  /// Requests answered in plain HTTP, refusals of bad ones among them.
+  /// Requests answered in plain HTTP, including refusals of invalid ones.
   public var answered = 0
-  /// Connections beyond a bound: told 503, or cut.
+  /// Connections above a limit: answered 503, or cut.
   public var turnedAway = 0
-  /// Connections outside that gave way to others.
+  /// Connections outside that were displaced by others.
   public var displaced = 0
-  /// Connections that did not say in time what they want, or were the oldest of too many such.
+  /// Connections whose request did not arrive in time, or that were the oldest of too many such.
   public var late = 0
-  /// TLS handshakes that came to nothing.
+  /// TLS handshakes that failed.
   public var unencrypted = 0
 }

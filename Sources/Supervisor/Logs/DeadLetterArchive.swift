@@ -5,11 +5,10 @@ internal import LinuxSystem
 
 // The blocking half of the dead letters: one directory, one JSON file a letter, `20260301T120000000-000001.json`.
 //
-// A letter is a request that somebody has made and nobody has answered as meant; it is the only copy. So a file comes
-// to be whole or not at all (written under another name, synchronised, renamed, the directory synchronised), no letter
-// ever takes the place of another, and nothing is removed that could not be read: what we do not understand is not ours
-// to throw away. The directory itself is the only state. A person may look into it, copy from it and remove from it at
-// any time.
+// A letter is a request that never got its proper answer, and its file is the only copy. So a file appears whole or not
+// at all (written under another name, synchronised, renamed, the directory synchronised), no letter ever overwrites
+// another, and a file that could not be read is never removed: the supervisor must not delete what it does not
+// understand. The directory is the only state. A person may read it, copy from it and remove from it at any time.
 
 /// A file among the dead letters that could not be read.
 public struct UnreadableLetter: Sendable, Hashable {
@@ -19,11 +18,11 @@ public struct UnreadableLetter: Sendable, Hashable {
   public var reason: String
 }
 
-/// Names of letters: the time to the millisecond and a running number. They sort as they were given.
+/// Names of letters: the time to the millisecond and a running number. They sort in the order in which they were given.
 struct DeadLetterNames: Sendable {
   private var last = ""
 
-  /// Whether a text may be a letter's name: what a client sends never becomes another path.
+  /// Whether a text may be a letter's name: what a client sends can never become another path.
   static func isValid(_ name: some StringProtocol) -> Bool {
     let parts = name.split(separator: "-", omittingEmptySubsequences: false)
     guard parts.count == 2, parts[1].utf8.count >= 6, parts[1].utf8.count < 12, parts[0].utf8.count == 18 else {
@@ -34,10 +33,10 @@ struct DeadLetterNames: Sendable {
       && parts[0].utf8.enumerated().allSatisfy { $0 == 8 ? $1 == UInt8(ascii: "T") : isDigit($1) }
   }
 
-  /// Later names will be greater than this one.
+  /// Every later name will be greater than this one.
   mutating func observed(_ name: String) { last = max(last, name) }
 
-  /// The next name: of this time, or just behind the last one if the clock was set back.
+  /// The next name: of this time, or directly after the last one if the clock was set back.
   mutating func next(_ time: WallTime) -> String {
     let fresh = time.compactText + "-000001"
     if fresh > last {
@@ -46,7 +45,7 @@ struct DeadLetterNames: Sendable {
     }
     let parts = last.split(separator: "-")
     let number = (Int(parts[1]) ?? 0) + 1
-    // Beyond a million at one time a name has a digit more, and sorts early; it is still one of its own.
+    // Above a million at one time a name has one digit more and sorts too early, but it is still unique.
     let text = String(number)
     last = "\(parts[0])-" + String(repeating: "0", count: max(0, 6 - text.count)) + text
     return last
@@ -55,10 +54,10 @@ struct DeadLetterNames: Sendable {
 
 /// Reads and writes the directory of dead letters.
 struct DeadLetterArchive: Sendable {
-  /// Largest file that is read: a payload of 16 MiB, each byte of it escaped.
+  /// The largest file that is read: a payload of 16 MiB, with each byte escaped.
   static let fileByteCountMaximum = 128 << 20
   private static let suffix = ".json"
-  /// What the name of a file that is being written begins with.
+  /// The prefix of a file that is still being written.
   private static let unfinishedPrefix = ".unfinished-"
 
   /// What the directory holds.
@@ -70,8 +69,8 @@ struct DeadLetterArchive: Sendable {
   let directory: String
   let files: any FileOperations
 
-  /// Makes the directory if need be, gives whole letters that a crash has left unfinished their names, removes what it
-  /// has left of changes to letters that are there, and tells all names, in order.
+  /// Makes the directory if it is missing. Gives whole letters that a crash left unfinished their names, and removes
+  /// leftovers of changes to letters that exist. Returns all names, in order.
   func open() throws(SystemFault) -> [String] {
     try files.ensureDirectory(directory)
     for name in try files.names(in: directory) where name.hasPrefix(Self.unfinishedPrefix) {
@@ -96,25 +95,25 @@ struct DeadLetterArchive: Sendable {
     }.sorted()
   }
 
-  /// Writes a letter under its id, then removes the oldest readable ones above the count. Returns the ids of those.
+  /// Writes a letter under its id, then removes the oldest readable letters above the count. Returns the ids of those.
   ///
-  /// - Throws: EEXIST for a name that is taken; else what the system said. The letter is not among the files then.
+  /// - Throws: EEXIST for a name that is taken; otherwise the system's error. The letter is then not among the files.
   func store(_ letter: DeadLetterRecord, countMaximum: Int) throws(SystemFault) -> [String] {
     try files.ensureDirectory(directory)
     guard !(try identifiers().contains(letter.id)) else {
       throw SystemFault(call: "rename", subject: path(letter.id), code: EEXIST)
     }
     try put(letter)
-    // The letter has its name. What fails from here on is no reason to write it twice.
+    // The letter has its name. A failure after this point is no reason to write it twice.
     do throws(SystemFault) {
       try files.synchronizeDirectory(directory)
       return try removeOldest(above: countMaximum, sparing: letter.id)
     } catch { return [] }
   }
 
-  /// Writes down that a letter was delivered again, with the end it had before. Its file is the old one or the new one.
+  /// Records that a letter was delivered again and ended in the same way. The file holds the old record or the new one.
   ///
-  /// - Throws: ENOENT when it was removed meanwhile; else what the system said, and the letter is as it was.
+  /// - Throws: ENOENT if the letter was removed meanwhile; otherwise the system's error, and the letter is unchanged.
   func update(_ id: String, deliveries: UInt16, time: String) throws(SystemFault) {
     var letter = try load(id).get()
     letter.id = id
@@ -124,17 +123,17 @@ struct DeadLetterArchive: Sendable {
     try files.synchronizeDirectory(directory)
   }
 
-  /// Writes a letter under another name, then gives it its own.
+  /// Writes a letter under another name, then renames it.
   private func put(_ letter: DeadLetterRecord) throws(SystemFault) {
     let unfinished = "\(directory)/\(Self.unfinishedPrefix)\(letter.id)\(Self.suffix)"
-    // From an attempt that failed: the letter in hand is the same one.
+    // A leftover of an attempt that failed; this letter is the same one.
     try files.remove(unfinished)
     do throws(SystemFault) {
       try write(JSONPayload.encode(letter), to: unfinished)
       try files.rename(unfinished, to: path(letter.id))
     } catch {
-      // On a full disk the half of a letter is in the way of everything else; if even that fails, the next attempt does
-      // it.
+      // On a full disk half a letter takes space from everything else. If even the removal fails, the next attempt
+      // removes it.
       do throws(SystemFault) { try files.remove(unfinished) } catch {}
       throw error
     }
@@ -145,7 +144,7 @@ struct DeadLetterArchive: Sendable {
     DeadLetterNames.isValid(id) ? read(path(id)) : .failure(Self.unknown(id))
   }
 
-  /// Reads all letters, without their payloads: those may be larger than memory.
+  /// Reads all letters, without their payloads, which may be larger than memory.
   func list() throws(SystemFault) -> Listing {
     var listing = Listing()
     for name in try files.names(in: directory).sorted() {
@@ -165,7 +164,7 @@ struct DeadLetterArchive: Sendable {
     return listing
   }
 
-  /// Removes one letter. One that cannot be read stays: the fault says what is wrong with it.
+  /// Removes one letter. A letter that cannot be read stays, and the fault says what is wrong with it.
   func drop(_ id: String) throws(SystemFault) {
     _ = try load(id).get()
     try files.remove(path(id))

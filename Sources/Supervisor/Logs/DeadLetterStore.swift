@@ -3,13 +3,13 @@ public import EventLoop
 internal import Glibc
 public import LinuxSystem
 
-/// A dead letter could not be written; it is kept in memory and tried again.
+/// A dead letter could not be written; it is kept in memory and written later.
 public struct DeadLetterFault: Error, Sendable, CustomStringConvertible {
-  /// The letter's id: it can be listed, loaded and dropped like any other while the supervisor lives.
+  /// The letter's id: while the supervisor lives, it can be listed, loaded and dropped like any other.
   public let id: String
   /// Why.
   public let cause: SystemFault
-  /// Letters that memory had no room for any more, the oldest; these are lost.
+  /// The oldest letters, for which memory had no room; they are lost.
   public let lost: [String]
 
   /// What happened, and what it means.
@@ -21,16 +21,16 @@ public struct DeadLetterFault: Error, Sendable, CustomStringConvertible {
 
 /// Messages that killed their worker too often, kept for a person to see.
 ///
-/// On disk, one file a letter, as `DeadLetterArchive` says. What cannot be written stays in memory, bounded, and is
-/// tried again, first after a second, then less and less often up to once a minute, and whenever another letter was
-/// written.
+/// They are on disk, one file a letter, as `DeadLetterArchive` says. What cannot be written stays in memory, within
+/// bounds. The store tries to write it again: after a second, then less and less often up to once a minute, and after
+/// each successful write of another letter.
 @EventLoopActor
 public final class DeadLetterStore {
-  /// Most letters kept in memory while the disk refuses them.
+  /// The maximum number of letters in memory while the disk refuses them.
   public static let memoryCountMaximum = 64
-  /// Most bytes of payloads kept so. The newest letter is kept whatever its size.
+  /// The maximum of their payloads, in bytes. The newest letter is kept whatever its size.
   public static let memoryByteCountMaximum = 32 << 20
-  /// The first wait before another attempt, in milliseconds; it doubles with each one that fails.
+  /// The first wait before another attempt, in milliseconds; each failed attempt doubles it.
   public static let firstRetryMilliseconds: UInt64 = 1_000
   /// The longest wait, in milliseconds.
   public static let lastRetryMilliseconds: UInt64 = 60_000
@@ -39,7 +39,7 @@ public final class DeadLetterStore {
   public struct Kept: Sendable {
     /// Its id.
     public let id: String
-    /// Older letters removed to make room.
+    /// Older letters that were removed to make room.
     public let removed: [String]
   }
 
@@ -47,15 +47,15 @@ public final class DeadLetterStore {
   public struct Listing: Sendable {
     /// The oldest first, without their payloads; ``DeadLetterStore/load(_:)`` reads one whole.
     public let letters: [DeadLetterRecord]
-    /// Files that are no letters, and are left alone.
+    /// Files that are not letters; they are left alone.
     public let unreadable: [UnreadableLetter]
-    /// Letters among them that are in memory only.
+    /// The letters above that are in memory only.
     public let inMemory: [String]
   }
 
-  /// Most letters on disk, at least 1. Takes effect with the next letter.
+  /// The maximum number of letters on disk, at least 1. Takes effect with the next letter.
   public var countMaximum: Int
-  /// Letters that wait in memory for a disk that takes them.
+  /// The number of letters that wait in memory for the disk.
   public var memoryCount: Int { waiting.count }
 
   private let archive: PoolOwned<DeadLetterArchive>
@@ -68,7 +68,7 @@ public final class DeadLetterStore {
   private var retryMilliseconds = firstRetryMilliseconds
   private var isRetrying = false
 
-  /// The letters in `directory`, an absolute path; made when it is not there.
+  /// The letters in `directory`, an absolute path; it is made if it does not exist.
   public init(
     directory: String, countMaximum: Int = 1_000, files: any FileOperations = SystemFiles(),
     wallClock: @escaping @EventLoopActor () -> WallTime = { WallTime.now }
@@ -78,15 +78,15 @@ public final class DeadLetterStore {
     archive = PoolOwned(DeadLetterArchive(directory: directory, files: files))
   }
 
-  /// Keeps a letter; its id is given here, and what the record has as id is not looked at.
+  /// Keeps a letter under a new id; the id in the record is ignored.
   ///
   /// When this returns, the letter is on the disk.
-  /// - Throws: ``DeadLetterFault`` when it could only be kept in memory.
+  /// - Throws: ``DeadLetterFault`` if the letter could only be kept in memory.
   public func keep(_ letter: DeadLetterRecord) async throws(DeadLetterFault) -> Kept {
     await learnNames()
     var letter = letter
     letter.id = names.next(wallClock())
-    // In memory first: whoever lists while it is being written finds it.
+    // In memory first, so that it is listed while it is being written.
     waiting.append(letter)
     switch await write(letter) {
     case .success(let removed):
@@ -100,7 +100,7 @@ public final class DeadLetterStore {
 
   /// All letters, on disk and in memory.
   ///
-  /// - Throws: what the system said of the directory.
+  /// - Throws: the system's error about the directory.
   public func list() async throws(SystemFault) -> Listing {
     await learnNames()
     let found = try await archive.use { archive in Self.result { () throws(SystemFault) in try archive.list() } }.get()
@@ -117,21 +117,21 @@ public final class DeadLetterStore {
 
   /// One letter, whole.
   ///
-  /// - Throws: ENOENT when there is none of that name, EBADMSG when its file cannot be understood.
+  /// - Throws: ENOENT if no letter has this name, EBADMSG if its file cannot be understood.
   public func load(_ id: String) async throws(SystemFault) -> DeadLetterRecord {
     if let letter = waiting.first(where: { $0.id == id }) { return letter }
     return try await archive.use { $0.load(id) }.get()
   }
 
-  /// Writes down that a letter was delivered again and has killed again.
+  /// Records that a letter was delivered again and killed its worker again.
   ///
-  /// - Throws: ENOENT when there is none of that name; what the system said when it could not be written, and the
-  ///   letter is as it was.
+  /// - Throws: ENOENT if no letter has this name; the system's error if it could not be written, and the letter is then
+  ///   unchanged.
   public func update(_ id: String, deliveries: UInt16, time: String) async throws(SystemFault) {
     if let index = waiting.firstIndex(where: { $0.id == id }) {
       waiting[index].deliveries = deliveries
       waiting[index].time = time
-      // One that is just being written goes to the disk as it was: this work comes after that.
+      // A letter that is just being written reaches the disk without the change, so the change is written after it.
       guard writing.contains(id) else { return }
     }
     try await archive.use { archive in
@@ -141,19 +141,19 @@ public final class DeadLetterStore {
 
   /// Removes one letter.
   ///
-  /// - Throws: ENOENT when there is none of that name; EBADMSG when its file cannot be understood, which then stays.
+  /// - Throws: ENOENT if no letter has this name; EBADMSG if its file cannot be understood, which then stays.
   public func drop(_ id: String) async throws(SystemFault) {
     let count = waiting.count
     waiting.removeAll { $0.id == id }
     let wasWaiting = waiting.count < count
-    // If it is just being written, this work comes after that and finds the file.
+    // If it is just being written, this removal runs after the write and finds the file.
     let result = await archive.use { archive in Self.result { () throws(SystemFault) in try archive.drop(id) } }
     if case .failure(let fault) = result, !(wasWaiting && fault.code == ENOENT) { throw fault }
   }
 
   /// Removes every letter that can be read; returns how many.
   ///
-  /// - Throws: what the system said; some may be removed then.
+  /// - Throws: the system's error; some letters may be removed by then.
   public func dropAll() async throws(SystemFault) -> Int {
     let ids = try await list().letters.map(\.id)
     for id in ids { try await drop(id) }
@@ -162,11 +162,11 @@ public final class DeadLetterStore {
 
   // MARK: Writing
 
-  /// The names on disk, once: new ones are to be greater.
+  /// Reads the names on disk, once: every new name must be greater.
   private func learnNames() async {
     guard !isOpen else { return }
     let result = await archive.use { archive in Self.result { () throws(SystemFault) in try archive.open() } }
-    // If the directory cannot be read, it is asked again next time; a name that is taken is refused meanwhile.
+    // If the directory cannot be read, the next call tries again; until then a name that is taken is refused.
     guard case .success(let known) = result else { return }
     isOpen = true
     if let last = known.last { names.observed(last) }
@@ -215,7 +215,8 @@ public final class DeadLetterStore {
     retrySoon(afterMilliseconds: retryMilliseconds)
   }
 
-  /// A letter named before the names on disk were known may bear one of them. Returns whether that was the trouble.
+  /// A letter that was named before the names on disk were known may have one of those names. Returns whether that was
+  /// the cause.
   private func giveAnotherName(to id: String, after cause: SystemFault) -> Bool {
     guard cause.code == EEXIST, isOpen else { return false }
     if let index = waiting.firstIndex(where: { $0.id == id }) { waiting[index].id = names.next(wallClock()) }

@@ -1,25 +1,25 @@
 internal import Glibc
 public import LinuxSystem
 
-// What this module asks of a file system, and nothing else: so that a test can let each single call fail once, and see
-// what is lost. All of it blocks, and runs on the thread pool only.
+// Everything that this module needs of a file system, so that a test can make each single call fail once and see what
+// is lost. All calls block, and run on the thread pool only.
 
-/// The calls that keep logs and letters. Each either does what it says or throws, with the path in the fault.
+/// The calls that keep logs and letters. Each does what it says or throws, with the path in the fault.
 public protocol FileOperations: Sendable {
-  /// Makes sure that a directory is there, ours, and closed to others.
+  /// Makes sure that a directory exists, belongs to this user, and is closed to others.
   func ensureDirectory(_ path: String) throws(SystemFault)
-  /// Opens a file for appending, made with mode 0600 if need be. The caller closes the descriptor.
+  /// Opens a file for appending, and makes it with mode 0600 if it does not exist. The caller closes the descriptor.
   func openForAppending(_ path: String) throws(SystemFault) -> Int32
-  /// Makes a new file with mode 0600 for writing; one that is there already is a fault. The caller closes the
+  /// Makes a new file with mode 0600 for writing; a file that exists already is a fault. The caller closes the
   /// descriptor.
   func create(_ path: String) throws(SystemFault) -> Int32
-  /// Size of an open file in bytes, and whether a name still leads to it.
+  /// The size of an open file in bytes, and whether a name still leads to it.
   func status(of descriptor: Int32) throws(SystemFault) -> (byteCount: Int, hasName: Bool)
-  /// The last byte of an open file; nil when it is empty or cannot be read by position.
+  /// The last byte of an open file; nil if it is empty or cannot be read by position.
   func lastByte(of descriptor: Int32, byteCount: Int) -> UInt8?
   /// Writes as many bytes as the system takes, at least one.
   func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, path: String) throws(SystemFault) -> Int
-  /// Cuts an open file.
+  /// Truncates an open file.
   func truncate(_ descriptor: Int32, byteCount: Int, path: String) throws(SystemFault)
   /// Waits until an open file's contents are on the disk.
   func synchronize(_ descriptor: Int32, path: String) throws(SystemFault)
@@ -27,19 +27,19 @@ public protocol FileOperations: Sendable {
   func synchronizeDirectory(_ path: String) throws(SystemFault)
   /// Closes a descriptor.
   func close(_ descriptor: Int32)
-  /// Gives a file another name, in place of what has it.
+  /// Renames a file, and replaces the file that has the new name.
   func rename(_ path: String, to target: String) throws(SystemFault)
-  /// Removes a file; one that is not there is no fault.
+  /// Removes a file; a file that does not exist is no fault.
   func remove(_ path: String) throws(SystemFault)
   /// The names in a directory, unsorted, without `.` and `..`.
   func names(in directory: String) throws(SystemFault) -> [String]
-  /// A whole file; one of more than `byteCountMaximum` is a fault (EFBIG).
+  /// The contents of a whole file; a file of more than `byteCountMaximum` is a fault (EFBIG).
   func contents(of path: String, byteCountMaximum: Int) throws(SystemFault) -> [UInt8]
 }
 
 /// The machine's own file system.
 public struct SystemFiles: FileOperations {
-  /// There is one.
+  /// The file system.
   public init() {}
 
   /// See ``FileOperations``.
@@ -47,7 +47,7 @@ public struct SystemFiles: FileOperations {
 
   /// See ``FileOperations``.
   public func openForAppending(_ path: String) throws(SystemFault) -> Int32 {
-    // Readable too: whether the last line is whole is seen by its last byte.
+    // Readable too: the last byte shows whether the last line is whole.
     try Self.result(open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o600), "open", path)
   }
 
@@ -124,7 +124,7 @@ public struct SystemFiles: FileOperations {
 
   /// See ``FileOperations``.
   public func contents(of path: String, byteCountMaximum: Int) throws(SystemFault) -> [UInt8] {
-    // Without blocking: somebody may have put a pipe there.
+    // Without blocking: a pipe may be at this path.
     let descriptor = try Self.result(open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), "open", path)
     defer { close(descriptor) }
     let byteCount = try status(of: descriptor).byteCount

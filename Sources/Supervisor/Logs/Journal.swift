@@ -1,15 +1,15 @@
 internal import EventLoop
 
-/// What belongs to one worker's log: its gate, its memory, its file.
+/// The state of one worker's log: its gate, its records in memory, its file.
 @EventLoopActor
 final class Journal {
-  /// The worker, or what stands for several.
+  /// The worker, or the name that several workers share.
   let name: String
   var intake: LogIntake
   var ring = LogRing()
-  /// Nil when nothing is written to disk.
+  /// Nil if nothing is written to disk.
   var file: LogFile?
-  /// Messages of the read under way.
+  /// Messages of the read in progress.
   var gathered: [LogMessage] = []
 
   init(name: String, settings: WorkerLogSettings) {
@@ -18,10 +18,10 @@ final class Journal {
   }
 }
 
-/// The file of a worker's log.
+/// The name of a worker's log file.
 enum LogFileName {
-  /// `NAME.log`; bytes of the name that do not belong in a file's name are written as `%2F`, so two names never share a
-  /// file and none leaves the directory. The name is at most 128 bytes long.
+  /// `NAME.log`. Bytes that do not belong in a file's name are written as `%2F`, so two workers never share a file and
+  /// no file is outside the directory. The name is at most 128 bytes long.
   static func encode(_ worker: String) -> String {
     var name = ""
     for (index, byte) in worker.utf8.enumerated() {

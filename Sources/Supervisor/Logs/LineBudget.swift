@@ -2,21 +2,22 @@ internal import Clocks
 
 /// How many lines one worker may write: a token bucket on the monotonic clock.
 ///
-/// Kept as one instant instead of a count of tokens (the "theoretical arrival" of cell networks): each line moves it
-/// one interval on, and it may lie at most a burst ahead of now. There is nothing to refill and nothing to round.
+/// The state is one instant and not a count of tokens (the "theoretical arrival time" of cell networks): each line
+/// moves the instant forward by one interval, and it may be at most one burst ahead of now. There is nothing to refill
+/// and nothing to round.
 struct LineBudget: Sendable {
   private let intervalNanoseconds: UInt64
   private let burstNanoseconds: UInt64
-  /// When all lines taken so far are paid for.
+  /// The instant up to which all lines so far are paid for.
   private var paidUntil: UInt64 = 0
 
-  /// Both at least 1; at most a million lines a second, and a burst of 2³² lines.
+  /// Both are at least 1. The maximum is a million lines a second, and a burst of 2³² lines.
   init(linesPerSecond: Int, burstLines: Int) {
     intervalNanoseconds = 1_000_000_000 / UInt64(min(max(linesPerSecond, 1), 1_000_000))
     burstNanoseconds = intervalNanoseconds * UInt64(min(max(burstLines, 1), 1 << 32))
   }
 
-  /// Takes one line if there is one left.
+  /// Takes one line if one is left.
   mutating func take(_ now: Instant) -> Bool {
     let next = max(paidUntil, now.nanoseconds) + intervalNanoseconds
     guard next - now.nanoseconds <= burstNanoseconds else { return false }
@@ -26,7 +27,7 @@ struct LineBudget: Sendable {
 
   /// When half of the burst will be free again.
   var halfFree: Instant {
-    // With a burst of one line, half of it is that line.
+    // Half of a burst of one line is that line.
     let half = max(burstNanoseconds / 2, intervalNanoseconds)
     let ahead = burstNanoseconds - half
     return Instant(nanoseconds: paidUntil > ahead ? paidUntil - ahead : 0)

@@ -2,22 +2,22 @@ internal import Glibc
 
 // Bytes become lines here, before anything is known about them.
 //
-// A worker's output comes in pieces of any size, may hold any bytes, and may never hold a newline. The splitter looks
-// for newlines and for nothing else: the rest of the work (text, JSON, levels) is done only for lines that are kept, so
-// a flood costs one `memchr` a line. A line inside one piece is handed on in place; only a line that spans pieces is
+// A worker's output comes in pieces of any size, may hold any bytes, and may never hold a newline. The splitter
+// searches for newlines only: the rest of the work (text, JSON, levels) is done only for lines that are kept, so a
+// flood costs one `memchr` a line. A line inside one piece is passed on in place; only a line that spans pieces is
 // copied.
 //
-// A line over the limit is handed on as soon as the limit is passed, so that an endless one is seen at once; what
-// follows up to its newline is counted and dropped. Where the pieces lie makes no difference to the lines.
+// A line over the limit is passed on as soon as it passes the limit, so that an endless line is seen at once; the rest
+// up to its newline is counted and dropped. Where the pieces begin and end does not affect the lines.
 
-/// A line as it came, without its newline. Its bytes are valid during the call that hands it over.
+/// A line as it arrived, without its newline. Its bytes are valid only during the call that passes it on.
 public struct SplitLine {
   /// The bytes, at most as many as the splitter's limit.
   public let bytes: UnsafeRawBufferPointer
-  /// Whether the line was longer than that.
+  /// Whether the line was longer than the limit.
   public let isCut: Bool
 
-  /// What stands at the end of a line that was cut.
+  /// The text at the end of a line that was cut.
   public static let cutMark = " … (cut)"
 
   /// The line as text: bytes that are not UTF-8 become U+FFFD, control characters stay, a cut line ends with
@@ -27,7 +27,7 @@ public struct SplitLine {
     return String(decoding: bytes.dropLast(splitCharacterByteCount), as: UTF8.self) + Self.cutMark
   }
 
-  /// The bytes at the end that begin a character which the cut has parted.
+  /// How many bytes at the end belong to a character that the cut has split.
   private var splitCharacterByteCount: Int {
     for back in 1...3 where back <= bytes.count {
       let byte = bytes[bytes.count - back]
@@ -51,9 +51,9 @@ public struct LineSplitter: Sendable {
   public private(set) var cutByteCount: UInt64 = 0
 
   private let limit: Int
-  /// The beginning of a line whose newline has not come.
+  /// The beginning of a line whose newline has not arrived.
   private var partial: [UInt8] = []
-  /// The present line was handed on, cut; its rest is dropped.
+  /// The current line was passed on, cut; its rest is dropped.
   private var isSkipping = false
 
   /// A splitter at the beginning of a line. `lineByteCountMaximum` is at least 1.
@@ -62,7 +62,7 @@ public struct LineSplitter: Sendable {
     limit = lineByteCountMaximum
   }
 
-  /// Takes the next bytes and hands over every line that they end, in order.
+  /// Takes the next bytes and passes on every line that they complete, in order.
   public mutating func received(_ bytes: UnsafeRawBufferPointer, _ handOver: (SplitLine) -> Void) {
     var rest = bytes
     while let base = rest.baseAddress, rest.count > 0 {
@@ -76,7 +76,7 @@ public struct LineSplitter: Sendable {
     }
   }
 
-  /// The stream is over: hands over a last line that has no newline.
+  /// The stream has ended: passes on a last line without a newline.
   public mutating func ended(_ handOver: (SplitLine) -> Void) {
     if !partial.isEmpty { handOverPartial(isCut: false, handOver) }
     isSkipping = false
@@ -100,7 +100,7 @@ public struct LineSplitter: Sendable {
     handOverPartial(isCut: isCut, handOver)
   }
 
-  /// Bytes of a line whose end is not among them.
+  /// Takes bytes of a line that they do not complete.
   private mutating func keep(_ piece: UnsafeRawBufferPointer, _ handOver: (SplitLine) -> Void) {
     if isSkipping {
       cutByteCount += UInt64(piece.count)
@@ -121,7 +121,7 @@ public struct LineSplitter: Sendable {
 
   private mutating func handOverPartial(isCut: Bool, _ handOver: (SplitLine) -> Void) {
     partial.withUnsafeBytes { handOver(SplitLine(bytes: $0, isCut: isCut)) }
-    // The memory of an ordinary line stays for the next one.
+    // Keeps the memory of an ordinary line for the next one.
     partial.removeAll(keepingCapacity: partial.capacity <= 2 * Self.lineByteCountMaximum)
   }
 }

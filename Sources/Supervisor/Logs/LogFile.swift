@@ -5,16 +5,16 @@ internal import LinuxSystem
 
 /// One worker's log on disk: JSON lines in NAME.log, rotated into NAME.log.1 … .N.
 ///
-/// `append` returns at once and cannot fail: the caller is the supervisor, whose life must not hang on a disk. Writing
-/// happens on the thread pool, one write at a time. What the file cannot take is counted, told in the file where it is
-/// missing, and told once by `onNote`.
+/// `append` returns at once and cannot fail: its caller is the supervisor, which must not depend on a disk. Writing
+/// happens on the thread pool, one write at a time. Records that the file cannot take are counted, and reported twice:
+/// in the file at the place of the gap, and once through `onNote`.
 @EventLoopActor
 public final class LogFile {
-  /// Called when writing begins to fail and when it succeeds again. What it says is for memory, not for this file.
+  /// Called when writing begins to fail and when it succeeds again. The message is for memory, not for this file.
   public var onNote: (@EventLoopActor (LogMessage) -> Void)?
-  /// The bounds of the files; in force from the next write on.
+  /// The bounds of the files; they apply from the next write on.
   public var limits: RotationLimits
-  /// Records that are in no file; only grows.
+  /// The number of records that are in no file; only grows.
   public var lostRecordCount: UInt64 { queue.lostCount }
   /// Whether the last write failed, and later ones wait for a retry.
   public var isFailing: Bool { queue.isFailing }
@@ -27,8 +27,8 @@ public final class LogFile {
   private let retryTimer = LoopTimer()
   private var flushing: [CheckedContinuation<Void, Never>] = []
 
-  /// A log file `name` in `directory`; both are made when the first record comes. `makeRecord` puts time and worker
-  /// to what the file has to say about itself.
+  /// A log file `name` in `directory`; both are made when the first record comes. `makeRecord` adds time and worker to
+  /// messages about the file itself.
   public init(
     directory: String, name: String, limits: RotationLimits, files: any FileOperations = SystemFiles(),
     makeRecord: @escaping @EventLoopActor (LogMessage) -> LogRecord
@@ -50,15 +50,14 @@ public final class LogFile {
     writeSoon()
   }
 
-  /// Opens the file again by its name, for a program that has moved it away (SIGUSR1). A file that fails is tried at
-  /// once.
+  /// Opens the file again by its name, for a program that has moved it away (SIGUSR1). A failing file is tried at once.
   public func reopen() {
     queue.reopenAsked()
     writeSoon()
   }
 
-  /// Waits until all records are written, at the longest until `deadline`; a pool thread that hangs in the disk keeps
-  /// nobody. Returns whether nothing waits any more and the file does not fail.
+  /// Waits until all records are written, but not beyond `deadline`: a pool thread that hangs on the disk delays no
+  /// caller longer. Returns whether no record waits and the file does not fail.
   public func flush(until deadline: Instant) async -> Bool {
     writeSoon()
     let timer = LoopTimer()
@@ -78,7 +77,7 @@ public final class LogFile {
     for continuation in woken { continuation.resume() }
   }
 
-  /// Writes in the next round of jobs: what a turn appends goes in one write.
+  /// Writes in the next round of jobs, so that everything appended in one turn goes into one write.
   private func writeSoon() {
     guard !isRunning, queue.hasWork(now: EventLoop.process.now) else { return }
     isRunning = true
@@ -107,8 +106,8 @@ public final class LogFile {
     retryTimer.set(at: retry) { [weak self] in
       guard let self else { return }
       writeSoon()
-      // The loop counts whole milliseconds, so a timer may come a little before its instant; nothing else would wake
-      // us.
+      // The loop counts whole milliseconds, so a timer may fire a little before its instant; nothing else would start
+      // the write.
       if !isRunning { setRetryTimer() }
     }
   }

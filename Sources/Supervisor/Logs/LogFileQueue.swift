@@ -1,21 +1,21 @@
 internal import Clocks
 internal import Contracts
 
-// What waits for a log file, and what is done when it cannot be written. A machine without I/O; `LogFile` is its shell.
+// What waits for a log file, and what happens when it cannot be written. A machine without I/O; `LogFile` is its shell.
 //
 //     open ──fault──► failing ──retry──► probing ──success──► open
 //                        ▲                  │
 //                        └──────fault───────┘
 //
-// One write at a time. While one is under way, records collect up to a bound; above it, and while the file fails, they
-// are in the ring only and are counted. The count is written as a line of its own where the records would have stood: a
-// reader of the file is never led to think that it is whole.
+// One write at a time. During a write, records collect up to a bound. Above it, and while the file fails, records are
+// in the ring only and are counted. The count is written as a line of its own at the place of the missing records, so
+// that no reader takes the file for complete.
 
 /// Records on their way to a log file.
 struct LogFileQueue: Sendable {
-  /// Most bytes that wait, as the ring counts them.
+  /// The maximum of waiting bytes, as the ring counts them.
   static let pendingByteCountMaximum = 1 << 20
-  /// The first wait after a failure, in milliseconds; it doubles with each further one.
+  /// The first wait after a failure, in milliseconds; each further failure doubles it.
   static let firstRetryMilliseconds: UInt64 = 1_000
   /// The longest wait, in milliseconds.
   static let lastRetryMilliseconds: UInt64 = 60_000
@@ -24,17 +24,17 @@ struct LogFileQueue: Sendable {
   struct Write: Sendable {
     /// In order.
     var records: [LogRecord]
-    /// Records that are missing after these, to be told in a line; 0 for no such line.
+    /// The number of records missing after these, for a line that says so; 0 for no such line.
     var missingCount: UInt64
-    /// Whether they are missing because of a failure, not because they came too fast.
+    /// Whether they are missing because of a failure, and not because they came too fast.
     var followsFailure: Bool
     /// Whether the file is to be opened again by its name.
     var reopens: Bool
   }
 
-  /// What came of a write, for somebody to hear.
+  /// What a write changed, for a report.
   enum Change: Sendable, Equatable {
-    /// As before.
+    /// No change.
     case none
     /// Writing has begun to fail.
     case failed
@@ -48,7 +48,7 @@ struct LogFileQueue: Sendable {
     case probing(delayMilliseconds: UInt64)
   }
 
-  /// Records that are in no file; only grows.
+  /// The number of records that are in no file; only grows.
   private(set) var lostCount: UInt64 = 0
 
   private var state = State.open
@@ -67,13 +67,13 @@ struct LogFileQueue: Sendable {
     return true
   }
 
-  /// When to look again for a write; nil while no retry is due.
+  /// When the next write is to be tried after a failure; nil if no retry is due.
   var retryInstant: Instant? {
     if case .failing(_, let retryAt) = state { return retryAt }
     return nil
   }
 
-  /// Whether ``nextWrite(now:)`` would give a write.
+  /// Whether ``nextWrite(now:)`` would return a write.
   func hasWork(now: Instant) -> Bool {
     guard inFlight == nil else { return false }
     switch state {
@@ -83,10 +83,10 @@ struct LogFileQueue: Sendable {
     }
   }
 
-  /// A record for the file.
+  /// A record for the file arrived.
   mutating func appended(_ record: LogRecord) {
     let size = LogRing.byteCount(of: record)
-    // After the first record that finds no room none is taken: the gap is then in one place, behind those that wait.
+    // After the first record without room none is taken: the gap is then in one place, after the records that wait.
     guard !isFailing, missingCount == 0, pendingByteCount + size <= Self.pendingByteCountMaximum else {
       missingCount += 1
       lostCount += 1
@@ -96,16 +96,16 @@ struct LogFileQueue: Sendable {
     pendingByteCount += size
   }
 
-  /// The file is to be opened again, with the next write or at once.
+  /// The file must be opened again, with the next write or at once.
   mutating func reopenAsked() {
     wantsReopen = true
-    // Somebody has changed something: worth a try.
+    // The person who asks may have fixed the cause: an immediate attempt is worthwhile.
     if case .failing(let delay, _) = state {
       state = .failing(delayMilliseconds: delay, retryAt: Instant(nanoseconds: 0))
     }
   }
 
-  /// The write to make now, if there is one. ``finished(_:now:)`` must follow it.
+  /// The write to make now, if any. ``finished(_:now:)`` must follow it.
   mutating func nextWrite(now: Instant) -> Write? {
     guard hasWork(now: now) else { return nil }
     if case .failing(let delay, _) = state { state = .probing(delayMilliseconds: delay) }
@@ -119,8 +119,8 @@ struct LogFileQueue: Sendable {
     return write
   }
 
-  /// The write of ``nextWrite(now:)`` is over: this many of its records (the line about missing ones included) were
-  /// dealt with, of which some were left out for their size.
+  /// The write of ``nextWrite(now:)`` is over. `handledCount` of its records, including the line about missing ones,
+  /// were handled; `oversizeCount` of these were left out for their size.
   mutating func finished(handledCount: Int, oversizeCount: UInt64, isFault: Bool, now: Instant) -> Change {
     guard let write = inFlight else { preconditionFailure("a write ended that had not begun") }
     inFlight = nil

@@ -4,40 +4,41 @@ internal import LinuxSystem
 
 /// The bounds of one log's files.
 public struct RotationLimits: Sendable, Hashable {
-  /// The size no file passes, in bytes.
+  /// The size that no file exceeds, in bytes.
   public let rotateByteCount: Int
-  /// How many closed files are kept beside the open one: all of them together never pass
+  /// How many closed files are kept beside the open one. All of them together never exceed
   /// `rotateByteCount × (keptFileCount + 1)`.
   public let keptFileCount: Int
 
-  /// The least size of a file: room for every line that a log needs to say about itself, in bytes.
+  /// The least size of a file, in bytes: room for every line that a log writes about itself.
   public static let rotateByteCountMinimum = 4 << 10
 
-  /// Limits. Sizes below ``rotateByteCountMinimum`` are raised to it, numbers below 0 to 0.
+  /// Limits. Sizes below ``rotateByteCountMinimum`` are raised to it, counts below 0 to 0.
   public init(rotateByteCount: Int = 8 << 20, keptFileCount: Int = 5) {
     self.rotateByteCount = max(Self.rotateByteCountMinimum, rotateByteCount)
     self.keptFileCount = max(0, keptFileCount)
   }
 }
 
-// The blocking half of a log file: a value that lives on the thread pool while it works.
+// The blocking half of a log file: a value that is on the thread pool while it works.
 //
-// NAME.log is appended to; before a line would pass the limit, the file becomes NAME.log.1, what had that name .2, and
-// so on, and the oldest goes. The bound therefore holds at every instant, also while files change names.
+// Lines are appended to NAME.log. Before a line would exceed the limit, the file is renamed to NAME.log.1, the former
+// .1 to .2, and so on, and the oldest is removed. The bound therefore holds at every instant, even while files are
+// renamed.
 //
-// A file always ends with a whole line. What a full disk took of a line is cut off again; where a crash has left half a
-// line, the next begins behind a newline of its own. Nothing is synchronised: a log's last second is not worth a disk
-// flush for each line, and the records are in memory too.
+// A file always ends with a whole line. A part of a line that was written before the disk was full is cut off again;
+// where a crash has left half a line, the next line begins after a newline of its own. Nothing is synchronised: a log's
+// last second is not worth a disk flush for each line, and the records are in memory too.
 
 /// Writes one log's files.
 struct LogFileWriter: Sendable {
-  /// What came of a batch.
+  /// The result of a batch.
   struct Outcome: Sendable {
-    /// Records that are in the file, from the batch's beginning on, except those of `oversizeCount`.
+    /// Records from the beginning of the batch that are in the file or counted by `oversizeCount`.
     var handledCount = 0
-    /// Of these, records left out because one alone would pass the limit.
+    /// Records among these that were left out, because one alone would exceed the limit.
     var oversizeCount: UInt64 = 0
-    /// Why the rest is not.
+    /// Why the others are not in the file.
     var fault: SystemFault?
   }
 
@@ -55,7 +56,7 @@ struct LogFileWriter: Sendable {
     self.files = files
   }
 
-  /// Writes records, rotating as needed. With `reopens` the file is opened again by its name first.
+  /// Writes records, and rotates as needed. With `reopens` the file is first opened again by its name.
   mutating func write(_ records: [LogRecord], limits: RotationLimits, reopens: Bool) -> Outcome {
     var outcome = Outcome()
     if reopens { close() }
@@ -118,20 +119,20 @@ struct LogFileWriter: Sendable {
     byteCount += bytes.count
   }
 
-  /// Cuts off what a failed write has left of a line.
+  /// Cuts off the part of a line that a failed write has left.
   private mutating func takeBack() {
     guard let descriptor else { return }
     do throws(SystemFault) { try files.truncate(descriptor, byteCount: byteCount, path: path) } catch {
-      // Then the next opening finds half a line, and puts a newline behind it.
+      // The next opening will find half a line, and put a newline after it.
       close()
     }
   }
 
-  /// Makes sure that the file is open and the one its name leads to, ends with a whole line, and has room.
+  /// Makes sure that the file is open, is the one that its name leads to, ends with a whole line, and has room.
   private mutating func prepare(_ limits: RotationLimits) throws(SystemFault) {
     if let descriptor {
       let status = try files.status(of: descriptor)
-      // Somebody else may have cut the file, or removed it.
+      // Another program may have truncated or removed the file.
       byteCount = status.byteCount
       if !status.hasName { close() }
     }
@@ -156,7 +157,7 @@ struct LogFileWriter: Sendable {
   private mutating func rotate(_ limits: RotationLimits) throws(SystemFault) {
     close()
     var numbers = Set(try closedFileNumbers())
-    // Left from a time when more were kept.
+    // Left from a time when more files were kept.
     for number in numbers where number > limits.keptFileCount {
       try files.remove("\(path).\(number)")
       numbers.remove(number)
@@ -166,7 +167,7 @@ struct LogFileWriter: Sendable {
       try open(limits)
       return
     }
-    // Only up to the first free number: an attempt that failed half-way, and is made again, costs no file.
+    // Renames only up to the first free number: if an attempt fails half-way and is repeated, no file is lost.
     let free = (1...limits.keptFileCount).first { !numbers.contains($0) } ?? limits.keptFileCount
     for number in (1..<free).reversed() { try files.rename("\(path).\(number)", to: "\(path).\(number + 1)") }
     try files.rename(path, to: "\(path).1")

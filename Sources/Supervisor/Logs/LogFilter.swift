@@ -1,4 +1,4 @@
-/// How grave a line is, the least first. The words are those of the log's files.
+/// How severe a line is, the least severe first. The words are those of the log's files.
 public enum LogSeverity: String, Sendable, Hashable, CaseIterable, Comparable {
   /// Every step.
   case trace
@@ -12,7 +12,7 @@ public enum LogSeverity: String, Sendable, Hashable, CaseIterable, Comparable {
   case warning
   /// Something failed.
   case error
-  /// Something without which the program cannot go on.
+  /// Something without which the program cannot continue.
   case critical
 
   private var rank: Int {
@@ -27,19 +27,19 @@ public enum LogSeverity: String, Sendable, Hashable, CaseIterable, Comparable {
     }
   }
 
-  /// Order by gravity.
+  /// Orders by severity.
   public static func < (left: LogSeverity, right: LogSeverity) -> Bool { left.rank < right.rank }
 }
 
-/// Which lines are worth keeping: a least level for each category, changeable while everything runs.
+/// Which lines are kept: a least level for each category, which can be changed while everything runs.
 ///
-/// Workers of ours ask before they write, from the same table; for all others it is held here.
+/// Roost's own workers check the same table before they write; for all other workers it is applied here.
 public struct LogFilter: Sendable, Hashable {
-  /// The category that stands for all without a level of their own.
+  /// The category that means all categories without a level of their own.
   public static let general = "*"
-  /// Most categories with a level of their own.
+  /// The maximum number of categories with a level of their own.
   public static let categoryCountMaximum = 256
-  /// Longest name of a category in bytes that gets a level.
+  /// The longest name, in bytes, of a category that can have a level.
   public static let categoryByteCountMaximum = 128
 
   private var generalLevel: LogSeverity
@@ -53,7 +53,7 @@ public struct LogFilter: Sendable, Hashable {
 
   /// Sets the least level of a category, or of all without one of their own (``general``).
   ///
-  /// - Returns: false, and nothing is changed, when the table is full or the name too long.
+  /// - Returns: false, and nothing changes, if the table is full or the name too long.
   public mutating func set(_ category: String, _ level: LogSeverity) -> Bool {
     if category == Self.general {
       generalLevel = level
@@ -65,7 +65,7 @@ public struct LogFilter: Sendable, Hashable {
     return true
   }
 
-  /// The whole table by words, as workers are sent it.
+  /// The whole table as words, in the form that workers receive.
   public var words: [String: String] {
     var words = own.mapValues(\.rawValue)
     words[Self.general] = generalLevel.rawValue

@@ -1,22 +1,21 @@
 public import Clocks
 internal import Frames
 
-// What of a worker's lines is kept, decided as cheaply as a flood demands.
+// Decides which of a worker's lines are kept, as cheaply as a flood demands.
 //
-// The order matters: first the budget, on a line that is still bytes; then, for what passes, text and JSON; then the
-// level. A worker that writes 100 MB/s costs a comparison for each line and nothing more, and never waits: a supervisor
-// that stopped reading would stop its worker.
+// The order matters: first the budget, on a line that is still bytes; then, for lines that pass, text and JSON; then
+// the level. A worker that writes 100 MB/s costs one comparison a line and no more, and never waits: a supervisor that
+// stopped reading would stop its worker.
 //
 // Once the budget is spent, all lines are dropped until half of it is free again. Rejected: letting single lines
-// through at the long-run rate. One line in fifty, without a sign of the gaps between them, tells a reader nothing; a
-// block of whole lines, then "4,211 lines dropped in 3 s" at the very place of the gap, does.
+// through at the long-run rate. One line in fifty, without a sign of the gaps between them, is useless to a reader; a
+// block of whole lines, and then "4,211 lines dropped in 3 s" at the very place of the gap, is useful.
 
-/// What a line says, before it has a time and a worker.
+/// The content of a line, before it has a time and a worker.
 public struct LogMessage: Sendable, Hashable {
-  /// How grave it is.
+  /// How severe it is.
   public var level: LogSeverity
-  /// The category of a structured line; `stdout` or `stderr` for plain ones; `log` for what is said about the log
-  /// itself.
+  /// The category of a structured line; `stdout` or `stderr` for plain lines; `log` for messages about the log itself.
   public var category: String
   /// The text.
   public var message: String
@@ -31,25 +30,25 @@ public struct LogMessage: Sendable, Hashable {
     self.fields = fields
   }
 
-  /// The category of what is said about the log itself. No level hides it.
+  /// The category of messages about the log itself. No level hides it.
   static let aboutLog = "log"
 }
 
 /// Where a worker wrote a line.
 public enum LogSource: String, Sendable {
-  /// Plain lines of it are `info`.
+  /// Its plain lines are `info`.
   case standardOutput = "stdout"
-  /// Plain lines of it are `notice`; structured ones usually come here.
+  /// Its plain lines are `notice`; structured lines usually come here.
   case standardError = "stderr"
 }
 
 /// The gate in front of one worker's log.
 ///
-/// Two states: *open*, and *dropping* since the budget was spent, which ends when half of the burst is free again. Each
-/// gap is told by one message when it ends, and by one every ``reportIntervalMilliseconds`` while it lasts; none of
-/// them is lost.
+/// Two states: *open*, and *dropping* after the budget was spent, which ends when half of the burst is free again. One
+/// message reports each gap when it ends, and one every ``reportIntervalMilliseconds`` while it lasts; no such message
+/// is lost.
 public struct LogIntake: Sendable {
-  /// The longest a gap goes on untold, in milliseconds.
+  /// The longest time without a report on a gap, in milliseconds.
   public static let reportIntervalMilliseconds: UInt64 = 3_000
 
   /// Lines dropped because they came too fast; only grows.
@@ -77,12 +76,12 @@ public struct LogIntake: Sendable {
     budget = LineBudget(linesPerSecond: linesPerSecond, burstLines: burstLines)
   }
 
-  /// From now on another budget, with a whole burst left.
+  /// Sets another budget from now on, with a whole burst left.
   mutating func setBudget(linesPerSecond: Int, burstLines: Int) {
     budget = LineBudget(linesPerSecond: linesPerSecond, burstLines: burstLines)
   }
 
-  /// A line came. What is to be kept is appended to `messages`: nothing, the line, or word of a gap and the line.
+  /// A line arrived. Appends what is to be kept to `messages`: nothing, the line, or a report on a gap and the line.
   public mutating func received(
     _ line: SplitLine, from source: LogSource, levels: LogFilter, now: Instant, messages: inout [LogMessage]
   ) {
@@ -99,12 +98,12 @@ public struct LogIntake: Sendable {
     droppedLineCount += 1
   }
 
-  /// When ``timerFired(now:messages:)`` has something to do; nil while nothing is dropped.
+  /// When ``timerFired(now:messages:)`` has something to do; nil if nothing is dropped.
   public var nextDeadline: Instant? {
     gap.map { min($0.resumesAt, $0.reportedAt.advanced(milliseconds: Self.reportIntervalMilliseconds)) }
   }
 
-  /// The deadline has come, or may have: tells of the gap if it ended or has been untold for long.
+  /// The deadline has come, or may have: reports the gap if it has ended or was not reported for long.
   public mutating func timerFired(now: Instant, messages: inout [LogMessage]) {
     guard var present = gap else { return }
     let isOver = now >= present.resumesAt
@@ -114,7 +113,7 @@ public struct LogIntake: Sendable {
     gap = isOver ? nil : present
   }
 
-  /// Nothing more is to come: tells of a gap at once.
+  /// The stream has ended: reports a gap at once.
   public mutating func ended(now: Instant, messages: inout [LogMessage]) { gap?.tell(now, &messages) }
 
   /// `4,211 lines dropped in 3 s`.
@@ -135,13 +134,13 @@ public struct LogIntake: Sendable {
   }
 
   /// How every JSON object with a member begins, as programs write it. Which key comes first depends on the program:
-  /// our own encoder sorts them.
+  /// Roost's own encoder sorts them.
   private static let structuredPrefix = Array(#"{""#.utf8)
 
-  /// A line with the shape of a structured one is read as one; whatever else it is, it is kept as the text it is.
+  /// Reads a line that has the form of a structured one; a line that is not, is kept as text.
   private static func parse(_ line: SplitLine, _ source: LogSource) -> LogMessage {
     if !line.isCut, line.bytes.starts(with: structuredPrefix) {
-      // A line that only looks structured is an answer, not a fault.
+      // `try?`: a line that only looks structured is an answer, not a fault.
       if let read = try? JSONPayload.decode(Structured.self, from: line.bytes),
         let level = LogSeverity(rawValue: read.level)
       {

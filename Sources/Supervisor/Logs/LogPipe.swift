@@ -3,22 +3,22 @@ internal import Glibc
 
 // The supervisor's end of a worker's standard output or error.
 //
-// It is always read, whatever becomes of the lines: a worker that writes must never wait for us. And it is read by
-// small portions: at most `readByteCountMaximum` a turn, so that a worker that writes without end cannot keep the loop
-// from the others.
+// It is always read, whatever happens to the lines: a worker that writes must never wait for the supervisor. It is read
+// in small portions, at most `readByteCountMaximum` a turn, so that a worker that writes without end cannot keep the
+// loop from the others.
 //
-// When the worker has ended, its last words may still be in the pipe, and a child it has left behind may hold the other
-// end open for ever. So the pipe is read to its end, but for no longer than `drainMilliseconds`.
+// When the worker has ended, its last lines may still be in the pipe, and a child that it left behind may hold the
+// other end open for ever. So the pipe is read to its end, but for no longer than `drainMilliseconds`.
 
 /// Reads one pipe of a worker into the log book.
 @EventLoopActor
 public final class LogPipe {
-  /// Most bytes read in one turn of the loop.
+  /// The maximum of bytes read in one turn of the loop.
   public static let readByteCountMaximum = 64 << 10
-  /// How long a pipe is read on after its worker has ended, in milliseconds.
+  /// How long a pipe is still read after its worker has ended, in milliseconds.
   public static let drainMilliseconds: UInt64 = 1_000
 
-  /// Called once when nothing more comes, unless ``close()`` was called.
+  /// Called once when nothing more will come, unless ``close()`` was called.
   public var onEnd: (@EventLoopActor () -> Void)?
   /// Lines that were longer than the limit.
   public var cutLineCount: UInt64 { splitter.cutLineCount }
@@ -34,13 +34,13 @@ public final class LogPipe {
   private var watcher: DescriptorWatcher?
   private let drainTimer = LoopTimer()
 
-  /// What all pipes read into; it is empty between two reads.
+  /// The buffer that all pipes read into; it is empty between two reads.
   private static let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: readByteCountMaximum, alignment: 64)
 
-  /// Reads `descriptor` from now on, and owns and closes it in any case, also when this throws. It is set not to block;
-  /// for a pipe that concerns our end only.
+  /// Reads `descriptor` from now on. Owns it and closes it in any case, even when this throws. Makes it non-blocking;
+  /// for a pipe that affects this end only.
   ///
-  /// - Throws: what the loop said when it cannot watch the descriptor.
+  /// - Throws: the loop's fault if it cannot watch the descriptor.
   public init(descriptor: Int32, worker: String, source: LogSource, book: WorkerLogs) throws(LoopFault) {
     self.descriptor = descriptor
     self.worker = worker
@@ -54,14 +54,14 @@ public final class LogPipe {
       close()
       throw error
     }
-    // Not by libuv alone, which promises it for sockets only.
+    // libuv promises a non-blocking descriptor for sockets only.
     let flags = fcntl(descriptor, F_GETFL)
     _ = fcntl(descriptor, F_SETFL, flags | O_NONBLOCK)
   }
 
   isolated deinit { close() }
 
-  /// The worker has ended: its last words are taken, then the pipe is closed.
+  /// The worker has ended: reads its last lines, then closes the pipe.
   public func workerEnded() {
     guard !isClosed else { return }
     drainTimer.set(afterMilliseconds: Self.drainMilliseconds) { [weak self] in self?.finish() }

@@ -13,17 +13,17 @@ public struct LogEntry: Sendable, Hashable {
 
 /// The last records of one worker, in memory, bounded by number and by bytes.
 ///
-/// Records are numbered, so that a reader who comes back later says where it was and learns how many it has missed.
-/// What cannot be written to a file is still here.
+/// Records are numbered, so that a reader who returns later says where it was and learns how many it missed. Records
+/// that cannot be written to a file are still here.
 public struct LogRing: Sendable {
-  /// Most records kept.
+  /// The maximum number of records kept.
   public static let recordCountMaximum = 500
-  /// Most bytes kept, as ``byteCount(of:)`` counts them. The newest record is kept whatever its size.
+  /// The maximum of bytes kept, as ``byteCount(of:)`` counts them. The newest record is kept whatever its size.
   public static let byteCountMaximum = 256 << 10
 
-  /// Number of the newest record; 0 before the first.
+  /// The number of the newest record; 0 before the first.
   public private(set) var lastNumber: UInt64 = 0
-  /// Bytes kept.
+  /// The bytes kept.
   public private(set) var byteCount = 0
 
   private var kept: Deque<LogEntry> = []
@@ -31,7 +31,7 @@ public struct LogRing: Sendable {
   /// An empty ring.
   public init() {}
 
-  /// What a record costs in memory, roughly: its text, and what stands around it.
+  /// The approximate memory of a record: its text and its overhead.
   public static func byteCount(of record: LogRecord) -> Int {
     let fixed = 160
     let texts = record.message.utf8.count + record.category.utf8.count + record.worker.utf8.count
@@ -39,7 +39,7 @@ public struct LogRing: Sendable {
     return fields.reduce(fixed + texts) { $0 + $1.key.utf8.count + $1.value.utf8.count + 32 }
   }
 
-  /// Appends a record; the oldest go as far as the bounds ask.
+  /// Appends a record; removes the oldest records that exceed the bounds.
   public mutating func append(_ record: LogRecord, arrival: UInt64) -> LogEntry {
     lastNumber += 1
     let entry = LogEntry(arrival: arrival, number: lastNumber, record: record)
@@ -58,7 +58,7 @@ public struct LogRing: Sendable {
   /// The records kept, the oldest first.
   public var entries: [LogEntry] { Array(kept) }
 
-  /// The records numbered above `number`, and how many of those have gone already.
+  /// The records numbered above `number`, and how many of those are no longer kept.
   public func entries(after number: UInt64) -> (entries: [LogEntry], missedCount: UInt64) {
     let gone = lastNumber - UInt64(kept.count)
     let missed = gone > number ? gone - number : 0

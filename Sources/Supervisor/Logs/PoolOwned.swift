@@ -1,10 +1,10 @@
 internal import DequeModule
 internal import EventLoop
 
-/// A value that works on the thread pool, for one caller at a time, in the order of asking.
+/// A value that works on the thread pool, for one caller at a time, in the order of the calls.
 ///
-/// What blocks (files) is written as a plain value without locks. Whoever wants it to work lends it to the pool and
-/// gets it back on the loop; others wait. So no two threads ever see it, and the compiler knows.
+/// Blocking work (files) is written as a plain value without locks. A caller lends the value to the pool and gets it
+/// back on the loop; other callers wait. So no two threads ever see it, and the compiler knows that.
 @EventLoopActor
 final class PoolOwned<Value: Sendable> {
   private var value: Value
@@ -14,10 +14,11 @@ final class PoolOwned<Value: Sendable> {
 
   init(_ value: Value) { self.value = value }
 
-  /// Runs blocking work with the value, after all work asked for before.
+  /// Runs blocking work with the value, after all work of earlier calls.
   func use<Result: Sendable>(_ work: @escaping @Sendable (inout Value) -> Result) async -> Result {
     if isLent {
-      // Whoever ends its work resumes the next without marking the value as free: nobody comes in between.
+      // The caller that finishes resumes the next one without marking the value as free, so no other can come in
+      // between.
       await withCheckedContinuation { waiting.append($0) }
     }
     isLent = true

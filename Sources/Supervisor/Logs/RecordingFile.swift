@@ -2,26 +2,26 @@ public import EventLoop
 internal import Glibc
 public import LinuxSystem
 
-// A file that grows while something happens which must not wait for it: a recording of the bus.
+// A file that grows while something happens that must not wait for it: a recording of the bus.
 //
-// Not a log: it is made again, never over another file, never rotated, and when the disk refuses a write it is over: a
-// file with a hole in it that nobody can see would be worse than a short one. What is written is always a beginning of
-// what was given, so whoever reads it finds at most its last record cut.
+// Unlike a log, it is always a new file, is never rotated, and ends when the disk refuses a write: a file with an
+// invisible hole would be worse than a short one. The file always holds a prefix of what was given, so a reader finds
+// at most the last record cut.
 
 /// One new file, written on the thread pool, one write at a time.
 ///
-/// `append` returns at once. Whoever calls it asks ``hasRoom(for:)`` first, and counts what finds none: memory is
-/// bounded by twice ``pendingByteCountMaximum``, or by the two largest pieces.
+/// `append` returns at once. Its caller asks ``hasRoom(for:)`` first, and counts what finds no room: memory is bounded
+/// by twice ``pendingByteCountMaximum``, or by the two largest pieces.
 @EventLoopActor
 public final class RecordingFile {
-  /// Most bytes that wait while a write is under way.
+  /// The maximum of bytes that wait during a write.
   public static let pendingByteCountMaximum = 8 << 20
 
-  /// Where it is.
+  /// The path of the file.
   public let path: String
-  /// Why nothing more is written; nil while all is well.
+  /// Why nothing more is written; nil if no write has failed.
   public private(set) var fault: SystemFault?
-  /// Bytes that are in it.
+  /// The number of bytes in the file.
   public private(set) var byteCount = 0
   /// Called once when writing fails.
   public var onFault: (@EventLoopActor (SystemFault) -> Void)?
@@ -37,19 +37,19 @@ public final class RecordingFile {
     writer = PoolOwned(RecordingFileWriter(path: path, files: files))
   }
 
-  /// Makes the file, mode 0600, and its directory too if `directory` names one of ours.
+  /// Makes the file, mode 0600, and its directory too if `directory` names one of the supervisor's own.
   ///
-  /// - Throws: EEXIST when something is there; else what the system said. Nothing is there then.
+  /// - Throws: EEXIST if the path exists; otherwise the system's error, and no file was made.
   public func create(ensuring directory: String? = nil) async throws(SystemFault) {
     try await writer.use { $0.create(ensuring: directory) }.get()
   }
 
-  /// Whether so many more bytes may be given now. A piece of any size is taken when nothing waits.
+  /// Whether this many more bytes may be given now. A piece of any size is accepted when nothing waits.
   public func hasRoom(for byteCount: Int) -> Bool {
     fault == nil && (pending.isEmpty || pending.count + byteCount <= Self.pendingByteCountMaximum)
   }
 
-  /// Writes bytes behind those given before. After a fault they are dropped.
+  /// Writes bytes after those given before. After a fault they are dropped.
   public func append(_ bytes: [UInt8]) {
     guard fault == nil, !bytes.isEmpty else { return }
     if pending.isEmpty { pending = bytes } else { pending += bytes }
@@ -58,7 +58,7 @@ public final class RecordingFile {
     EventLoopActor.task { [self] in await writeAll() }
   }
 
-  /// Waits until all is written, and closes the file. Returns the fault, if there was one.
+  /// Waits until all bytes are written, and closes the file. Returns the fault, if there was one.
   public func finish() async -> SystemFault? {
     while isRunning { await withCheckedContinuation { waiting.append($0) } }
     let last = await writer.use { $0.finish() }
@@ -66,7 +66,7 @@ public final class RecordingFile {
     return fault
   }
 
-  /// Closes and removes the file: there is nothing in it.
+  /// Closes and removes the file, which is empty.
   public func discard() async {
     while isRunning { await withCheckedContinuation { waiting.append($0) } }
     await writer.use { $0.discard() }
@@ -92,12 +92,12 @@ public final class RecordingFile {
   }
 }
 
-/// The blocking half: lives on the thread pool while it works.
+/// The blocking half: it is on the thread pool while it works.
 struct RecordingFileWriter: Sendable {
   let path: String
   let files: any FileOperations
   private var descriptor: Int32?
-  /// Bytes that the system has taken.
+  /// The number of bytes that the system has accepted.
   private(set) var byteCount = 0
 
   init(path: String, files: any FileOperations) {
@@ -136,7 +136,7 @@ struct RecordingFileWriter: Sendable {
     return fault
   }
 
-  /// Brings the contents to the disk and closes.
+  /// Writes the contents through to the disk and closes the file.
   mutating func finish() -> SystemFault? {
     guard let descriptor else { return nil }
     defer {
@@ -150,11 +150,11 @@ struct RecordingFileWriter: Sendable {
   }
 
   mutating func discard() {
-    // What we have not made is not ours to remove.
+    // A file that this writer has not made is not its to remove.
     guard let descriptor else { return }
     files.close(descriptor)
     self.descriptor = nil
-    // It is empty; if it cannot be removed, it stays and disturbs nobody.
+    // It is empty; if it cannot be removed, it does no harm.
     do throws(SystemFault) { try files.remove(path) } catch {}
   }
 }

@@ -1,6 +1,6 @@
 internal import LinuxSystem
 
-/// A reading of the wall clock, for people: stamped on lines and letters, never used to measure.
+/// A reading of the wall clock, for people: a stamp on lines and letters, never used for measuring.
 public struct WallTime: Sendable, Hashable, Comparable {
   /// Milliseconds since the beginning of 1970, UTC, without leap seconds.
   public var milliseconds: Int64
@@ -8,21 +8,21 @@ public struct WallTime: Sendable, Hashable, Comparable {
   /// That many milliseconds since 1970.
   public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
-  /// What the machine's clock says.
+  /// The time of the machine's clock.
   public static var now: WallTime { WallTime(milliseconds: WallClock.milliseconds) }
 
-  /// Order in time.
+  /// Orders by time.
   public static func < (left: WallTime, right: WallTime) -> Bool { left.milliseconds < right.milliseconds }
 
-  /// RFC 3339 in UTC with milliseconds: `2026-03-01T12:00:00.000Z`. Years outside 0 … 9999, which the format cannot
-  /// write, come out as the nearest instant inside.
+  /// RFC 3339 in UTC with milliseconds: `2026-03-01T12:00:00.000Z`. A year outside 0 … 9999, which the format cannot
+  /// write, becomes the nearest instant inside.
   public var text: String {
     let parts = self.parts
     return "\(parts.date[0])-\(parts.date[1])-\(parts.date[2])T\(parts.time[0]):\(parts.time[1]):\(parts.time[2])"
       + ".\(parts.time[3])Z"
   }
 
-  /// The same without punctuation, so that texts sort as times do and may be names of files: `20260301T120000000`.
+  /// The same without punctuation, so that texts sort like times and can be names of files: `20260301T120000000`.
   public var compactText: String {
     let parts = self.parts
     return parts.date.joined() + "T" + parts.time.joined()
@@ -36,7 +36,8 @@ public struct WallTime: Sendable, Hashable, Comparable {
   private var parts: (date: [String], time: [String]) {
     let clamped = min(max(milliseconds, Self.firstMilliseconds), Self.lastMilliseconds)
     let dayMilliseconds: Int64 = 86_400_000
-    // Counted from 1 March of the year 0, which is its 61st day, and by one era of 400 years more: never below nought.
+    // Counted from 1 March of the year 0, which is its 61st day, plus one era of 400 years, so that it is never
+    // negative.
     let daysInEra: Int64 = 146_097
     let shifted = (clamped - Self.firstMilliseconds) / dayMilliseconds - 60 + daysInEra
     let rest = (clamped - Self.firstMilliseconds) % dayMilliseconds

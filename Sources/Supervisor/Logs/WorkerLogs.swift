@@ -2,14 +2,14 @@ public import Clocks
 internal import Contracts
 public import EventLoop
 
-// All logs of a running system: what workers write to their pipes and what the supervisor has to say itself.
+// All logs of a running system: what workers write to their pipes and what the supervisor itself logs.
 //
 //     LogPipe ─ lines ─► LogIntake ─ messages ─► WorkerLogs ─ records ─┬─► LogRing    what `roost logs` shows at once
 //                        budget, levels          time, worker,      ├─► LogFile    what is there tomorrow
 //                                                number             └─► followers  `roost logs -f`
 //
-// Every part is bounded, and each bound has an answer that is told where a reader will see it. Nothing here ever makes
-// a worker wait, and nothing here waits for a disk or for a reader.
+// Every part is bounded, and where a bound drops something, a reader will see that. Nothing here ever makes a worker
+// wait, and nothing here waits for a disk or for a reader.
 
 /// What is kept of logs, and where.
 public struct WorkerLogSettings: Sendable, Hashable {
@@ -21,22 +21,22 @@ public struct WorkerLogSettings: Sendable, Hashable {
   public var linesPerSecond = 2_000
   /// Lines that a worker may write at once; at least 1.
   public var burstLines = 4_000
-  /// The longest line kept whole, in bytes; at least 1. Holds for pipes opened from now on.
+  /// The longest line that is kept whole, in bytes; at least 1. Applies to pipes opened from now on.
   public var lineByteCountMaximum = LineSplitter.lineByteCountMaximum
 
   /// The defaults, with files in this directory.
   public init(directory: String?) { self.directory = directory }
 }
 
-/// Records in order, and how many in front of them have gone.
+/// Records in order, and how many before them are no longer in memory.
 public struct LogPage: Sendable {
   /// In order of arrival.
   public var entries: [LogEntry]
-  /// Records after the position asked for that are no longer in memory.
+  /// Records after the requested position that are no longer in memory.
   public var missedCount: UInt64
 }
 
-/// A follower's place; ``WorkerLogs/unfollow(_:)`` gives it back.
+/// The registration of a follower; ``WorkerLogs/unfollow(_:)`` ends it.
 public struct LogFollower: Hashable, Sendable {
   fileprivate let id: UInt64
 }
@@ -44,17 +44,17 @@ public struct LogFollower: Hashable, Sendable {
 /// The logs of all workers.
 @EventLoopActor
 public final class WorkerLogs {
-  /// Most workers with a log of their own. Lines of further ones stand together in one log, ``overflowJournal``; their
-  /// records say who wrote them.
+  /// The maximum number of workers with a log of their own. Lines of further workers go into one common log,
+  /// ``overflowJournal``; their records have the name of the worker.
   public static let journalCountMaximum = 256
   /// The log of all workers beyond the maximum.
   public static let overflowJournal = "others"
-  /// Longest name of a worker as records give it, in bytes; longer ones are cut.
+  /// The longest name of a worker in a record, in bytes; longer names are cut.
   public static let workerByteCountMaximum = 128
 
   /// Which lines are kept.
   public private(set) var levels: LogFilter
-  /// Number of the newest record of all; 0 before the first.
+  /// The number of the newest record of all; 0 before the first.
   public private(set) var lastArrival: UInt64 = 0
 
   private var settings: WorkerLogSettings
@@ -85,21 +85,21 @@ public final class WorkerLogs {
 
   // MARK: Writing
 
-  /// Keeps a line of a worker, or of the supervisor itself, if its level is asked for. Not bounded in rate: it is our
-  /// own.
+  /// Keeps a line of a worker, or of the supervisor itself, if its level is high enough. Its rate is not bounded,
+  /// because the supervisor writes it.
   public func append(worker: String, _ message: LogMessage) {
     guard levels.shouldKeep(category: message.category, level: message.level) else { return }
     let journal = journal(of: worker)
     keep(message, in: journal, worker: Self.cut(worker))
   }
 
-  /// Takes a line that a worker wrote, through its budget. ``settle(_:)`` follows when the lines of this read are over.
+  /// Takes a line that a worker wrote, through its budget. ``settle(_:)`` follows after the lines of this read.
   func received(_ line: SplitLine, from source: LogSource, in journal: Journal) {
     journal.intake.received(
       line, from: source, levels: levels, now: EventLoop.process.turnStart, messages: &journal.gathered)
   }
 
-  /// Keeps what the lines of a read have come to, under this worker's name.
+  /// Keeps the messages that the lines of a read have produced, under this worker's name.
   func settle(_ journal: Journal, worker: String) {
     let messages = journal.gathered
     journal.gathered.removeAll(keepingCapacity: true)
@@ -107,7 +107,7 @@ public final class WorkerLogs {
     if journal.intake.nextDeadline != nil { setReportTimer() }
   }
 
-  /// Where the lines of a worker go.
+  /// The journal for the lines of a worker.
   func journal(of worker: String) -> Journal {
     if let journal = journals[worker] { return journal }
     let isFull = journals.count >= Self.journalCountMaximum
@@ -143,12 +143,12 @@ public final class WorkerLogs {
     lastArrival += 1
     let entry = journal.ring.append(record, arrival: lastArrival)
     guard !followers.isEmpty else { return }
-    // Delivered by a job of its own: a follower that logs does not call itself.
+    // Delivered by a job of its own, so that a follower that logs does not call itself.
     if undelivered.isEmpty { EventLoopActor.task { [weak self] in self?.deliver() } }
     undelivered.append(entry)
   }
 
-  /// One timer for all gaps that are to be told.
+  /// One timer for all gaps that must be reported.
   private func setReportTimer() {
     guard let next = journals.values.compactMap(\.intake.nextDeadline).min() else { return }
     reportTimer.set(at: next) { [weak self] in self?.reportGaps() }
@@ -177,7 +177,7 @@ public final class WorkerLogs {
     return LogPage(entries: Array(ordered.prefix(max(0, limit))), missedCount: expected - UInt64(entries.count))
   }
 
-  /// Records of one worker after the one that has this number in its log, the oldest first and at most `limit`.
+  /// Records of one worker after the one with this number in its log, the oldest first and at most `limit`.
   public func entries(of worker: String, afterNumber number: UInt64, limit: Int) -> LogPage {
     guard let journal = journals[worker] else { return LogPage(entries: [], missedCount: 0) }
     let (entries, missed) = journal.ring.entries(after: number)
@@ -185,7 +185,7 @@ public final class WorkerLogs {
   }
 
   /// Calls back with the records that arrive from now on, of one worker or of all, in order, some at a time. A follower
-  /// that cannot take them keeps the last number it has, and asks for the rest later.
+  /// that cannot take them remembers the last number it has, and asks for the rest later.
   public func follow(
     worker: String? = nil, _ handler: @escaping @EventLoopActor ([LogEntry]) -> Void
   ) -> LogFollower {
@@ -195,7 +195,7 @@ public final class WorkerLogs {
     return follower
   }
 
-  /// Ends a following.
+  /// Ends a registration.
   public func unfollow(_ follower: LogFollower) { followers[follower] = nil }
 
   private func deliver() {
@@ -214,23 +214,23 @@ public final class WorkerLogs {
     return journals[worker].map { [$0] } ?? []
   }
 
-  /// Lines of a worker dropped because they came too fast.
+  /// The number of a worker's lines that were dropped because they came too fast.
   public func droppedLineCount(of worker: String) -> UInt64 { journals[worker]?.intake.droppedLineCount ?? 0 }
 
-  /// Records of a worker that are in no file although they should be.
+  /// The number of a worker's records that should be in a file and are not.
   public func lostRecordCount(of worker: String) -> UInt64 { journals[worker]?.file?.lostRecordCount ?? 0 }
 
-  /// The longest line kept whole, in bytes, for pipes opened now.
+  /// The longest line that is kept whole, in bytes, for pipes opened now.
   var lineByteCountMaximum: Int { settings.lineByteCountMaximum }
 
   // MARK: Changing
 
   /// Sets the least level of a category (`*`: of all without one of their own) from the next line on.
   ///
-  /// - Returns: false when the table of levels is full; nothing has changed then.
+  /// - Returns: false, and nothing changes, if the table of levels is full.
   public func setLevel(_ category: String, _ level: LogSeverity) -> Bool { levels.set(category, level) }
 
-  /// Takes over a changed configuration. All budgets begin again; the directory stays as it was.
+  /// Adopts a changed configuration. All budgets start full again; the directory does not change.
   public func apply(_ changed: WorkerLogSettings, levels: LogFilter) {
     let directory = settings.directory
     settings = changed
@@ -247,8 +247,8 @@ public final class WorkerLogs {
     for journal in journals.values { journal.file?.reopen() }
   }
 
-  /// Tells of the gaps that are open, then waits until all files are written, at the longest until `deadline`. Returns
-  /// whether everything is in its file.
+  /// Reports the open gaps, then waits until all files are written, but not beyond `deadline`. Returns whether
+  /// everything is in its file.
   public func flush(until deadline: Instant) async -> Bool {
     for journal in journals.values {
       journal.intake.ended(now: EventLoop.process.now, messages: &journal.gathered)

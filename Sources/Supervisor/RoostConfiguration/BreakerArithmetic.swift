@@ -1,17 +1,18 @@
-/// Whether a worker that fails at once, again and again, is ever declared FAILED.
+/// Whether the circuit breaker works for a worker: whether one that fails at once at every start is ever declared
+/// FAILED.
 ///
-/// The breaker counts restarts within a window, and the back-off spaces restarts out: if the back-off alone takes
-/// longer than the window, the count is never reached and the worker is restarted for ever. The delays are taken at
-/// their full length; the jitter that the supervisor adds only shortens them, and luck is not to be relied on.
+/// The breaker counts restarts within a window, and the back-off spaces restarts out. If the back-off delays alone take
+/// longer than the window, the count is never reached and the worker is restarted for ever. The calculation takes the
+/// full delays: the jitter that the supervisor adds only shortens them, and the breaker must not depend on luck.
 struct BreakerArithmetic {
   /// The full delays before the restarts that the breaker counts, shortest first; at most ``shownMaximum`` of them.
   let firstDelays: [Duration]
   let restarts: Int
-  /// All of the counted delays together.
+  /// The sum of all counted delays.
   let total: Duration
   let window: Duration
 
-  /// How many delays a complaint writes out.
+  /// How many delays a complaint shows.
   static let shownMaximum = 6
 
   init(_ worker: WorkerConfiguration) {
@@ -29,7 +30,7 @@ struct BreakerArithmetic {
     total = sum
   }
 
-  /// Why these values are refused; nil if the breaker can be relied on.
+  /// Why these values are refused; nil if the breaker works with them.
   var refusal: String? {
     guard total > window else { return nil }
     let sum = firstDelays.map(TimeSpan.text).joined(separator: " + ") + (restarts > firstDelays.count ? " + …" : "")

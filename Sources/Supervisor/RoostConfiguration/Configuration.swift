@@ -4,8 +4,8 @@
 //                                               │ └ the place of each value ──┘
 //                                               └ the first fault of syntax, or all that is wrong with the meaning
 //
-// Reading is a function of its arguments: the environment, the directories, the way files are read and the check of
-// permissions are handed in. The check is a hook because it belongs to the layer that speaks to the kernel.
+// Reading is a function of its arguments: the caller passes the environment, the directories, the way files are read
+// and the check of permissions. The check is a hook because it belongs to the layer that talks to the kernel.
 
 /// Finds, reads and checks `supervisor.conf`.
 public enum Configuration {
@@ -17,9 +17,9 @@ public enum Configuration {
   /// - Parameters:
   ///   - path: the file; nil tries ``ConfigurationSurroundings/searchPaths`` and takes the first that exists.
   ///   - surroundings: the process's environment and directories.
-  ///   - readFile: reads a whole file; nil if there is none. Throws a reason for people.
-  ///   - permissionCheck: is asked, with the absolute path of a file that exists, whether somebody else than its
-  ///     rightful owner could change it; answers with the reason for a refusal, or nil.
+  ///   - readFile: reads a whole file; returns nil if it does not exist. Throws a reason for people.
+  ///   - permissionCheck: receives the absolute path of a file that exists. Returns the reason to refuse the file if a
+  ///     user other than its rightful owner could change it, else nil.
   /// - Throws: ``ConfigurationError``; when the file has faults, all of them at once.
   public static func load(
     path: String?, surroundings: ConfigurationSurroundings,
@@ -29,17 +29,19 @@ public enum Configuration {
     try find(path, surroundings, readFile, permissionCheck).verified()
   }
 
-  /// Reads the configuration, and says as well what is allowed in it and yet hardly meant, be there problems or not.
+  /// Reads the configuration, and also reports doubts, with or without problems: what is allowed but probably not
+  /// intended.
   ///
   /// - Parameters:
   ///   - path: as for ``load(path:surroundings:readFile:permissionCheck:)``, like the next three.
   ///   - surroundings: the process's environment and directories.
   ///   - readFile: reads a whole file.
-  ///   - permissionCheck: answers with the reason for a refusal.
-  ///   - program: what is at this absolute path.
-  ///   - file: what is seen of a file with a key or a certificate at this path; nil where nobody looks.
-  ///   - strangers: what is wrong with this machine for programs that do jobs of strangers; nil where nothing is.
-  /// - Returns: the configuration or why there is none, and the doubts in the order of the file.
+  ///   - permissionCheck: returns the reason for a refusal.
+  ///   - program: returns what is at this absolute path.
+  ///   - file: returns what a look at the file with a key or a certificate at this path shows; nil if it was not
+  ///     examined.
+  ///   - strangers: what is wrong with this machine for programs that do jobs for strangers; nil if nothing is.
+  /// - Returns: the configuration or why it cannot be used, and the doubts in the order of the file.
   public static func check(
     path: String?, surroundings: ConfigurationSurroundings,
     readFile: (String) throws(FileReading.Failure) -> [UInt8]? = FileReading.contents,
@@ -56,7 +58,8 @@ public enum Configuration {
     }
   }
 
-  /// The first file that exists, read as TOML, its meaning judged and not yet enforced.
+  /// Finds the first file that exists and reads it as TOML. The reader has collected its problems, and not yet thrown
+  /// them.
   private static func find(
     _ path: String?, _ surroundings: ConfigurationSurroundings,
     _ readFile: (String) throws(FileReading.Failure) -> [UInt8]?, _ permissionCheck: (String) -> String?
@@ -80,12 +83,12 @@ public enum Configuration {
     throw .missing(tried: candidates)
   }
 
-  /// Reads a configuration from text, as if it stood in `file`; no file is touched.
+  /// Reads a configuration from text, as if it were in `file`; touches no file.
   ///
   /// - Parameters:
   ///   - text: the TOML.
-  ///   - file: the name for complaints; its directory is where relative paths are seen from.
-  ///   - surroundings: what the configuration may ask of the machine.
+  ///   - file: the name for complaints; relative paths in the text are relative to its directory.
+  ///   - surroundings: the process's environment and directories.
   public static func parse(
     _ text: String, file: String, surroundings: ConfigurationSurroundings
   ) throws(ConfigurationError) -> SupervisorConfiguration {

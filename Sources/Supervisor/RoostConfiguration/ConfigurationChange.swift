@@ -1,6 +1,6 @@
-/// What one part of the configuration has become, compared with what it was.
+/// How one part of the configuration differs from its former state.
 public struct ConfigurationChange: Sendable, Hashable {
-  /// The part that is spoken of.
+  /// The part of the configuration.
   public enum Subject: Sendable, Hashable, CustomStringConvertible {
     /// A table of roostd's own: `supervisor`, `bus` or `log`.
     case table(String)
@@ -19,44 +19,44 @@ public struct ConfigurationChange: Sendable, Hashable {
     }
   }
 
-  /// How it differs.
+  /// How the part differs.
   public enum Kind: Sendable, Hashable {
     /// Not at all.
     case unchanged
-    /// It was not there.
+    /// It is new.
     case added
-    /// It is there no more.
+    /// It was removed.
     case removed
-    /// It has other values; the effect is the gravest among its keys.
+    /// It has other values; the effect is the one among its keys that disturbs most.
     case changed(SettingEffect)
   }
 
-  /// One key and its two values, as they may stand in a file.
+  /// One key and its two values, in the form of the file.
   public struct Key: Sendable, Hashable {
     /// The key, with its inner table if it has one: `limits.open-files`.
     public var name: String
-    /// What it was.
+    /// The old value.
     public var old: ConfigurationValue
-    /// What it is.
+    /// The new value.
     public var new: ConfigurationValue
-    /// What it takes to have it in force.
+    /// What is needed for the new value to take effect.
     public var effect: SettingEffect
   }
 
   /// The part.
   public var subject: Subject
-  /// How it differs.
+  /// How the part differs.
   public var kind: Kind
   /// The keys that differ, in the order of the schema; empty unless the kind is `changed`.
   public var keys: [Key]
 }
 
 extension ConfigurationChange: CustomStringConvertible {
-  /// Where the worker of a change stands that does not run, as far as it decides what the change does.
+  /// Why the worker of a change does not run; this decides what the change does.
   public enum Rest: Sendable, Hashable {
-    /// It has failed, or waits for its next start: the change starts it, since it may have mended the cause.
+    /// It has failed, or waits for its next start: the change starts it, because it may have removed the cause.
     case failed
-    /// Somebody stopped or holds it, or it has ended: the change waits with it.
+    /// It was stopped, is held, has ended, or is attached from outside: the change takes effect at its next start.
     case parked
   }
 
@@ -65,7 +65,7 @@ extension ConfigurationChange: CustomStringConvertible {
 
   /// The same for a worker that does not run.
   ///
-  /// - Parameter rest: where it stands; nil for one that runs, and for what is no worker.
+  /// - Parameter rest: why the worker does not run; nil for one that runs, and for a part that is not a worker.
   public func text(of rest: Rest?) -> String {
     let head =
       switch (kind, rest) {
@@ -92,11 +92,11 @@ extension ConfigurationChange: CustomStringConvertible {
 }
 
 extension SupervisorConfiguration {
-  /// What a reload from `old` to this configuration means, part by part: the tables of roostd, then workers and roles
-  /// in this file's order, then those that are gone. Unchanged parts are told too.
+  /// What a reload from `old` to this configuration changes, part by part: the tables of roostd, then workers and roles
+  /// in the order of this file, then those that were removed. Unchanged parts are included.
   ///
-  /// A role's changed `serves` restarts its workers, because a worker tells what it serves when it says HELLO; each
-  /// such worker's change says so itself.
+  /// A change of a role's `serves` restarts its workers, because a worker announces what it serves in HELLO. The change
+  /// of each such worker says so too.
   public func changes(from old: SupervisorConfiguration) -> [ConfigurationChange] {
     var result = [
       Self.change(of: .table("supervisor"), Self.differences(Schema.supervisor, old.supervisor, supervisor)),
@@ -145,7 +145,7 @@ extension SupervisorConfiguration {
     from old: WorkerConfiguration, to new: WorkerConfiguration
   ) -> [ConfigurationChange.Key] {
     var keys = differences(Schema.worker, old, new) + differences(Schema.limits, old, new, prefix: "limits.")
-    // With another role it is another program, and comparing the two roles' keys would mean nothing.
+    // Another role means another program, so comparing the keys of the two roles would mean nothing.
     guard old.role == new.role else { return keys }
     keys += differences(Schema.settings(ofRole: new.role), old, new)
     keys += jobDifferences(from: old.jobs, to: new.jobs)

@@ -1,6 +1,6 @@
-/// The way from the top of a file to one value: `worker.relay.relays[2]`.
+/// The path from the top of a file to one value: `worker.relay.relays[2]`.
 struct ConfigurationPath: Hashable, Sendable, CustomStringConvertible {
-  /// One step downwards.
+  /// One step down.
   enum Step: Hashable, Sendable {
     /// Into a table.
     case key(String)
@@ -28,7 +28,7 @@ struct ConfigurationPath: Hashable, Sendable, CustomStringConvertible {
   /// The path one step up; the top stays at the top.
   var parent: ConfigurationPath { ConfigurationPath(steps: Array(steps.dropLast())) }
 
-  /// The path as one would write it in TOML, with array places in brackets.
+  /// The path as TOML writes it, with array indices in brackets.
   var description: String {
     var result = ""
     for step in steps {
@@ -40,7 +40,7 @@ struct ConfigurationPath: Hashable, Sendable, CustomStringConvertible {
     return result
   }
 
-  /// `key` as it is written in TOML: bare where its letters allow that, else in quotes.
+  /// `key` as TOML writes it: bare if its characters allow that, else in quotes.
   static func written(_ key: String) -> String {
     let isBare =
       !key.isEmpty

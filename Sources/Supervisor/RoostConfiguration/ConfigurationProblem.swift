@@ -1,6 +1,6 @@
 /// One thing that is wrong with a configuration file, and where.
 ///
-/// It reads as compilers speak, so that editors can jump to it:
+/// Its text has the form of a compiler's message, so that editors can jump to the place:
 ///
 ///     supervisor.conf:12: [worker.relay] unknown key 'restrat'; did you mean 'restart'?
 ///     supervisor.conf:14: [worker.relay] stuck-after: 0s is below the least, 1s
@@ -8,18 +8,18 @@
 public struct ConfigurationProblem: Error, Hashable, Sendable, CustomStringConvertible {
   /// The file as the caller named it.
   public var file: String
-  /// The line, counted from 1; nil when the file says nothing that could be pointed at.
+  /// The line, counted from 1; nil if no place in the file can be named.
   public var line: Int?
   /// The column, counted from 1; only errors of TOML's own syntax have one.
   public var column: Int?
   /// The table without its brackets, such as `worker.relay`; empty at the top of the file.
   public var table: String
-  /// The key the complaint is about, with a place in brackets if it is inside an array: `relays[2]`. Nil when the
-  /// message speaks of the whole table or names the key itself.
+  /// The key that the complaint is about, with an index in brackets if it is inside an array: `relays[2]`. Nil if the
+  /// message is about the whole table or names the key itself.
   public var key: String?
-  /// What is wrong and, where it is not plain, what to write instead.
+  /// What is wrong and, where it is not obvious, what to write instead.
   public var message: String
-  /// The valid name that resembles the one in the file, if any does.
+  /// The valid name that resembles the one in the file, if there is one.
   public var nearest: String?
 
   /// The whole complaint on one line.
@@ -35,7 +35,7 @@ public struct ConfigurationProblem: Error, Hashable, Sendable, CustomStringConve
     return Self.visible(result)
   }
 
-  /// Control characters as TOML would write them: what stands in a file must not move the cursor of who reads about it.
+  /// Replaces control characters by TOML's escapes: text from a file must not move the cursor of a terminal.
   private static func visible(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isControl) else { return text }
     return text.unicodeScalars.map { scalar in
@@ -50,15 +50,15 @@ public struct ConfigurationProblem: Error, Hashable, Sendable, CustomStringConve
   }
 }
 
-/// Why no configuration could be had.
+/// Why there is no configuration.
 public enum ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
   /// None of these files exists, in the order in which they were tried.
   case missing(tried: [String])
-  /// The file is there but could not be read; the reason is for people.
+  /// The file exists but could not be read; the reason is for people.
   case unreadable(path: String, reason: String)
-  /// The file may be changed by somebody who must not decide which programs run; the reason is for people.
+  /// A user who must not decide which programs run could change the file; the reason is for people.
   case untrusted(path: String, reason: String)
-  /// The file was read, and this is wrong with it: at least one problem, sorted by line.
+  /// The file was read and has these problems: at least one, sorted by line.
   case problems([ConfigurationProblem])
 
   /// The text for standard error: one line per problem.

@@ -1,15 +1,16 @@
 import Contracts
 import Frames
 
-// What is allowed and yet hardly meant: told by `roostd --check` and `roost reload`, refused by nobody. A program may
-// be built later; whoever asks for a check wants to hear of it all the same. Beside problems the doubts are told too,
-// but none that a problem may be the cause of: one mistake, one complaint.
+// Doubts: what is allowed but probably not intended. `roostd --check` and `roost reload` report them, and nothing is
+// refused because of one. A program, for example, may be built later, but a check should mention that it is missing.
+// Doubts are reported together with problems, except a doubt that a problem may have caused: one mistake, one
+// complaint.
 
-/// What is found where a program, or what one reads, should be.
+/// What is at the path of a program, or of a file that a program reads.
 public enum ProgramFinding: Hashable, Sendable {
   /// A file that can be run.
   case runnable
-  /// A file that can be run, and that others than we and root can change: how, and what to do about it.
+  /// A file that can be run, but that users other than this one and root can change: how, and what to do about it.
   case changeable(String)
   /// Nothing.
   case missing
@@ -17,12 +18,12 @@ public enum ProgramFinding: Hashable, Sendable {
   case directory
   /// Neither a file nor a directory.
   case special
-  /// A file that we may not run.
+  /// A file that this process may not run.
   case notExecutable
-  /// A script whose interpreter, the path given, is not there.
+  /// A script whose interpreter, at this path, does not exist.
   case withoutInterpreter(String)
 
-  /// What is wrong with it, after its path; nil if nothing is.
+  /// What is wrong with it, as text to put after its path; nil if nothing is.
   public var complaint: String? {
     switch self {
     case .runnable, .changeable: nil
@@ -34,10 +35,10 @@ public enum ProgramFinding: Hashable, Sendable {
     }
   }
 
-  /// Why the program of a job is not run, after its path, with what to do; nil if it is. It does as we do, so it must
-  /// be ours alone.
+  /// Why a job's program is not run, and what to do, as text to put after its path; nil if it is run. The program acts
+  /// with the rights of this user, so no other user may be able to change it.
   ///
-  /// - Parameter path: where it is.
+  /// - Parameter path: where the program is.
   public func complaint(aboutJobAt path: String) -> String? {
     switch self {
     case .changeable(let how): "can be changed by others, and is not run then: \(how)"
@@ -55,12 +56,12 @@ public enum ProgramFinding: Hashable, Sendable {
 }
 
 extension ConfigurationReader {
-  /// The doubts, in the order of the file. The problems, which others have been told, are forgotten.
+  /// The doubts, in the order of the file. Drops the problems, which the caller has already taken.
   ///
   /// - Parameters:
-  ///   - program: what is at this absolute path.
-  ///   - secretFile: what is seen of a file with a key or a certificate; nil where nobody looks.
-  ///   - strangers: what is wrong with this machine for programs that do jobs of strangers.
+  ///   - program: returns what is at this absolute path.
+  ///   - secretFile: returns what a look at a file with a key or a certificate shows; nil if it was not examined.
+  ///   - strangers: what is wrong with this machine for programs that do jobs for strangers; nil if nothing is.
   mutating func doubts(
     program: (String) -> ProgramFinding, secretFile: (String) -> SecretFileFinding?, strangers: String?
   ) -> [ConfigurationProblem] {
@@ -82,17 +83,17 @@ extension ConfigurationReader {
     return [ConfigurationProblem(file: file, table: "", message: none)] + sortedProblems
   }
 
-  /// Whether the program of this worker may be another once the problem is mended.
+  /// Whether fixing the problem may give this worker another program.
   private static func decidesProgram(_ problem: ConfigurationProblem, of worker: WorkerConfiguration) -> Bool {
     switch problem.table {
     case "supervisor": problem.key?.hasPrefix("program-directories") ?? false
-    // No key: its role is missing, or a key is unknown, which may have been meant for one of these.
+    // Without a key: the role is missing, or the key is unknown and may have been meant as `program` or `role`.
     case ConfigurationPath("worker", worker.name).description: ["program", "role", nil].contains(problem.key)
     default: false
     }
   }
 
-  /// A person's own worker may log in any category; most names that nobody knows are mistyped all the same.
+  /// A user's own worker may log in any category, but most unknown names are mistyped.
   private mutating func doubtLevels() {
     let known = LogCategory.builtIn
     for category in configuration.log.levels.keys.sorted() where !known.contains(category) {

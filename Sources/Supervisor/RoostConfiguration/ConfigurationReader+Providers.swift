@@ -1,10 +1,10 @@
 internal import Contracts
 
-// Providers of jobs: what no single value can show of them, and what is hardly meant.
+// Providers of jobs: problems that no single value shows, and doubts.
 
 extension ConfigurationReader {
-  /// Two that answer as one account must not serve the same kind: each has a ledger of its own, so each would do the
-  /// work, and the customer would have two results, of which the second looks like a correction of the first.
+  /// Refuses two providers that answer as one account and serve the same kind: each has its own ledger, so both would
+  /// do the work, and the customer would receive two results, of which the second looks like a correction of the first.
   mutating func checkProviders() {
     var taken: [(account: String, kind: Int, worker: String, path: ConfigurationPath)] = []
     for worker in configuration.workers where worker.role == Role.dvmProvider.name {
@@ -18,7 +18,7 @@ extension ConfigurationReader {
           taken.append((account, job.kind, worker.name, path))
           continue
         }
-        // Once is enough: another account mends all kinds.
+        // One complaint is enough: another account fixes all kinds.
         guard !isTold else { continue }
         isTold = true
         let line = document.line(of: other.path).map { ", line \($0)" } ?? ""
@@ -31,7 +31,7 @@ extension ConfigurationReader {
     }
   }
 
-  /// A bill is sent, and no payment is noticed: whoever sets a price must not wait for it.
+  /// Warns about a price: the provider sends a bill but cannot notice the payment, so the job would never be done.
   mutating func doubtPrice(of job: JobConfiguration, _ worker: WorkerConfiguration) {
     guard job.price > 0 else { return }
     report(
@@ -59,7 +59,7 @@ extension ConfigurationReader {
     }
   }
 
-  /// What a job's program reads, those may learn whose requests it serves.
+  /// The customers whose requests a program serves may learn what it reads.
   private func complaint(aboutReading path: String, _ look: (String) -> ProgramFinding) -> String? {
     if look(path) == .missing { return "is not there, and stays denied if it comes later" }
     if path == "/" { return "lets the program read all files, keys among them; name what it needs" }
@@ -71,8 +71,9 @@ extension ConfigurationReader {
     return nil
   }
 
-  /// An argument stays as it is written, and the program sees it from an empty folder of its own; so a path to
-  /// something beside the configuration leads nowhere. The value of an option is looked at as well.
+  /// Warns about an argument that the program cannot use as a path. Arguments are passed on unchanged, and the program
+  /// runs in an empty folder of its own, so a path to something beside the configuration file leads nowhere. The value
+  /// of an option is checked as well.
   private func complaint(
     about argument: String, of job: JobConfiguration, _ look: (String) -> ProgramFinding
   ) -> String? {
@@ -89,12 +90,12 @@ extension ConfigurationReader {
     return "\(path) is there, and the program may not read it; name it in read"
   }
 
-  /// What programs may read as it is, or as far as it is of use to them.
+  /// Paths that programs may read without `read`, wholly or as much of them as a program needs.
   private static let alwaysReadable = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/dev", "/proc", "/etc", "/sys"]
 }
 
 extension WorkerConfiguration {
-  /// Whether programs do jobs of customers who may be no accounts of this machine.
+  /// Whether programs do jobs for customers that are not accounts of this machine.
   public var servesStrangers: Bool {
     role == Role.dvmProvider.name && enabled && runsJobPrograms
       && settings["customers"].flatMap([String].init(configurationValue:)) != ["accounts"]
@@ -103,7 +104,8 @@ extension WorkerConfiguration {
   /// Whether programs do jobs at all.
   public var runsJobPrograms: Bool { jobs.contains { $0.enabled && !$0.program.isEmpty } }
 
-  /// As whom a provider answers, as far as the file shows it: a name is not known to be the name of a key.
+  /// The account that a provider answers as, from what the file shows: the file does not say which key a name belongs
+  /// to.
   fileprivate var answeringAccount: String {
     let text = settings["account"].flatMap(String.init(configurationValue:)) ?? ""
     let isKey = Notation<String>.isPublicKey(text)

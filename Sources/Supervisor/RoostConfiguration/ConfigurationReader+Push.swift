@@ -1,12 +1,12 @@
 internal import Contracts
 
-// What a push relay's table holds besides single values.
+// The parts of a push relay's table that are more than single values.
 
 extension ConfigurationReader {
-  /// Most types of wakes of one push relay.
+  /// The maximum number of wake types of one push relay.
   private static let wakeCountMaximum = 64
 
-  /// Reads `[worker.NAME.wake.TYPE]`. What is not named keeps its default.
+  /// Reads `[worker.NAME.wake.TYPE]`. Types and keys that the file does not name keep their defaults.
   mutating func readWakes(
     _ value: ConfigurationValue, at path: ConfigurationPath, into worker: inout WorkerConfiguration
   ) {
@@ -53,7 +53,7 @@ extension ConfigurationReader {
     }
   }
 
-  /// What no single value shows of a push relay.
+  /// Checks of a push relay that need more than one value.
   mutating func checkPushRelays() {
     for worker in configuration.workers where worker.role == Role.pushRelay.name {
       let table = ConfigurationPath("worker", worker.name)
@@ -62,7 +62,7 @@ extension ConfigurationReader {
       checkSignatures(of: worker, table)
       checkTogether(["apns-key-file", "apns-key-id", "apns-team-id", "apns-topic"], of: worker, table)
       for (index, text) in worker.texts("listen").enumerated() {
-        // What is no address was told where it was read.
+        // Text that is not an address was reported where it was read.
         guard let address = try? ListenAddress(text), !address.isLoopback, !isEncrypted,
           worker.texts("trustedProxies").isEmpty
         else { continue }
@@ -79,7 +79,7 @@ extension ConfigurationReader {
     _ names: [String], of worker: WorkerConfiguration, _ table: ConfigurationPath
   ) {
     let settings = Schema.pushRelay.filter { names.contains($0.name) }
-    // One that is there and wrong was told where it was read.
+    // A value that is present but wrong was reported where it was read.
     let wrong = names.filter { name in hasProblem { $0.table == table.description && $0.key == name } }
     let missing = settings.filter { $0.read(worker) == .string("") }.map(\.name).filter { !wrong.contains($0) }
     guard !missing.isEmpty, missing.count < names.count,

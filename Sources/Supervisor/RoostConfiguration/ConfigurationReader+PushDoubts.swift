@@ -1,10 +1,9 @@
 internal import Contracts
 
-// A push relay among the others, and what its file names: where it listens beside them, whose signatures it takes, and
-// what is allowed and hardly meant.
+// Push relays: addresses that other servers of this file use, signatures that no client can make, and doubts.
 
 extension ConfigurationReader {
-  /// A relay that takes no signature of anybody's.
+  /// Refuses settings with which a push relay accepts no signature at all.
   mutating func checkSignatures(of worker: WorkerConfiguration, _ table: ConfigurationPath) {
     guard worker.settings["versionOne"] == .string("reject"), isBlank("audience", worker), isBlank("publicURL", worker)
     else { return }
@@ -17,14 +16,14 @@ extension ConfigurationReader {
   mutating func checkPushAddresses() {
     var taken: [(address: ListenAddress, worker: String)] = []
     for worker in configuration.workers where worker.role == Role.localRelay.name {
-      // What is no address was told where it was read.
+      // Text that is not an address was reported where it was read.
       taken += worker.listenTexts.compactMap { try? ListenAddress($0) }.map { ($0, worker.name) }
     }
     for worker in configuration.workers where worker.role == Role.pushRelay.name {
       let table = ConfigurationPath("worker", worker.name)
       let named = table.appending("listen")
       for (index, text) in worker.texts("listen").enumerated() {
-        // What is no address was told where it was read.
+        // Text that is not an address was reported where it was read.
         guard let address = try? ListenAddress(text) else { continue }
         if let other = taken.first(where: { $0.address.overlaps(address) }) {
           report(
@@ -37,11 +36,11 @@ extension ConfigurationReader {
     }
   }
 
-  /// What is allowed of a push relay and hardly meant.
+  /// Reports what is allowed for a push relay but probably not intended.
   ///
   /// - Parameters:
-  ///   - isThere: whether there is something at a path.
-  ///   - file: what is at a path; nil where nobody looks.
+  ///   - isThere: whether something exists at a path.
+  ///   - file: returns what is at a path; nil if it was not examined.
   mutating func doubtPushRelay(
     _ worker: WorkerConfiguration, isThere: (String) -> Bool, file: (String) -> SecretFileFinding?
   ) {
@@ -71,7 +70,7 @@ extension ConfigurationReader {
     }
   }
 
-  /// What a relay that is to run lacks for the work it is there for.
+  /// Reports what an enabled push relay lacks for sending pushes.
   private mutating func doubtPlatforms(of worker: WorkerConfiguration, _ table: ConfigurationPath) {
     let isWebPushOn = worker.settings["webPush"] != .boolean(false)
     if isWebPushOn, !isWritten("web-push-contact", table) {
@@ -92,7 +91,7 @@ extension ConfigurationReader {
     }
   }
 
-  /// Whether a key stands in the file and is not blank, be its value good or not: of one that is not, more was told.
+  /// Whether the file sets this key and the value is not blank. The value may be wrong: that has its own complaint.
   private func isWritten(_ key: String, _ table: ConfigurationPath) -> Bool {
     var value: ConfigurationValue? = .table(document.tree)
     for step in table.appending(key).steps {

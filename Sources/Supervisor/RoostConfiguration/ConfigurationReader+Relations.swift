@@ -2,10 +2,10 @@ import Addresses
 import Contracts
 import Frames
 
-// What no single value can show: values that contradict each other, names that nobody bears, circles.
+// Checks that need more than one value: values that contradict each other, names that do not exist, circles.
 
 extension ConfigurationReader {
-  /// Checks everything that takes more than one value to be wrong.
+  /// Runs every check that needs more than one value.
   mutating func checkRelations() {
     checkSocket()
     checkBus()
@@ -52,7 +52,7 @@ extension ConfigurationReader {
       ("mailbox-bytes", bus.mailboxBytes), ("mailbox-pool", bus.mailboxPool), "one mailbox could never be filled")
   }
 
-  /// Refuses a lesser size above a greater one, at whichever of the two the file gives.
+  /// Refuses a smaller size that exceeds the larger one. The complaint points at whichever of the two is in the file.
   private mutating func checkOrder(
     _ lesser: (key: String, value: Int), _ greater: (key: String, value: Int), _ reason: String
   ) {
@@ -70,7 +70,7 @@ extension ConfigurationReader {
     }
   }
 
-  /// Built-in roles and the file's own.
+  /// The built-in roles and the file's own.
   private var roleNames: [String] { RoleConfiguration.builtIn + configuration.roles.map(\.name) }
 
   private mutating func checkCallers(of role: RoleConfiguration) {
@@ -81,9 +81,9 @@ extension ConfigurationReader {
     }
   }
 
-  /// A right to call what nobody serves is a mistyped name.
+  /// A right to call a method that no role serves is a mistyped name.
   private mutating func checkCalls(of role: RoleConfiguration) {
-    // A list of served methods with a fault in it was not read, and its methods are not missing.
+    // A `serves` list with a fault was not read, so its methods are not really missing.
     guard !hasProblem(where: { $0.key?.hasPrefix("serves") == true }) else { return }
     let served = AccessTable().all.map(\.name) + configuration.roles.flatMap(\.serves)
     let patterns = served.compactMap(MethodPattern.init)
@@ -95,7 +95,7 @@ extension ConfigurationReader {
     }
   }
 
-  /// A method has one role: none serves what another does, or what is Roost's own.
+  /// A method belongs to one role: no role may serve a method of another role, or one of Roost's own.
   private mutating func checkServedMethods() {
     var seen: [(pattern: MethodPattern, text: String, role: String)] = AccessTable().all.compactMap { entry in
       MethodPattern(entry.name).map { ($0, entry.name, entry.server.name) }
@@ -117,7 +117,7 @@ extension ConfigurationReader {
   private mutating func checkRole(of worker: WorkerConfiguration) {
     guard !isBuiltIn(worker.role), !isOwn(worker.role), Names.complaint(about: worker.role) == nil else { return }
     let path = ConfigurationPath("worker", worker.name, "role")
-    // A role that is not even a string has had its complaint.
+    // A role that is not even a string was already reported.
     guard !hasProblem(where: { $0.table == path.parent.description && $0.key == "role" }) else { return }
     guard document.contains(path) else {
       return report(
@@ -151,7 +151,7 @@ extension ConfigurationReader {
     report(arithmetic, at: table.appending(key), tableDepth: 2)
   }
 
-  /// A kind for a role that nobody can have is a mistyped name.
+  /// A signing rule for a role that does not exist is a mistyped name.
   private mutating func checkSigningRules(of worker: WorkerConfiguration) {
     guard worker.role == Role.signer.name else { return }
     let rules = worker.settings["signKinds"].flatMap([String].init(configurationValue:)) ?? []
@@ -164,7 +164,7 @@ extension ConfigurationReader {
     }
   }
 
-  /// Finds each circle of `after` once, and shows it whole.
+  /// Reports each circle of `after` once, with all its members.
   private mutating func checkCircles() {
     let after = Dictionary(configuration.workers.map { ($0.name, $0.after) }, uniquingKeysWith: { first, _ in first })
     var finished: Set<String> = []
@@ -190,7 +190,7 @@ extension ConfigurationReader {
     }
   }
 
-  /// A relay belongs to one worker, and one worker dials what callers name.
+  /// A relay belongs to one worker, and only one worker dials the relays that callers name.
   private mutating func checkRelays() {
     var owners: [RelayURL: (worker: String, path: ConfigurationPath)] = [:]
     var dialler: String?
@@ -199,7 +199,7 @@ extension ConfigurationReader {
       let table = ConfigurationPath("worker", worker.name)
       for (index, url) in (worker.settings["relays"].flatMap([String].init(configurationValue:)) ?? []).enumerated()
       where worker.role == "relay-connector" {
-        // What is no address was told where it was read.
+        // Text that is not an address was reported where it was read.
         guard let address = try? RelayURL(url) else { continue }
         let path = table.appending("relays").appending(.index(index))
         if own.includes(host: address.host, port: address.port) {

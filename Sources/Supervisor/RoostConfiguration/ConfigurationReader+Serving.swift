@@ -1,19 +1,19 @@
 internal import Contracts
 
-// Where local relays listen: what one value cannot show of it.
+// Local relays: checks of where they listen that need more than one value.
 
 extension ConfigurationReader {
-  /// Checks each local relay, and that no two want the same address.
+  /// Checks each local relay, and that no two listen at the same address.
   mutating func checkServing() {
     var taken: [(address: ListenAddress, worker: String, path: ConfigurationPath)] = []
     for worker in configuration.workers where worker.role == Role.localRelay.name {
       let table = ConfigurationPath("worker", worker.name)
       let isEncrypted = checkCertificate(of: worker, table)
       checkDescriptors(of: worker, table)
-      // A list with a fault in it was not read, and the default in its place is nobody's wish.
+      // A list with a fault was not read; the default in its place is not what the file asks for.
       let isRead = !hasProblem { $0.table == table.description && $0.key?.hasPrefix("listen") == true }
       for (index, text) in worker.listenTexts.enumerated() where isRead {
-        // What is no address was told where it was read.
+        // Text that is not an address was reported where it was read.
         guard let address = try? ListenAddress(text) else { continue }
         let named = table.appending("listen")
         let path = document.contains(named) ? named.appending(.index(index)) : table
@@ -43,7 +43,7 @@ extension ConfigurationReader {
       at: path, tableDepth: 2)
   }
 
-  /// One of the two files is of no use without the other. Whether it has both.
+  /// Refuses one of the two files without the other. Returns whether both are set.
   mutating func checkCertificate(of worker: WorkerConfiguration, _ table: ConfigurationPath) -> Bool {
     let files = ["certificate-file": worker.text("certificateFile"), "key-file": worker.text("keyFile")]
     for (key, other) in [("certificate-file", "key-file"), ("key-file", "certificate-file")] {
@@ -54,7 +54,7 @@ extension ConfigurationReader {
     return files.values.allSatisfy { !$0.isEmpty }
   }
 
-  /// Each connection takes a descriptor: without one, clients would wait at a door that is not opened.
+  /// Each connection takes a descriptor: with too few, clients would wait for a connection that is never accepted.
   mutating func checkDescriptors(of worker: WorkerConfiguration, _ table: ConfigurationPath) {
     guard case .integer(let count)? = worker.settings["connectionsMaximum"], let limit = worker.limits.openFiles else {
       return
@@ -71,27 +71,27 @@ extension ConfigurationReader {
 }
 
 extension WorkerConfiguration {
-  /// An entry of the settings that is a list of texts.
+  /// An entry of the settings that is a list of texts; empty if it is absent.
   func texts(_ entry: String) -> [String] {
     settings[entry].flatMap([String].init(configurationValue:)) ?? []
   }
 
-  /// Where a local relay listens, as it is written; empty for other roles.
+  /// Where a local relay listens, as written in the file; empty for other roles.
   var listenTexts: [String] {
     role == Role.localRelay.name ? texts("listen") : []
   }
 
-  /// An entry of the settings that is a text; "" for none.
+  /// An entry of the settings that is a text; "" if it is absent.
   fileprivate func text(_ entry: String) -> String {
     settings[entry].flatMap(String.init(configurationValue:)) ?? ""
   }
 }
 
 extension SupervisorConfiguration {
-  /// Where the local relays of this configuration listen, those too that are not enabled: each can be started.
+  /// Where the local relays of this configuration listen, including those that are not enabled: each can be started.
   public var ownAddresses: [String] { workers.flatMap(\.listenTexts) }
 
-  /// The connectors that are to run, as the planner is told of them.
+  /// The enabled connectors, in the form that the planner receives.
   public var configuredConnectors: ConfigurationValue {
     let connectors = workers.filter { $0.role == Role.relayConnector.name && $0.enabled }
     return .array(
@@ -105,10 +105,10 @@ extension SupervisorConfiguration {
       })
   }
 
-  /// What a worker is sent as its settings: its keys, and, if it dials or plans, ``ownAddresses``, which no key of its
-  /// own says. The planner gets ``configuredConnectors`` and whether a signer is to run, a provider of jobs those, a
-  /// push relay its types of wakes, the signer the accounts that providers act as (`WorkerAccounts`), a local relay the
-  /// users who are no strangers, `allow-uids`.
+  /// The settings that a worker is sent: the keys of its own table, and what other parts of the file add. A connector
+  /// and the planner also get ``ownAddresses``; the planner ``configuredConnectors`` and whether a signer is enabled; a
+  /// provider its enabled jobs; a push relay its types of wakes; the signer the accounts that providers act as
+  /// (`WorkerAccounts`); a local relay `allow-uids`, the users that are not strangers.
   public func settingsSent(to worker: WorkerConfiguration) -> ConfigurationValue {
     if worker.role == Role.dvmProvider.name {
       var settings = worker.settings

@@ -10,7 +10,7 @@ extension ConfigurationReader {
     var worker = WorkerConfiguration(name: name, role: role)
     var settings = Schema.worker + Schema.settings(ofRole: role)
     if !isBuiltIn(role), value["role"] == nil || !isOwn(role) {
-      // With the role in doubt, no role's keys are called unknown: one mistake, one complaint.
+      // If the role is in doubt, no role's keys are called unknown: one mistake, one complaint.
       settings += Schema.byRole.filter { $0.key != role }.flatMap(\.value)
     }
     let takesJobs = role == Role.dvmProvider.name
@@ -28,7 +28,7 @@ extension ConfigurationReader {
     configuration.workers.append(worker)
   }
 
-  /// `[worker.NAME.settings]` goes to a worker of a person's own role as it stands.
+  /// `[worker.NAME.settings]` goes unchanged to a worker of a user's own role.
   private mutating func readOwnSettings(
     _ value: ConfigurationValue, at path: ConfigurationPath, into worker: inout WorkerConfiguration
   ) {
@@ -45,6 +45,6 @@ extension ConfigurationReader {
 
   func isBuiltIn(_ role: String) -> Bool { RoleConfiguration.builtIn.contains(role) }
 
-  /// Roles stand before workers in the reading, wherever they stand in the file.
+  /// Roles are read before workers, wherever they are in the file.
   func isOwn(_ role: String) -> Bool { configuration.roles.contains { $0.name == role } }
 }

@@ -1,10 +1,10 @@
 import Contracts
 import Frames
 
-/// Reads a parsed file into the structures, and collects everything that is wrong with it on the way.
+/// Reads a parsed file into the structures, and collects everything that is wrong with it.
 ///
-/// A problem never ends the reading: whatever has a fault keeps its default, and the rest is read all the same, so that
-/// one run shows all there is to mend. Only when there is no problem at all are the structures handed out.
+/// A problem never ends the reading: a faulty value keeps its default and the rest is still read, so that one run shows
+/// everything to fix. The structures are handed out only if there is no problem at all.
 struct ConfigurationReader {
   let file: String
   let document: TOMLDocument
@@ -29,7 +29,7 @@ struct ConfigurationReader {
 
   private let directories: StandardDirectories
 
-  /// Notes a problem. `table` has `tableDepth` steps of `path`; what follows is the key.
+  /// Notes a problem. The first `tableDepth` steps of `path` are the table, the rest is the key.
   mutating func report(
     _ message: String, at path: ConfigurationPath, tableDepth: Int, nearest: String? = nil
   ) {
@@ -38,7 +38,7 @@ struct ConfigurationReader {
     note(message, at: path, table: table, key: key.steps.isEmpty ? nil : key.description, nearest: nearest)
   }
 
-  /// Notes a problem with the place of `path`.
+  /// Notes a problem at the place of `path`.
   private mutating func note(
     _ message: String, at path: ConfigurationPath, table: ConfigurationPath, key: String? = nil, nearest: String? = nil
   ) {
@@ -49,25 +49,25 @@ struct ConfigurationReader {
     findings.append(Finding(problem: problem, offset: offset))
   }
 
-  /// Whether a problem was noted that `isSuch` accepts.
+  /// Whether `isSuch` accepts one of the noted problems.
   func hasProblem(where isSuch: (ConfigurationProblem) -> Bool) -> Bool {
     findings.contains { isSuch($0.problem) }
   }
 
-  /// The problems in the order of the file; those of one place keep the order in which they were found.
+  /// The problems in the order of the file; those at one place keep the order in which they were found.
   var sortedProblems: [ConfigurationProblem] {
     findings.enumerated()
       .sorted { ($0.element.offset ?? -1, $0.offset) < ($1.element.offset ?? -1, $1.offset) }
       .map(\.element.problem)
   }
 
-  /// What was read, if there is no problem in it.
+  /// The configuration; throws if there is a problem.
   func verified() throws(ConfigurationError) -> SupervisorConfiguration {
     guard findings.isEmpty else { throw .problems(sortedProblems) }
     return configuration
   }
 
-  /// Hands out the problems, in the order of the file, and forgets them: what is noted from now on is something else.
+  /// Hands out the problems, in the order of the file, and forgets them; what is noted later is separate from them.
   mutating func takeProblems() -> [ConfigurationProblem] {
     defer { findings = [] }
     return sortedProblems
@@ -114,7 +114,7 @@ struct ConfigurationReader {
 
   private mutating func readSupervisor(_ value: ConfigurationValue, at path: ConfigurationPath) {
     configuration.supervisor = read(value, at: path, Schema.supervisor, over: configuration.supervisor)
-    // Two defaults follow from values that the file may have given.
+    // Two defaults depend on values that the file may have set.
     let settings = configuration.supervisor
     if value["log-directory"] == nil {
       configuration.supervisor.logDirectory = directories.logs(
@@ -161,7 +161,7 @@ struct ConfigurationReader {
     configuration.roles.append(read(value, at: path, Schema.role, over: RoleConfiguration(name: name)))
   }
 
-  /// Reads one table by its list of keys over the values of `start`; `others` are keys that somebody else reads.
+  /// Reads one table by its list of keys over the values of `start`. Other methods read the keys in `others`.
   mutating func read<Root>(
     _ value: ConfigurationValue, at path: ConfigurationPath, _ settings: [Setting<Root>], others: [String] = [],
     over start: Root
@@ -196,7 +196,7 @@ struct ConfigurationReader {
     note("unknown key '\(key)'" + hint, at: path, table: path.parent, nearest: nearest)
   }
 
-  /// Where a key would be at home that stands in the wrong table; empty if nowhere.
+  /// A hint at the table where a misplaced key belongs; empty if no table has it.
   private func home(of key: String, apartFrom table: String) -> String {
     let homes: [(String, [String])] =
       [

@@ -1,8 +1,8 @@
-/// A value as the configuration file can hold it, free of its place there.
+/// A value of the configuration file, without its place there.
 ///
-/// Two things are made of it: the file's tree before the schema has judged it, and the settings a worker is sent, which
-/// are JSON: `{"relays":["wss://relay.example"],"ephemeral":true,"requestTimeoutMilliseconds":30000}`. TOML's dates and
-/// times have no place here; the reader reports them.
+/// It has two uses: the tree of the file before the schema has checked it, and the settings that a worker is sent,
+/// which are JSON: `{"relays":["wss://relay.example"],"ephemeral":true,"requestTimeoutMilliseconds":30000}`. TOML's
+/// dates and times have no case here; the reader reports them.
 public enum ConfigurationValue: Sendable, Hashable {
   /// Text.
   case string(String)
@@ -22,7 +22,7 @@ public enum ConfigurationValue: Sendable, Hashable {
     if case .table(let entries) = self { entries[key] } else { nil }
   }
 
-  /// What a person would call this kind of value, with its article: `a string`.
+  /// The name of this kind of value, with its article, for complaints: `a string`.
   var kind: String {
     switch self {
     case .string: "a string"
@@ -36,7 +36,7 @@ public enum ConfigurationValue: Sendable, Hashable {
 }
 
 extension ConfigurationValue: Codable {
-  /// Takes the JSON value as it stands; numbers without a fraction become integers.
+  /// Takes the JSON value unchanged; numbers without a fraction become integers.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if let value = try? container.decode(Bool.self) {  // Each "not this" is an answer, not a fault.

@@ -1,6 +1,6 @@
 extension SupervisorConfiguration {
-  /// Every key with the value in force, as a file that can be read again and gives an equal configuration: what
-  /// `roostd --check --effective` prints.
+  /// Every key with its value in force, as the text of a file that gives an equal configuration when it is read.
+  /// `roostd --check --effective` prints it.
   public var effective: String {
     var text = "# \(file): every key and its value in force\n"
     text += SupervisorConfiguration.table("supervisor", Schema.supervisor, supervisor)

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Reads a small file whole. The only thing here that touches the machine.
+/// Reads a small file whole. Nothing else in this module touches the machine.
 public enum FileReading {
   /// Why a file that exists could not be read.
   public struct Failure: Error, Hashable, Sendable {
@@ -10,10 +10,10 @@ public enum FileReading {
     public init(reason: String) { self.reason = reason }
   }
 
-  /// The bytes of the file at `path`; nil if there is none. Reading ends one byte above
-  /// ``Configuration/fileByteCountMaximum``, so that the caller sees that it is too long.
+  /// The bytes of the file at `path`; nil if it does not exist. Reading stops one byte above
+  /// ``Configuration/fileByteCountMaximum``, so that the caller can see that the file is too long.
   ///
-  /// Opening does not wait: a FIFO in the file's place is refused instead of holding the daemon up.
+  /// Opening does not block: a FIFO at the path is refused and cannot hang the daemon.
   public static func contents(of path: String) throws(Failure) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {

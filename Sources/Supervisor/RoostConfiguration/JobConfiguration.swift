@@ -2,13 +2,13 @@ internal import Contracts
 
 /// `[worker.NAME.job.KIND]`: one kind of job that a dvm-provider serves.
 public struct JobConfiguration: Sendable, Hashable {
-  /// A service that is part of the provider.
+  /// A service that is built into the provider.
   enum BuiltIn: String, Sendable, Hashable, CaseIterable {
-    /// A program does the work.
+    /// None: a program does the work.
     case none
-    /// How many events match (5400).
+    /// Counts the events that match (5400).
     case count
-    /// Which notes have some words (5302).
+    /// Finds notes that contain given words (5302).
     case search
   }
 
@@ -31,18 +31,18 @@ public struct JobConfiguration: Sendable, Hashable {
   public var disk = 64 << 20
   /// Processes that a run may have.
   public var processes = 32
-  /// Requests that are worked on at a time.
+  /// Requests that are worked on at the same time.
   public var concurrent = 2
   /// Whether the program may be run again for a request when the first run was interrupted.
   public var repeatable = false
   /// Whether the program may use the network.
   public var network = false
-  /// What the program may read besides what every program needs.
+  /// Paths that the program may read in addition to what every program needs.
   public var read: [String] = []
   /// The program's environment, `NAME=VALUE`.
   public var environment: [String] = []
 
-  /// A kind of job; of some kinds with the service that is part of the provider.
+  /// A kind of job, with the service built into the provider if there is one for this kind.
   public init(kind: Int) {
     self.kind = kind
     builtIn = Self.builtIn[kind] ?? .none
@@ -50,13 +50,13 @@ public struct JobConfiguration: Sendable, Hashable {
 
   private static let builtIn: [Int: BuiltIn] = [5_302: .search, 5_400: .count]
 
-  /// What is served unless the file says otherwise.
+  /// The jobs that are served unless the file says otherwise.
   static var standard: [JobConfiguration] { builtIn.keys.sorted().map { JobConfiguration(kind: $0) } }
 
   /// Kinds of requests for jobs (NIP-90).
   static let kinds = 5_000...5_999
 
-  /// As the worker is sent it: names in camel case, durations in milliseconds.
+  /// The form in which the worker receives it: names in camel case, durations in milliseconds.
   var settings: ConfigurationValue {
     .table([
       "kind": .integer(kind), "program": program.configurationValue,
@@ -70,7 +70,8 @@ public struct JobConfiguration: Sendable, Hashable {
 }
 
 extension Schema {
-  /// `[worker.NAME.job.KIND]`. What a program may reach is in the worker's own sandbox, which is made at its start.
+  /// `[worker.NAME.job.KIND]`. Every change restarts the worker: the worker's own sandbox says what a program may
+  /// reach, and it is made at the worker's start.
   static let job: [Setting<JobConfiguration>] = [
     Setting("enabled", \.enabled, .flag, .restartsWorker),
     Setting("builtin", \.builtIn, .choice(JobConfiguration.BuiltIn.self), .restartsWorker),
@@ -110,8 +111,8 @@ extension Schema {
 }
 
 extension Notation where Value == [String] {
-  /// A program's path and its arguments. A relative path is seen from the configuration file's directory; the search
-  /// path of a shell plays no part.
+  /// A program's path and its arguments. A relative path is relative to the configuration file's directory; `PATH` is
+  /// not searched.
   static let command = Notation { value, context throws(Complaints) in
     let words = try list(of: Notation<String>.text("an argument"), "strings: a program's path and its arguments").parse(
       value, context)
@@ -124,7 +125,7 @@ extension Notation where Value == [String] {
     .array($0.map { .string($0) })
   }
 
-  /// Whose requests are taken: a word, or public keys.
+  /// The customers whose requests are accepted: `accounts`, `anyone`, or public keys.
   static let customers = Notation { value, context throws(Complaints) in
     if case .string(let word) = value {
       guard words.contains(word) else {
@@ -141,7 +142,7 @@ extension Notation where Value == [String] {
 }
 
 extension Notation where Value == String {
-  /// A path that is handed on in a list with `:` between.
+  /// A path that goes into a list separated by `:`.
   static let listedPath = Notation { value, context throws(Complaints) in
     let path = try Notation<String>.path.parse(value, context)
     guard !path.contains(":") else { throw Complaints("\"\(path)\" has a ':' in it, which is not possible here") }
@@ -153,7 +154,7 @@ extension Notation where Value == String {
   /// A variable with its value: `NAME=VALUE`.
   static let assignment = Notation { value, context throws(Complaints) in
     let text = try Notation<String>.text("a variable with its value").parse(value, context)
-    // `try?`: what is wrong with the name is told together with what a variable with its value looks like.
+    // `try?`: the complaint below shows the form of name and value together.
     guard let equals = text.firstIndex(of: "="),
       (try? Notation<String>.variable.parse(.string(String(text[..<equals])), context)) != nil
     else { throw Complaints("\"\(text)\" is no variable with its value, such as \"MODEL=small\"") }
@@ -164,10 +165,11 @@ extension Notation where Value == String {
 }
 
 extension ConfigurationReader {
-  /// Most kinds of jobs of one provider.
+  /// The maximum number of kinds of jobs of one provider.
   private static let jobCountMaximum = 64
 
-  /// Reads `[worker.NAME.job.KIND]`: tables by the kind of the requests. What is not named keeps its default.
+  /// Reads `[worker.NAME.job.KIND]`: tables by the kind of the requests. Kinds and keys that the file does not name
+  /// keep their defaults.
   mutating func readJobs(
     _ value: ConfigurationValue, at path: ConfigurationPath, into worker: inout WorkerConfiguration
   ) {
@@ -198,7 +200,7 @@ extension ConfigurationReader {
   }
 
   private mutating func checkWork(of job: JobConfiguration, _ value: ConfigurationValue, at path: ConfigurationPath) {
-    // What is wrong with one of the two was told already.
+    // A fault in one of the two was already reported.
     let told = hasProblem { problem in
       problem.table == path.description && ["program", "builtin"].contains { problem.key?.hasPrefix($0) == true }
     }
@@ -214,8 +216,8 @@ extension ConfigurationReader {
 }
 
 extension WorkerConfiguration {
-  /// Variables that roostd sets for a worker besides those that all have: what its sandbox must let through, which is
-  /// made before the settings come.
+  /// Variables that roostd sets for a worker in addition to those that all workers have. They say what the worker's
+  /// sandbox must allow: it is made before the settings arrive.
   public var sandboxVariables: [String: String] {
     let jobs = jobs.filter(\.enabled)
     var variables: [String: String] = [:]

@@ -3,7 +3,7 @@ internal import Contracts
 // How addresses and URLs of a push relay are written.
 
 extension Notation where Value == String {
-  /// `https://host`, with a port and a path where there are any; or nothing (`""`).
+  /// `https://host` or `http://host`, with a port and a path if it has them; or nothing (`""`).
   static let publicURL = text("a URL such as \"https://push.example\"") { text in
     guard !text.isEmpty else { return nil }
     let rest = ["https://", "http://"].first { text.hasPrefix($0) }.map { text.dropFirst($0.count) }
@@ -27,13 +27,13 @@ extension Notation where Value == String {
     return nil
   }
 
-  /// An address, or one with the number of its leading bits: `10.0.0.0/8`.
+  /// An address, alone or with a number of leading bits: `10.0.0.0/8`.
   static let network = text("an address such as \"127.0.0.1\" or \"10.0.0.0/8\"") { text in
     isNetwork(text) ? nil : Complaint(message: "\"\(text)\" is no address such as \"127.0.0.1\" or \"10.0.0.0/8\"")
   }
 
   private static func isNetwork(_ text: String) -> Bool {
-    // `try?`: what is no address has one complaint, whatever it is instead.
+    // `try?`: text that is not an address gets one complaint, whatever else it is.
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count <= 2, let first = parts.first, let address = try? ListenAddress(listening(at: first)) else {
       return false
@@ -44,7 +44,8 @@ extension Notation where Value == String {
     return true
   }
 
-  /// The origin of a web page as browsers send it: `https://host`, with a port that is not the scheme's own; or `*`.
+  /// The origin of a web page as browsers send it: `https://host`, with a port if it is not the scheme's default; or
+  /// `*`.
   static let webOrigin = text("an origin such as \"https://app.example.org\", or \"*\"") { text in
     guard text != "*", !isWebOrigin(text) else { return nil }
     return Complaint(

@@ -1,8 +1,8 @@
-// Texts of a push relay's settings whose shape Apple, or a client's signature, prescribes: what has another shape is
-// mistyped, and is better told before a phone waits for a push.
+// Texts of a push relay's settings whose form Apple, or the signature of a client, prescribes. A text of another form
+// is mistyped, and it is better to report that before a phone waits for a push.
 
 extension Notation where Value == String {
-  /// What Apple gives keys and teams: ten characters; or nothing (`""`).
+  /// An identifier that Apple gives to a key or a team: ten characters; or nothing (`""`).
   static let appleIdentifier = text("an identifier of ten characters") { text in
     let isIdentifier =
       text.utf8.count == 10 && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) }
@@ -21,7 +21,7 @@ extension Notation where Value == String {
     return Complaint(message: "\"\(text)\" is no bundle identifier, such as \"org.example.wallet\"")
   }
 
-  /// The name that clients sign for: a host, with its port where it has one; or nothing (`""`).
+  /// The name that clients sign for: a host, with its port if it has one; or nothing (`""`).
   static let audience = text("a host's name") { text in
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     let isName = parts.first?.isEmpty == false && (parts.first?.utf8.allSatisfy { isHostByte($0) } ?? false)
@@ -30,7 +30,7 @@ extension Notation where Value == String {
     return Complaint(message: "\"\(text)\" is no host's name, such as \"push.example\", without https:// and path")
   }
 
-  /// Whom push services may write to (RFC 8292); or nothing (`""`).
+  /// The address at which push services can reach the operator (RFC 8292); or nothing (`""`).
   static let pushContact = text("a mailto: or https: address") { text in
     guard !text.isEmpty, !["mailto:", "https://"].contains(where: { text.hasPrefix($0) && text != $0 }) else {
       return nil

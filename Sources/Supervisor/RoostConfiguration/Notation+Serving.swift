@@ -2,10 +2,10 @@ internal import Addresses
 internal import Contracts
 internal import Frames
 
-// What a local relay's table holds besides numbers: where it listens, who it is, and whom it does a favour.
+// Texts of a local relay's table: where it listens, its host names, and which clients and filters it fetches for.
 
 extension Notation where Value == String {
-  /// Where a server listens: a literal address and a port. Kept as it was written.
+  /// Where a server listens: a literal address and a port, kept as written.
   static let listenAddress = text("an address and a port") { text in
     do throws(ListenAddressFault) {
       _ = try ListenAddress(text)
@@ -26,7 +26,7 @@ extension Notation where Value == String {
     .string($0)
   }
 
-  /// Who asks: the origin of a page in a browser (`https://client.example`), or a public key.
+  /// A client: the origin of a page in a browser (`https://client.example`), or a public key.
   static let client = text("an origin such as \"https://client.example\", or a public key") { text in
     if let complaint = complaint(aboutSecret: text) { return complaint }
     if isPublicKey(text) || isOrigin(text) { return nil }
@@ -46,11 +46,11 @@ extension Notation where Value == String {
   private static func isLetter(_ byte: UInt8) -> Bool { byte | 0x20 &- 0x61 < 26 }
   private static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
 
-  /// A filter (NIP-01) as JSON. Its fields and the kinds of their values are looked at here, what they say by the
-  /// worker.
+  /// A filter (NIP-01) as JSON. Only the names of its fields and the kinds of their values are checked here; the worker
+  /// checks the values.
   static let filter = text("a filter as JSON") { text in
     let form = "write a filter (NIP-01) as JSON, such as '{\"kinds\":[0,3,10002]}'"
-    // What is no JSON is told as what is JSON and no object.
+    // Text that is not JSON gets the same complaint as JSON that is not an object.
     guard case .object(let fields)? = try? JSONPayload.decode(JSONValue.self, from: text.utf8) else {
       return Complaint(message: "this is no JSON object: \(form)")
     }

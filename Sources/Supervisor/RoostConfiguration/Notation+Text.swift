@@ -2,7 +2,7 @@ internal import Addresses
 internal import Contracts
 
 extension Notation where Value == String {
-  /// Text without control characters; `check` may say what else is wrong with it.
+  /// Text without control characters; `check` may find other faults in it.
   static func text(
     _ expected: String, check: @escaping @Sendable (String) -> Complaint? = { _ in nil }
   ) -> Notation {
@@ -13,7 +13,7 @@ extension Notation where Value == String {
     }
   }
 
-  /// A path, made absolute: a relative one is seen from the configuration file's directory, `~/` from the home
+  /// A path, made absolute: a relative path is relative to the configuration file's directory, `~/` is the home
   /// directory.
   static let path = Notation { value, context throws(Complaints) in
     let text = try plainText(value, expected: "a path") { $0.isEmpty ? Complaint(message: "the path is empty") : nil }
@@ -29,7 +29,7 @@ extension Notation where Value == String {
     .string($0)
   }
 
-  /// A program: a bare name stays as it is, all else is a path.
+  /// A program: a bare name stays unchanged, everything else is a path.
   static let program = Notation { value, context throws(Complaints) in
     let text = try plainText(value, expected: "a program's name or path") {
       $0.isEmpty || $0 == "." || $0 == ".." ? Complaint(message: "\"\($0)\" names no program") : nil
@@ -42,14 +42,14 @@ extension Notation where Value == String {
   /// The name of a worker or a role.
   static let name = text("a name") { Names.complaint(about: $0).map { Complaint(message: $0) } }
 
-  /// A relay's URL, kept as it was written.
+  /// A relay's URL, kept as written.
   static let relay = text("a relay's URL") { text in
     do throws(RelayURLFault) {
       _ = try RelayURL(text)
       return nil
     } catch {
       let schemes = ["https": "wss", "http": "ws"]
-      // An address with a password is not repeated.
+      // A complaint must not repeat a URL with a password.
       guard case .scheme(.some(let scheme)) = error.problem, let near = schemes[scheme], !text.contains("@") else {
         return Complaint(message: "\(error)")
       }
@@ -71,7 +71,7 @@ extension Notation where Value == String {
       : Complaint(message: "\"\(text)\" is not the name of a variable (letters, digits, underscores; no value, no '=')")
   }
 
-  /// A method, or all methods that begin alike: `relay.request`, `example.*`.
+  /// A method, or all methods with one prefix: `relay.request`, `example.*`.
   static let methods = text("a method such as \"relay.request\" or \"relay.*\"") { text in
     MethodPattern(text) == nil
       ? Complaint(
@@ -91,8 +91,8 @@ extension Notation where Value == String {
 
   /// A public key: 64 lower case hexadecimal digits, `npub1…` or `nprofile1…`, with or without `nostr:` in front.
   ///
-  /// Only its shape is looked at. Whether the checksum holds and the key is a point of the curve is for the worker to
-  /// say: roostd holds no cryptography.
+  /// Only its form is checked. The worker checks the checksum and whether the key is a point of the curve: roostd
+  /// contains no cryptography.
   static let publicKey = text("a public key") { text in
     complaint(aboutSecret: text)
       ?? (isPublicKey(text)
@@ -101,7 +101,7 @@ extension Notation where Value == String {
           message: "\"\(text)\" is no public key: write 64 lower case hexadecimal digits, npub1… or nprofile1…"))
   }
 
-  /// An account of the signer: its name, or its public key. What looks like a key must have the shape of one.
+  /// An account of the signer: its name, or its public key. A text that begins like a key must have the form of one.
   static let account = text("an account") { text in
     if let complaint = complaint(aboutSecret: text) { return complaint }
     let entity = text.lowercased().drop(prefix: "nostr:")
@@ -109,25 +109,25 @@ extension Notation where Value == String {
     return Complaint(message: "\"\(text)\" is no public key, and no account's name: it is too short, or mistyped")
   }
 
-  /// What is secret must not be repeated by a complaint.
+  /// Refuses a secret key, with a complaint that does not repeat it.
   static func complaint(aboutSecret text: String) -> Complaint? {
     let entity = text.lowercased().drop(prefix: "nostr:")
     guard entity.hasPrefix("nsec1") || entity.hasPrefix("ncryptsec1") else { return nil }
     return Complaint(message: "this is a secret key; a public one is wanted, and no secret belongs in this file")
   }
 
-  /// Whether a text is 32 bytes as Nostr writes them: 64 lower case hexadecimal digits.
+  /// Whether a text is 32 bytes in Nostr's notation: 64 lower case hexadecimal digits.
   static func isHexadecimal(_ text: String) -> Bool {
     text.utf8.count == 64 && text.utf8.allSatisfy("0123456789abcdef".utf8.contains)
   }
 
-  /// Whether a text has the shape of a public key.
+  /// Whether a text has the form of a public key.
   static func isPublicKey(_ text: String) -> Bool {
     if isHexadecimal(text) { return true }
     let entity = text.lowercased().drop(prefix: "nostr:")
     guard let prefix = ["npub1", "nprofile1"].first(where: entity.hasPrefix) else { return false }
     let data = entity.dropFirst(prefix.count).utf8
-    // An npub holds 32 bytes and a checksum, always in as many letters; a profile has no fixed length.
+    // An npub encodes 32 bytes and a checksum, always in the same number of letters; an nprofile has no fixed length.
     return data.allSatisfy("qpzry9x8gf2tvdw0s3jn54khce6mua7l".utf8.contains)
       && (prefix == "npub1" ? data.count == 58 : data.count > 58)
   }
@@ -149,10 +149,10 @@ extension Notation where Value == String {
 }
 
 extension Notation where Value == UInt32 {
-  /// A user's number.
+  /// A user id.
   static let uid = Notation { value, _ throws(Complaints) in
     guard case .integer(let number) = value else { throw .wrongKind(value, expected: "a uid, a whole number") }
-    // The highest number means "no change" to the kernel and can be nobody's.
+    // The highest number means "no change" to the kernel and cannot be a user's.
     guard let uid = UInt32(exactly: number), uid != .max else {
       throw Complaints("\(number) is no uid; they go from 0 to \(UInt32.max - 1)")
     }
@@ -193,7 +193,7 @@ extension Notation where Value == [String: LogLevel] {
 public enum Names {
   /// The longest name, in letters.
   public static let countMaximum = 32
-  /// The name that nobody else may have.
+  /// The name that is reserved for the supervisor.
   public static let supervisor = "roostd"
 
   /// What is wrong with `name`; nil if nothing is.
@@ -207,7 +207,7 @@ public enum Names {
     guard isMade, !name.isEmpty, !name.hasPrefix("-") else {
       return "'\(name)' is no name: write lower case letters, digits and hyphens, beginning with a letter or digit"
     }
-    // Its log, and what is shown of it, would be the supervisor's.
+    // Its log and its lines in a status would look like the supervisor's own.
     guard name != supervisor else { return "'\(name)' is the supervisor itself" }
     guard name.count <= countMaximum else {
       return "'\(name)' has \(name.count) letters; a name has at most \(countMaximum)"
@@ -216,7 +216,7 @@ public enum Names {
   }
 }
 
-/// A method's name, or the beginning that several share.
+/// A method's name, or a prefix that several names share.
 struct MethodPattern: Hashable, Sendable {
   /// The words between the dots, without a final `*`.
   let words: [Substring]
@@ -233,7 +233,7 @@ struct MethodPattern: Hashable, Sendable {
     words = parts
   }
 
-  /// Whether a method exists that both mean.
+  /// Whether a method can exist that matches both.
   func overlaps(_ other: MethodPattern) -> Bool {
     let shared = min(words.count, other.words.count)
     guard words.prefix(shared) == other.words.prefix(shared) else { return false }

@@ -1,39 +1,40 @@
 import Frames
 
-/// How one kind of value is written in the file: read with its bounds checked, and written back.
+/// How one kind of value is written in the file: the way to parse it, with its bounds, and the way to write it back.
 ///
-/// Bounds live here and not in the structures, so that a complaint can name them and the documentation can be tested
-/// against them. Writing back and reading again gives an equal value; a test holds that for every key.
+/// Bounds are here and not in the structures, so that a complaint can name them and a test can compare the
+/// documentation with them. Writing a value and reading it again gives an equal value; a test checks that for every
+/// key.
 struct Notation<Value: Sendable & Hashable>: Sendable {
-  /// Takes a value from the file, or says everything that is wrong with it.
+  /// Takes a value from the file; throws everything that is wrong with it.
   let parse: @Sendable (ConfigurationValue, NotationContext) throws(Complaints) -> Value
-  /// Writes a value as it may stand in the file.
+  /// Writes a value in the form of the file.
   let render: @Sendable (Value) -> ConfigurationValue
 }
 
-/// What a notation must know besides the value itself.
+/// What a notation needs to know in addition to the value.
 struct NotationContext: Sendable {
   let surroundings: ConfigurationSurroundings
-  /// The configuration file's directory, from which relative paths are seen.
+  /// The configuration file's directory, which relative paths are relative to.
   let directory: String
 }
 
 /// One thing wrong with a value, or with something inside it.
 struct Complaint: Sendable, Hashable {
-  /// The way from the value to what is wrong: empty for the value itself.
+  /// The path from the value to the part that is wrong; empty for the value itself.
   var steps: [ConfigurationPath.Step] = []
   var message: String
   var nearest: String?
 }
 
-/// Everything wrong with one value; never empty.
+/// Everything that is wrong with one value; never empty.
 struct Complaints: Error, Sendable, Hashable {
   var list: [Complaint]
 
   init(_ list: [Complaint]) { self.list = list }
   init(_ message: String, nearest: String? = nil) { list = [Complaint(message: message, nearest: nearest)] }
 
-  /// The complaint that something else was expected.
+  /// The complaint that another kind of value was expected.
   static func wrongKind(_ value: ConfigurationValue, expected: String) -> Complaints {
     switch value {
     case .array, .table: Complaints("expected \(expected), but this is \(value.kind)")
@@ -141,7 +142,7 @@ extension Notation {
     }
   }
 
-  /// Values in order; all complaints about its elements are collected.
+  /// Values in order; collects the complaints about all elements.
   static func list<Element>(
     of element: Notation<Element>, _ expected: String, count bounds: ClosedRange<Int> = 0...Limits.listCountMaximum
   ) -> Notation where Value == [Element] {
@@ -175,7 +176,7 @@ extension Notation {
 enum Limits {
   /// How many entries one array may have.
   static let listCountMaximum = 4_096
-  /// How many workers there may be. The hub has 4,095 seats; the rest is for clients.
+  /// The maximum number of workers. The hub has 4,095 seats; the rest is for clients.
   static let workerCountMaximum = 1_024
   /// How long one string may be, in UTF-8 bytes.
   static let textByteCountMaximum = 4_096

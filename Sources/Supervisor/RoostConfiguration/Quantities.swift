@@ -48,13 +48,13 @@ enum TimeSpan {
     return .milliseconds(milliseconds)
   }
 
-  /// Whole milliseconds; no duration of a configuration has parts of one, and none is too long for 64 bits.
+  /// Whole milliseconds: a configured duration has no fraction of one, and fits into 64 bits.
   static func milliseconds(_ duration: Duration) -> Int {
     let (seconds, attoseconds) = duration.components
     return Int(seconds) * 1_000 + Int(attoseconds / 1_000_000_000_000_000)
   }
 
-  /// The duration for people, in its two largest units, rounded up: `16h 35m`.
+  /// The duration for people, in its two largest units and rounded up: `16h 35m`.
   static func spoken(_ duration: Duration) -> String {
     let count = milliseconds(duration)
     guard let place = units.firstIndex(where: { count >= $0.milliseconds }), place + 1 < units.count,
@@ -67,7 +67,8 @@ enum TimeSpan {
     return "\(total / ratio)\(larger.name)\(rest)"
   }
 
-  /// The shortest duration not below this one that is whole in its largest unit, as it is written in the file: `17h`.
+  /// The shortest duration, not below this one, that is a whole number of its largest unit, as the file writes it:
+  /// `17h`.
   static func above(_ duration: Duration) -> String {
     let count = milliseconds(duration)
     guard let unit = units.first(where: { count >= $0.milliseconds }) else { return text(duration) }
@@ -87,7 +88,7 @@ enum TimeSpan {
 
 /// What sizes and durations share.
 private enum Quantity {
-  /// The digits (a sign among them, so that it can be complained about) and the unit; one blank may stand between.
+  /// The digits (and a sign, so that a complaint can mention it) and the unit; one blank may be between them.
   static func split(_ text: String) -> (digits: String, unit: String) {
     let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == "-") }
     var unit = text[digits.endIndex...]

@@ -15,7 +15,7 @@ extension Schema {
     Setting("body", \.body, .text("a text"), .restartsWorker),
   ]
 
-  /// `[worker.NAME]` of a push relay. A change restarts it: what is accepted is in its ledger.
+  /// `[worker.NAME]` of a push relay. Every change restarts it; what it has accepted is in its ledger.
   static let pushRelay: [Setting<WorkerConfiguration>] = pushDoor + pushRules + pushEvents + pushPlatforms
 
   private static let pushDoor: [Setting<WorkerConfiguration>] = [

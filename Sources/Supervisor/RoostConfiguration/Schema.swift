@@ -1,9 +1,9 @@
 internal import Contracts
 
-/// Every key there is, table by table, in the order in which the shipped file and `effective` show them.
+/// Every key, table by table, in the order in which the shipped file and `effective` show them.
 ///
-/// Defaults are not here but in the structures that the keys are bound to; descriptions are in the shipped
-/// `supervisor.conf`, which a test compares with these lists.
+/// The structures that the keys are bound to have the defaults. The shipped `supervisor.conf` has the descriptions; a
+/// test compares it with these lists.
 enum Schema {
   /// The tables at the top of a file.
   static let tables = ["supervisor", "bus", "log", "worker", "role"]
@@ -20,7 +20,7 @@ enum Schema {
     Setting("spawn-rate", \.spawnRate, .integer(1...1_000)),
   ]
 
-  /// `[bus]`. What a peer is told in WELCOME holds for its whole connection, so those three need a new supervisor.
+  /// `[bus]`. What WELCOME says to a peer is valid for its whole connection, so those three keys need a new supervisor.
   static let bus: [Setting<BusSettings>] = [
     Setting("frame-limit", \.frameLimit, .size(64 << 10...16 << 20), .restartsSupervisor),
     Setting("window-frames", \.windowFrames, .integer(1...65_536), .restartsSupervisor),
@@ -72,7 +72,7 @@ enum Schema {
 
   private static let workerDeadlines: ClosedRange<Duration> = .milliseconds(100) ... .seconds(3_600)
 
-  /// `[worker.NAME.limits]`. The kernel's limits are set before a worker begins; the last one is watched from outside.
+  /// `[worker.NAME.limits]`. The kernel's limits are set before a worker starts; roostd watches the last one.
   static let limits: [Setting<WorkerConfiguration>] = [
     Setting("open-files", \.limits.openFiles, .optional(.integer(16...1 << 20)), .restartsWorker),
     Setting("core-bytes", \.limits.coreBytes, .optional(.size(0...1 << 40)), .restartsWorker),
@@ -84,7 +84,7 @@ enum Schema {
   /// The further keys of `[worker.NAME]` for one role.
   static func settings(ofRole role: String) -> [Setting<WorkerConfiguration>] { byRole[role] ?? [] }
 
-  /// The further keys of `[worker.NAME]` by role; a role without any is not listed.
+  /// The further keys of `[worker.NAME]` by role; roles without any are not listed.
   static let byRole: [String: [Setting<WorkerConfiguration>]] = [
     "relay-connector": [
       Setting("relays", entry: "relays", of: ConnectorSettings.self, .list(of: .relay, "relay URLs")),

@@ -1,23 +1,24 @@
-/// What is seen of a file with a key or a certificate without using it: whether it can be read, by whom else, and what
-/// it says it is. Whether a key is good, and of the certificate beside it, is for the worker that has it.
+/// What a look at a file with a key or a certificate shows, without using it: whether this process can read it, whether
+/// others can, and what its contents claim to be. The worker that uses the file checks whether the key is good and
+/// belongs to the certificate.
 public struct SecretFileFinding: Hashable, Sendable {
   /// What is there.
   public enum Kind: Hashable, Sendable {
-    /// A regular file that we can read.
+    /// A regular file that this process can read.
     case file
     /// A directory.
     case directory
     /// Neither a file nor a directory.
     case special
-    /// What we cannot read, and what the system said.
+    /// Something that this process cannot read, with the reason that the system gave.
     case unreadable(String)
   }
 
-  /// What a file says it is.
+  /// What the contents of a file claim to be.
   public enum Contents: Hashable, Sendable {
-    /// PEM; what stands behind BEGIN, such as `CERTIFICATE`, in the order of the file.
+    /// PEM, with the words after each BEGIN, such as `CERTIFICATE`, in the order of the file.
     case pem([String])
-    /// What begins as a JSON object does.
+    /// Text that begins like a JSON object.
     case object
     /// Neither.
     case other
@@ -32,9 +33,9 @@ public struct SecretFileFinding: Hashable, Sendable {
 
   /// What is there.
   public var kind: Kind
-  /// Whether others than its owner can read it.
+  /// Whether users other than its owner can read it.
   public var isOpenToOthers: Bool
-  /// What it says it is; nil if nobody looked.
+  /// What the contents claim to be; nil if they were not read.
   public var contents: Contents?
 
   /// A finding.

@@ -1,32 +1,32 @@
 internal import Contracts
 internal import Frames
 
-/// What it takes for a changed value to be in force.
+/// What is needed for a changed value to take effect.
 public enum SettingEffect: Int, Sendable, Hashable, Comparable {
-  /// Nothing: it is in force at once, or sent to the running worker.
+  /// Nothing: it takes effect at once, or is sent to the running worker.
   case live
   /// The worker is drained and started again.
   case restartsWorker
   /// roostd itself is stopped and started again.
   case restartsSupervisor
 
-  /// Order by how much is disturbed.
+  /// Orders by how much a change disturbs.
   public static func < (left: SettingEffect, right: SettingEffect) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// One key of the file: its name, where its value lives, how it is written, and what changing it takes.
+/// One key of the file: its name, where its value is stored, how it is written, and what a change of it needs.
 ///
-/// Reading, the hints for mistyped keys, `effective`, the comparison at reload and the tests of the shipped file all
-/// walk lists of these; a key that is in no list does not exist.
+/// Reading, the hints for mistyped keys, `effective`, the comparison at reload and the tests of the shipped file all go
+/// through lists of these. A key that is in no list does not exist.
 struct Setting<Root: Sendable>: Sendable {
-  /// The key as it stands in the file.
+  /// The key as written in the file.
   let name: String
   let effect: SettingEffect
   /// Takes the value from the file.
   let write: @Sendable (inout Root, ConfigurationValue, NotationContext) throws(Complaints) -> Void
-  /// The value in force, as it may stand in the file.
+  /// The value in force, in the form of the file.
   let read: @Sendable (Root) -> ConfigurationValue
-  /// Puts the default in; nothing to do where the structure has it.
+  /// Sets the default; does nothing if the structure has it.
   let reset: @Sendable (inout Root) -> Void
 
   /// Binds a key to a stored property.
@@ -45,8 +45,7 @@ struct Setting<Root: Sendable>: Sendable {
 }
 
 extension Setting where Root == WorkerConfiguration {
-  /// Binds a key to an entry of the settings that the worker is sent, where it has the name `entry`. The default is
-  /// that of the settings' type.
+  /// Binds a key to the entry `entry` of the settings that the worker is sent. The settings' type has the default.
   init<Value: SettingsEntry, Settings: WorkerSettings>(
     _ name: String, entry: String, of settings: Settings.Type, _ notation: Notation<Value>,
     _ effect: SettingEffect = .live
@@ -65,7 +64,7 @@ extension Setting where Root == WorkerConfiguration {
 
   private static func standard<Value: SettingsEntry>(_ entry: String, of settings: (some WorkerSettings).Type) -> Value
   {
-    // `try?`: a type without this member fails the precondition, in each test of the schema.
+    // `try?`: if the type lacks this member, the precondition below fails, in each test of the schema.
     let table = try? JSONPayload.decode(ConfigurationValue.self, from: JSONPayload.encode(settings.init()))
     guard let value = table?[entry].flatMap(Value.init(configurationValue:)) else {
       preconditionFailure("\(settings) has no member '\(entry)' of this type")
@@ -74,7 +73,7 @@ extension Setting where Root == WorkerConfiguration {
   }
 }
 
-/// What can be an entry of a worker's settings.
+/// A type that can be an entry of a worker's settings.
 protocol SettingsEntry: Sendable, Hashable {
   init?(configurationValue: ConfigurationValue)
   var configurationValue: ConfigurationValue { get }
@@ -130,7 +129,7 @@ extension [String]: SettingsEntry {
 }
 
 extension ConfigurationValue {
-  /// Puts an entry into a table; a value of another kind becomes a table first.
+  /// Sets an entry of a table; a value of another kind becomes a table first.
   mutating func set(_ key: String, to value: ConfigurationValue) {
     var entries: [String: ConfigurationValue] = [:]
     if case .table(let present) = self { entries = present }

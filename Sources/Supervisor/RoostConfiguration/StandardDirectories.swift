@@ -1,10 +1,11 @@
-/// What the outside tells a reader of the configuration: passed in, so that reading is a function of its arguments.
+/// The process's environment and directories, passed in so that reading the configuration is a function of its
+/// arguments.
 public struct ConfigurationSurroundings: Sendable, Hashable {
   /// The process's environment.
   public var environment: [String: String]
   /// The working directory, absolute.
   public var currentDirectory: String
-  /// The directory that roostd's own executable stands in, absolute.
+  /// The directory that contains roostd's own executable, absolute.
   public var programDirectory: String
 
   /// Bundles the three.
@@ -14,14 +15,15 @@ public struct ConfigurationSurroundings: Sendable, Hashable {
     self.programDirectory = programDirectory
   }
 
-  /// The files that are tried when none was named, best first: `supervisor.conf` in the working directory (a checkout),
-  /// then `roost/supervisor.conf` under the user's and the system's configuration directories, then under `/etc`.
+  /// The files that are tried when the caller names none, best first: `supervisor.conf` in the working directory (a
+  /// checkout), then `roost/supervisor.conf` under the user's and the system's configuration directories, then under
+  /// `/etc`.
   public var searchPaths: [String] {
     let directories = [configurationHome].compactMap { $0 } + configurationDirectories + ["/etc"]
     return [currentDirectory + "/supervisor.conf"] + directories.map { $0 + "/roost/supervisor.conf" }
   }
 
-  /// `path` as seen from `directory` or, if that is nil, from the working directory.
+  /// `path`, taken relative to `directory` or, if that is nil, to the working directory.
   func absolute(_ path: String, in directory: String? = nil) -> String {
     if path == "~" || path.hasPrefix("~/"), let home = absoluteVariable("HOME") {
       return FilePaths.normalized(home + path.dropFirst())
@@ -29,7 +31,7 @@ public struct ConfigurationSurroundings: Sendable, Hashable {
     return FilePaths.normalized(path.hasPrefix("/") ? path : (directory ?? currentDirectory) + "/" + path)
   }
 
-  /// The XDG rule: a relative path in one of its variables is to be ignored.
+  /// The XDG rule: a relative path in one of its variables is ignored.
   func absoluteVariable(_ name: String) -> String? {
     guard let value = environment[name], value.hasPrefix("/") else { return nil }
     return FilePaths.normalized(value)
@@ -48,9 +50,9 @@ public struct ConfigurationSurroundings: Sendable, Hashable {
   }
 }
 
-/// Where things go that the file does not place.
+/// The default places of what the file does not place.
 ///
-/// | the file stands | state | run | logs |
+/// | the file is | state | run | logs |
 /// |---|---|---|---|
 /// | under a configuration directory | `$XDG_STATE_HOME/roost` | `$XDG_RUNTIME_DIR/roost` | `logs` in state |
 /// | anywhere else: a checkout | `run/state` beside it | `run` beside it | `logs` in run |
@@ -58,7 +60,7 @@ public struct ConfigurationSurroundings: Sendable, Hashable {
 /// Without `XDG_RUNTIME_DIR`, as on a machine without a login manager, the run directory is `run` in the state
 /// directory.
 public struct StandardDirectories: Sendable, Hashable {
-  /// Whether the file stands in a checkout, and all else beside it.
+  /// Whether the file is in a checkout, with everything else beside it.
   public var isCheckout: Bool
   /// The default of `state-directory`.
   public var state: String
@@ -88,13 +90,13 @@ public struct StandardDirectories: Sendable, Hashable {
     }
   }
 
-  /// The default of `log-directory` once the two others are known.
+  /// The default of `log-directory`, once the other two are known.
   func logs(state: String, run: String) -> String { (isCheckout ? run : state) + "/logs" }
 }
 
-/// Paths as text; no file is looked at.
+/// Paths as text; the file system is not consulted.
 enum FilePaths {
-  /// `path` without `.`, `..`, doubled and trailing slashes. `..` is taken by the letter, not through symbolic links.
+  /// `path` without `.`, `..`, doubled and trailing slashes. `..` is removed in the text, not through symbolic links.
   static func normalized(_ path: String) -> String {
     var parts: [Substring] = []
     for part in path.split(separator: "/") where part != "." {
@@ -103,7 +105,7 @@ enum FilePaths {
     return "/" + parts.joined(separator: "/")
   }
 
-  /// All of an absolute path but its last part.
+  /// An absolute path without its last part.
   static func directory(of path: String) -> String {
     normalized(path + "/..")
   }

@@ -1,8 +1,8 @@
 /// Everything `supervisor.conf` says, with every default filled in and every path absolute.
 ///
-/// A value, read once by ``Configuration/load(path:surroundings:readFile:permissionCheck:)`` and then only compared: a
-/// reload reads a second one and asks for ``changes(from:)``. The defaults stand in the structures below and nowhere
-/// else; the table that binds them to keys is `Schema`.
+/// A value: ``Configuration/load(path:surroundings:readFile:permissionCheck:)`` reads it once, and then it is only
+/// compared. A reload reads a second one and calls ``changes(from:)``. The structures below have the defaults, nothing
+/// else does; the table that binds them to keys is `Schema`.
 public struct SupervisorConfiguration: Sendable, Hashable {
   /// The file it was read from, as an absolute path.
   public var file: String
@@ -26,11 +26,11 @@ public struct SupervisorConfiguration: Sendable, Hashable {
   /// The worker of this name.
   public func worker(named name: String) -> WorkerConfiguration? { workers.first { $0.name == name } }
 
-  /// The person's own role of this name.
+  /// The user's own role of this name.
   public func role(named name: String) -> RoleConfiguration? { roles.first { $0.name == name } }
 }
 
-/// `[supervisor]`: roostd itself, its places and its door.
+/// `[supervisor]`: roostd itself, its directories and its socket.
 public struct SupervisorSettings: Sendable, Hashable {
   /// What outlives a reboot: each worker's databases and the dead letters. Absolute.
   public var stateDirectory: String
@@ -40,13 +40,13 @@ public struct SupervisorSettings: Sendable, Hashable {
   public var logDirectory: String
   /// The socket that clients and attached workers connect to. Absolute, at most ``socketByteCountMaximum`` bytes.
   public var socket: String
-  /// Uids that may connect besides the daemon's own.
+  /// Uids that may connect in addition to the daemon's own.
   public var allowUids: [UInt32] = []
   /// Where a `program` without a slash is looked up, in this order. Absolute, never empty.
   public var programDirectories: [String]
   /// How long a whole stop may take before the remaining workers are killed.
   public var drainDeadline: Duration = .seconds(20)
-  /// How many workers may be spawned per second, all together; a token bucket of this size.
+  /// How many workers may be spawned per second, all together; a token bucket, whose burst is at least 10.
   public var spawnRate = 5
 
   /// The longest path a Unix socket's address holds, in UTF-8 bytes (`sun_path` has 108 with its final NUL).
@@ -66,29 +66,29 @@ public struct SupervisorSettings: Sendable, Hashable {
 public struct BusSettings: Sendable, Hashable {
   /// The longest frame accepted, in bytes after its length field.
   public var frameLimit = 1 << 20
-  /// How many frames a peer may send beyond those already taken.
+  /// How many frames of a peer may be sent and not yet taken.
   public var windowFrames = 256
-  /// How many bytes a peer may send beyond those already taken; at least ``frameLimit``.
+  /// How many bytes of a peer may be sent and not yet taken; at least ``frameLimit``.
   public var windowBytes = 1 << 20
-  /// How many frames wait for one worker while it is slow, restarting or held.
+  /// How many frames may wait for one worker while it is slow, restarting or held.
   public var mailboxFrames = 1_000
-  /// How many bytes wait for one worker; at least ``frameLimit``, at most ``mailboxPool``.
+  /// How many bytes may wait for one worker; at least ``frameLimit``, at most ``mailboxPool``.
   public var mailboxBytes = 12 << 20
-  /// How many bytes wait for all workers together.
+  /// How many bytes may wait for all workers together.
   public var mailboxPool = 12 << 20
   /// How many of a peer's requests may be unanswered.
   public var outstandingRequests = 1_024
-  /// How long a new connection may take to say HELLO.
+  /// How long a new connection may take to send HELLO.
   public var helloDeadline: Duration = .seconds(5)
-  /// How long a frame may stay half-sent.
+  /// How long a frame may stay incomplete.
   public var partialFrameDeadline: Duration = .seconds(30)
   /// How many bytes may wait to be written to one peer before its connection is cut; at least ``frameLimit``.
   public var outputLimit = 64 << 20
-  /// After how many deliveries that each ended in the worker's death a message is put aside as a dead letter.
+  /// After how many deliveries, each ended by the worker's death, a message becomes a dead letter.
   public var deliveriesMaximum = 3
-  /// The time to live of a request whose sender gave none; zero means none.
+  /// The time to live of a request whose sender gave none; zero means no limit.
   public var requestTTL: Duration = .zero
-  /// How many dead letters are kept; beyond that the oldest goes.
+  /// How many dead letters are kept; above that, the oldest is removed.
   public var deadLettersMaximum = 1_000
 
   /// The defaults.
@@ -97,7 +97,7 @@ public struct BusSettings: Sendable, Hashable {
 
 /// `[log]`: what is written, and how much of it is kept.
 public struct LogSettings: Sendable, Hashable, Codable {
-  /// The least grave message that is written.
+  /// The least severe level that is written.
   public var level = LogLevel.info
   /// Other levels for single categories.
   public var levels: [String: LogLevel] = [:]
@@ -105,20 +105,20 @@ public struct LogSettings: Sendable, Hashable, Codable {
   public var rotateBytes = 8 << 20
   /// How many closed files of each log are kept.
   public var keepFiles = 5
-  /// How many lines a second one worker may write in the long run; what is above is counted and dropped.
+  /// How many lines a second one worker may write in the long run; lines above the rate are counted and dropped.
   public var linesPerSecond = 2_000
-  /// How many lines a worker may write at once before the rate counts.
+  /// How many lines a worker may write at once before the rate applies.
   public var burstLines = 4_000
-  /// The longest line kept whole, in bytes.
+  /// The longest line that is kept whole, in bytes.
   public var lineBytesMaximum = 16 << 10
 
   /// The defaults.
   public init() {}
 }
 
-/// How grave a message is; `trace` is the least.
+/// How severe a message is; `trace` is the least severe.
 public enum LogLevel: String, Sendable, Hashable, Codable, CaseIterable, Comparable {
-  /// Every step, for somebody who follows one message through the program.
+  /// Every step, for a person who follows one message through the program.
   case trace
   /// What helps in finding a defect.
   case debug
@@ -130,10 +130,10 @@ public enum LogLevel: String, Sendable, Hashable, Codable, CaseIterable, Compara
   case warning
   /// Something failed.
   case error
-  /// The program cannot go on as it is.
+  /// The program cannot continue in its present state.
   case critical
 
-  /// Order by gravity.
+  /// Orders by severity.
   public static func < (left: LogLevel, right: LogLevel) -> Bool {
     (allCases.firstIndex(of: left) ?? 0) < (allCases.firstIndex(of: right) ?? 0)
   }

@@ -1,11 +1,12 @@
 /// The grammar of TOML's dates and times, which is that of RFC 3339.
 ///
-/// They are recognised to be refused with a reason, so that a text is called TOML exactly if it is; no value is made.
+/// The reader recognises dates in order to refuse them with a reason, and so that exactly what is TOML is called TOML.
+/// It makes no value of them.
 enum TOMLDate {
-  /// Whether `text` begins as only a date or a time does: `1979-` or `07:`.
+  /// Whether `text` begins as only a date or a time can: `1979-` or `07:`.
   static func isMeant(by text: ArraySlice<UInt8>) -> Bool { hasShape("dddd-", text) || hasShape("dd:", text) }
 
-  /// Whether `text` is a date and no more, by its shape.
+  /// Whether `text` has the form of a date and nothing more.
   static func isDate(_ text: ArraySlice<UInt8>) -> Bool { text.count == 10 && hasShape("dddd-dd-dd", text) }
 
   /// Checks a date (`1979-05-27`), a time (`07:32:00.5`), or both, with or without the offset from UTC.
@@ -29,7 +30,7 @@ enum TOMLDate {
     reason: "this is not a date or a time, such as 1979-05-27T07:32:00Z; text needs quotes")
   private static let outOfRange = TOMLNumber.Complaint(reason: "there is no such time")
 
-  /// `07:32:00`, and any number of digits behind a point. Second 60 is a leap second's.
+  /// `07:32:00`, with any number of digits after a point. Second 60 is a leap second.
   private static func checkTime(_ rest: inout ArraySlice<UInt8>) throws(TOMLNumber.Complaint) {
     guard hasShape("dd:dd:dd", rest) else { throw malformed }
     guard number(rest, 0) <= 23, number(rest, 3) <= 59, number(rest, 6) <= 60 else { throw outOfRange }
@@ -66,12 +67,12 @@ enum TOMLDate {
     return dayCount > 0 && (1...dayCount).contains(number(date, 8))
   }
 
-  /// The number in two digits, which are known to be there.
+  /// The number in two digits, which the caller has found there.
   private static func number(_ text: ArraySlice<UInt8>, _ place: Int) -> Int {
     text.dropFirst(place).prefix(2).reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
   }
 
-  /// Whether `text` begins with `shape`, in which `d` stands for a digit.
+  /// Whether `text` begins with `shape`, in which `d` means a digit.
   private static func hasShape(_ shape: StaticString, _ text: ArraySlice<UInt8>) -> Bool {
     guard text.count >= shape.utf8CodeUnitCount else { return false }
     return shape.withUTF8Buffer { shape in

@@ -1,20 +1,20 @@
-/// What a TOML text says: its values as a tree, each with the place where it stands.
+/// What a TOML text says: its values as a tree, each with its place in the text.
 ///
-/// The tree lies flat in one array, and a table holds the numbers of its values there. Headers come back to tables at
-/// any depth, and so each step is one look-up and no table is copied to be changed.
+/// The tree is stored flat in one array, and a table holds the indices of its values. A header may return to a table at
+/// any depth; in this form each step is one look-up, and no table is copied to be changed.
 package struct TOMLDocument: Sendable {
   /// A value, table or array.
   struct Node: Sendable {
     var kind: Kind
-    /// Where the key begins under which it was met first; of an array's element, where the element does.
+    /// Where the key begins at its first occurrence; for an array's element, where the element begins.
     let keyOffset: Int
-    /// Where the value begins; of a table with a header of its own, where that does.
+    /// Where the value begins; for a table with a header of its own, where the last key of that header begins.
     var valueOffset: Int
     /// Steps from the top.
     let depth: Int
-    /// Of a table: the numbers of its values.
+    /// For a table: the indices of its values.
     var entries: [String: Int] = [:]
-    /// Of an array: the numbers of its elements, in order.
+    /// For an array: the indices of its elements, in order.
     var elements: [Int] = []
   }
 
@@ -23,29 +23,29 @@ package struct TOMLDocument: Sendable {
     case integer(Int)
     case number(Double)
     case boolean(Bool)
-    /// A date, a time, or both. Recognised and not kept, because no setting is one.
+    /// A date, a time, or both. Recognised but not kept, because no setting is one.
     case date
-    /// `[1, 2]`: complete where it stands.
+    /// `[1, 2]`: complete, nothing can be added.
     case array
     /// `[[a]]`: each such header adds an element.
     case tables
     case table(Origin)
   }
 
-  /// How a table came to be, which decides what may add to it.
+  /// How a table was made, which decides what may add to it.
   enum Origin: Sendable {
-    /// On the way of a header, `a` of `[a.b]`. Becomes `headed` by a header of its own, or `dotted`.
+    /// On the path of a header, `a` of `[a.b]`. Becomes `headed` by a header of its own, or `dotted`.
     case implied
     /// By its own header, or as the top. Headers below it may add tables to it.
     case headed
-    /// On the way of a dotted key, `a` of `a.b = 1`. More such keys may add to it, and headers below it.
+    /// On the path of a dotted key, `a` of `a.b = 1`. More such keys, and headers below it, may add to it.
     case dotted
-    /// In braces. Complete where it stands.
+    /// In braces. Complete, nothing can be added.
     case inline
   }
 
   let source: TOMLSource
-  /// The first is the top.
+  /// The first node is the top.
   var nodes: [Node]
 
   init(source: TOMLSource) {
@@ -72,8 +72,8 @@ package struct TOMLDocument: Sendable {
   /// Whether the text gives a value at `path`.
   func contains(_ path: ConfigurationPath) -> Bool { node(at: path) != nil }
 
-  /// Where `path` begins, in bytes, or the nearest thing around it that is in the text; nil if not even its top table
-  /// is.
+  /// The byte at which `path` begins, or else the nearest enclosing part that is in the text; nil if the text lacks
+  /// even its top table.
   func offset(of path: ConfigurationPath) -> Int? {
     var path = path
     while !path.steps.isEmpty {
@@ -83,16 +83,17 @@ package struct TOMLDocument: Sendable {
     return nil
   }
 
-  /// The line of `path`, or of the nearest thing around it that is in the text; nil if not even its top table is.
+  /// The line of `path`, or else of the nearest enclosing part that is in the text; nil if the text lacks even its top
+  /// table.
   func line(of path: ConfigurationPath) -> Int? { offset(of: path).map(source.line) }
 
-  /// Where the key of `path` stands; of an array's element, where the element does.
+  /// Where the key of `path` begins; for an array's element, where the element begins.
   func keyPlace(of path: ConfigurationPath) -> TOMLPlace? { node(at: path).map { source.place(at: $0.keyOffset) } }
 
-  /// Where the value of `path` stands; of a table with a header of its own, the first key of that header.
+  /// Where the value of `path` begins; for a table with a header of its own, the last key of that header.
   func valuePlace(of path: ConfigurationPath) -> TOMLPlace? { node(at: path).map { source.place(at: $0.valueOffset) } }
 
-  /// The values by key. Dates and times are left out; ``dates`` tells where they are.
+  /// The values by key, without dates and times; ``dates`` has the paths of those.
   package var tree: [String: ConfigurationValue] { entries(of: nodes[0]) }
 
   private func entries(of node: Node) -> [String: ConfigurationValue] {
@@ -111,7 +112,7 @@ package struct TOMLDocument: Sendable {
     }
   }
 
-  /// The paths at which dates and times stand, in no order.
+  /// The paths of dates and times, in no particular order.
   var dates: [ConfigurationPath] {
     var found: [ConfigurationPath] = []
     collectDates(of: nodes[0], at: .top, into: &found)

@@ -1,6 +1,6 @@
-/// The grammar of TOML's numbers, apart from `inf` and `nan`.
+/// The grammar of TOML's numbers, except `inf` and `nan`.
 enum TOMLNumber {
-  /// Why something is no number; without a reason, because it does not look like one.
+  /// Why a text is not a number; without a reason if it does not look like one.
   struct Complaint: Error, Hashable {
     var reason: String?
   }
@@ -61,7 +61,7 @@ enum TOMLNumber {
     return String(UnicodeScalar(sign)) + (try digits(of: text.dropFirst(), radix: 10))
   }
 
-  /// The digits without the underscores, each of which must stand between two of them.
+  /// The digits without the underscores, each of which must be between two digits.
   private static func digits(of text: ArraySlice<UInt8>, radix: Int) throws(Complaint) -> String {
     guard !text.isEmpty else { throw Complaint(reason: "digits are missing") }
     var result: [UInt8] = []
@@ -82,7 +82,7 @@ enum TOMLNumber {
 
   private static let misplacedUnderscore = Complaint(reason: "an underscore must stand between two digits")
 
-  /// What an ASCII digit stands for; nil if it is none of this radix.
+  /// The value of an ASCII digit; nil if it is not a digit of this radix.
   static func digit(_ byte: UInt8, radix: Int) -> Int? {
     let value: Int
     switch byte {

@@ -26,7 +26,7 @@ extension TOMLReader {
     }
   }
 
-  /// A string in three quotes: a line end directly behind them is no part of it.
+  /// A string in three quotes; a line end directly after the opening quotes is not part of it.
   private mutating func readLongString(quote: Unicode.Scalar) throws(TOMLFault) -> String {
     let start = position
     position += 3
@@ -52,14 +52,14 @@ extension TOMLReader {
     throw fault("a string begins here, and its closing \(quote)\(quote)\(quote) is missing", at: start)
   }
 
-  /// How many quotes come next, five at most: up to two belong to the string whose end the last three are.
+  /// How many quotes come next, at most five: the last three end the string, up to two before them belong to it.
   private func countQuotes(_ quote: Unicode.Scalar) -> Int {
     var count = 0
     while count < 5, letter(at: position + count) == quote { count += 1 }
     return count
   }
 
-  /// A backslash that ends a line hides the line end and all blanks and line ends behind it.
+  /// Skips a backslash that ends a line, with the line end and all blanks and line ends after it.
   private mutating func skipEscapedLineEnd() -> Bool {
     let backslash = position
     position += 1
@@ -72,7 +72,7 @@ extension TOMLReader {
     return true
   }
 
-  /// The bytes of `\n` and its like; the backslash comes next.
+  /// The bytes that an escape such as `\n` means; the backslash comes next.
   private mutating func readEscape() throws(TOMLFault) -> [UInt8] {
     let backslash = position
     position += 1

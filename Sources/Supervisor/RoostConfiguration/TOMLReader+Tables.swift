@@ -1,5 +1,5 @@
-// Which tables there are, and who may add to them. TOML's rule is that everything is said once: no key twice, no header
-// twice, and what stands in braces or brackets is complete there. `TOMLDocument.Origin` is the memory this takes.
+// Which tables exist, and what may add to them. TOML's rule is that everything is said once: no key twice, no header
+// twice, and what is in braces or brackets is complete. `TOMLDocument.Origin` holds what this rule must remember.
 
 extension TOMLReader {
   /// `[a.b]`: returns the table, which must not have been defined.
@@ -36,7 +36,7 @@ extension TOMLReader {
     return element
   }
 
-  /// Follows the way of a header from the top, through the last element of each array of tables.
+  /// Follows the path of a header from the top, through the last element of each array of tables.
   private mutating func enter(_ keys: ArraySlice<Key>) throws(TOMLFault) -> Int {
     var table = 0
     for (place, key) in zip(keys.indices, keys) {
@@ -54,7 +54,7 @@ extension TOMLReader {
     return table
   }
 
-  /// Follows a dotted key from `table` to where its last part will stand, which must be free.
+  /// Follows a dotted key from `table` to the place of its last part, which must be free.
   mutating func reserve(_ keys: [Key], in table: Int) throws(TOMLFault) -> (parent: Int, key: Key) {
     var parent = table
     for (place, key) in keys.dropLast().enumerated() {
@@ -83,7 +83,8 @@ extension TOMLReader {
     return number
   }
 
-  /// Adds what a header or a dotted key makes. The caller hands the number to whatever contains it.
+  /// Adds the node that a header or a dotted key makes. The caller puts its index into the table or array that contains
+  /// it.
   private mutating func add(_ kind: TOMLDocument.Kind, _ offset: Int, depth: Int) throws(TOMLFault) -> Int {
     try checkDepth(depth, at: offset)
     document.nodes.append(TOMLDocument.Node(kind: kind, keyOffset: offset, valueOffset: offset, depth: depth))
@@ -135,7 +136,7 @@ extension TOMLReader {
     return fault(message, at: keys[keys.endIndex - 1].offset)
   }
 
-  /// What is said of a value that is complete where it stands, whoever wants to add to it.
+  /// The complaint about an attempt to add to a value that is complete.
   private func standing(_ path: String, _ node: TOMLDocument.Node) -> String {
     let line = source.line(at: node.valueOffset)
     let what =

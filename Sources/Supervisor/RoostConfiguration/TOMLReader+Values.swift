@@ -1,11 +1,11 @@
 extension TOMLReader {
-  /// Reads the value that begins here; returns its number.
+  /// Reads the value that begins here; returns its index.
   ///
   /// - Parameter keyOffset: where its key begins; nil for an array's element.
   mutating func readValue(keyOffset: Int? = nil, depth: Int) throws(TOMLFault) -> Int {
     let start = position
     try checkDepth(depth, at: start)
-    // The node comes before what is in it, so that a table can be filled where it is.
+    // The node is appended before its contents, so that a table can be filled in place.
     let number = document.nodes.count
     document.nodes.append(
       TOMLDocument.Node(kind: .array, keyOffset: keyOffset ?? start, valueOffset: start, depth: depth))
@@ -18,7 +18,7 @@ extension TOMLReader {
     return number
   }
 
-  /// `[1, 2]`: over any number of lines, with remarks, and a comma may stand after the last element.
+  /// `[1, 2]`: on any number of lines, with comments, and with an optional comma after the last element.
   private mutating func readArray(into number: Int) throws(TOMLFault) {
     let start = position
     position += 1
@@ -65,7 +65,7 @@ extension TOMLReader {
     }
   }
 
-  /// Said when a bracket is left open and the mistake shows on a later line.
+  /// The part of a complaint that names the line of an open bracket, if the mistake shows on a later line.
   private func begun(_ start: Int) -> String {
     let line = source.line(at: start)
     return line == source.line(at: position) ? "" : " begun on line \(line)"
@@ -73,13 +73,13 @@ extension TOMLReader {
 
   // MARK: Values without quotes or brackets
 
-  /// A boolean, a number, a date: all that ends where a blank, a separator, a remark or the line does.
+  /// A boolean, a number or a date: text that ends at a blank, a separator, a comment or the end of the line.
   private mutating func readBareValue() throws(TOMLFault) -> TOMLDocument.Kind {
     let start = position
     skipBareValue()
     guard position > start else { throw unexpected("a value") }
     if TOMLDate.isDate(source.bytes[start..<position]), current == " ", letter(at: position + 1).map(isDigit) == true {
-      // A blank may part a date from its time.
+      // A blank may separate a date from its time.
       position += 1
       skipBareValue()
     }
@@ -124,6 +124,6 @@ extension TOMLReader {
     }
   }
 
-  /// How much of a value without quotes is shown in a complaint.
+  /// How much of a value without quotes a complaint shows.
   private static let shownLetterMaximum = 40
 }

@@ -4,20 +4,20 @@
 //             UTF-8,       one walk,
 //             no controls  one rule a function
 //
-// It is our own because a configuration is read at the start of a process that must stay small and again while it must
-// not end, and because nearly all that is wrong with one is wrong in meaning: the lines and columns of keys and values
-// are wanted long after the syntax was found good. docs/decisions has the measurements.
+// The reader is Roost's own for two reasons. A process that must stay small reads its configuration at the start, and
+// reads it again while it must not end. And most mistakes in a configuration are mistakes of meaning: the lines and
+// columns of keys and values are needed long after the syntax was found good. docs/decisions has the measurements.
 //
 // Where TOML leaves a choice: line ends within strings become LF, so that a file means the same however it was saved; a
-// byte order mark is skipped; integers have 64 bits; a number too great for a Double is refused instead of becoming
-// infinite; two keys that Unicode calls equivalent (é in one code point and in two) are one key, because nobody could
-// tell them apart. Nothing of TOML 1.1 is accepted.
+// byte order mark is skipped; integers have 64 bits; a number too great for a Double is refused and does not become
+// infinite; two keys that Unicode calls equivalent (é in one code point and in two) are one key, because a person could
+// not tell them apart. Nothing of TOML 1.1 is accepted.
 
 /// Reads TOML, and stops at the first fault.
 ///
-/// The walk is recursive only where brackets are, and ``nestingMaximum`` bounds that.
+/// The reader recurses only into brackets and braces, and ``nestingMaximum`` bounds that.
 package struct TOMLReader {
-  /// Steps from the top to the deepest value: keys and array places alike.
+  /// Steps from the top to the deepest value; keys and array places both count.
   package static let nestingMaximum = 32
 
   let source: TOMLSource
@@ -58,7 +58,7 @@ package struct TOMLReader {
     position += isElement ? 2 : 1
     let keys = try readKeys()
     guard take("]") else { throw unexpected("'.' or the ']' of the header") }
-    // Between the two brackets nothing may stand, not even a blank.
+    // Nothing may be between the two brackets, not even a blank.
     if isElement, !take("]") { throw unexpected("the second ']' of the header") }
     return isElement ? try addElement(keys) : try defineTable(keys)
   }
@@ -118,7 +118,7 @@ package struct TOMLReader {
     }
   }
 
-  /// Keys as a complaint shows them: `'a."b c"'`.
+  /// Keys in the form for a complaint: `'a."b c"'`.
   static func written(_ keys: ArraySlice<Key>) -> String { "'" + path(keys) + "'" }
 
   static func path(_ keys: ArraySlice<Key>) -> String {
@@ -127,8 +127,9 @@ package struct TOMLReader {
 
   // MARK: The walk
 
-  /// The byte to be read next, as a code point, so that the grammar's letters can be written as they are. All that TOML
-  /// gives a meaning is ASCII; a greater byte is part of a longer code point and equals none of those letters.
+  /// The next byte, as a code point, so that the code can contain the grammar's letters as they are written. Everything
+  /// that has a meaning in TOML is ASCII; a greater byte is part of a longer code point and equals none of those
+  /// letters.
   var current: Unicode.Scalar? { letter(at: position) }
 
   func letter(at offset: Int) -> Unicode.Scalar? {
@@ -141,14 +142,14 @@ package struct TOMLReader {
     text.withUTF8Buffer { source.bytes[position...].starts(with: $0) }
   }
 
-  /// Passes `letter` if it comes next.
+  /// Skips `letter` if it comes next.
   mutating func take(_ letter: Unicode.Scalar) -> Bool {
     guard current == letter else { return false }
     position += 1
     return true
   }
 
-  /// Passes LF or CR LF if it comes next. The source has no other CR.
+  /// Skips LF or CR LF if it comes next. The source has no other CR.
   mutating func takeLineEnd() -> Bool {
     if current == "\r" { position += 1 }
     return take("\n")
@@ -158,7 +159,7 @@ package struct TOMLReader {
     while current == " " || current == "\t" { position += 1 }
   }
 
-  /// Blanks, line ends and remarks: all that may stand between two lines, or two elements of an array.
+  /// Skips blanks, line ends and comments: all that may be between two lines, or between two elements of an array.
   mutating func skipSpace() {
     while true {
       skipBlanks()
@@ -175,12 +176,12 @@ package struct TOMLReader {
 
   // MARK: Complaints
 
-  /// A fault at the byte to be read next, or at `offset`.
+  /// A fault at the next byte, or at `offset`.
   func fault(_ message: String, at offset: Int? = nil) -> TOMLFault {
     source.fault(message, at: offset ?? position)
   }
 
-  /// The fault that something else comes next than should.
+  /// The fault that the text continues with something other than `expected`.
   func unexpected(_ expected: String, _ hint: String = "") -> TOMLFault {
     fault("expected \(expected), saw \(source.description(at: position))\(hint)")
   }

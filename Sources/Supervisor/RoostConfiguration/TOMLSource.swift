@@ -6,9 +6,9 @@ package struct TOMLPlace: Hashable, Sendable {
   package let column: Int
 }
 
-/// Why a text is not TOML, and where. The reader stops at the first fault: what follows one is guesswork.
+/// Why a text is not TOML, and where. The reader stops at the first fault: what comes after it would be guesswork.
 package struct TOMLFault: Error, Hashable, Sendable {
-  /// Where the fault is; of a string or bracket that is never closed, where that begins.
+  /// Where the fault is; for a string or bracket that is never closed, where it begins.
   package let place: TOMLPlace
   /// What is wrong, for people, on one line.
   package let message: String
@@ -16,8 +16,9 @@ package struct TOMLFault: Error, Hashable, Sendable {
 
 /// The bytes of a text, known to be UTF-8 without control characters, and the places in it.
 ///
-/// TOML allows those nowhere, neither in strings nor in remarks. Refusing them before anything is read spares every
-/// rule the question, and a file that is not text at all is told what it is, not where it ceases to make sense.
+/// TOML allows control characters nowhere, neither in strings nor in comments. Refusing them before anything is read
+/// means that no later rule has to consider them, and that the complaint about a file that is not text says so, instead
+/// of pointing at where it stops making sense.
 struct TOMLSource: Sendable {
   let bytes: [UInt8]
   /// Where each line begins.
@@ -63,7 +64,7 @@ struct TOMLSource: Sendable {
     if start == 0, offset >= TOMLSource.byteOrderMark.count, bytes.starts(with: TOMLSource.byteOrderMark) {
       start = TOMLSource.byteOrderMark.count
     }
-    // Bytes that continue a code point are no columns of their own.
+    // Bytes that continue a code point do not count as columns.
     return TOMLPlace(line: line, column: bytes[start..<offset].count { $0 & 0xC0 != 0x80 } + 1)
   }
 
@@ -74,7 +75,7 @@ struct TOMLSource: Sendable {
     TOMLFault(place: place(at: offset), message: message)
   }
 
-  /// What stands at `offset`, as a complaint names it. Whatever is not ASCII is named by number too: it may look like
+  /// What is at `offset`, as a complaint names it. A character outside ASCII is named by number too: it may look like
   /// something else, or like nothing.
   func description(at offset: Int) -> String {
     guard offset < bytes.count else { return "the end of the file" }

@@ -1,8 +1,9 @@
 public import Clocks
 
-/// One-time tokens for workers started by hand: each good for one HELLO of one role within ten minutes.
+/// One-time tokens for workers started by hand: each is valid for one HELLO of one role within ten minutes.
 ///
-/// The text is 128 random bits. Tokens are few and short-lived, kept in memory only: a restarted supervisor knows none.
+/// The text is 128 random bits. Tokens are few and short-lived, and are kept in memory only: a restarted supervisor
+/// knows none of the earlier ones.
 public struct AttachTokens: Sendable {
   /// What a token grants.
   public struct Ticket: Sendable, Equatable {
@@ -19,7 +20,7 @@ public struct AttachTokens: Sendable {
     /// What it grants.
     public let ticket: Ticket
   }
-  /// Why a token is not good.
+  /// Why a token is refused.
   public enum Problem: Error, Sendable, Equatable, CustomStringConvertible {
     /// Never issued, used already, or forgotten.
     case unknown
@@ -41,9 +42,9 @@ public struct AttachTokens: Sendable {
   private var tickets: [String: Ticket] = [:]
   private var order: [String] = []
 
-  /// How long a token is good for.
+  /// How long a token is valid.
   public static let lifetimeMilliseconds: UInt64 = 600_000
-  /// Most tokens outstanding; the oldest is forgotten for one more.
+  /// The maximum number of outstanding tokens; one more displaces the oldest.
   public static let countMaximum = 64
 
   /// No tokens.
@@ -61,7 +62,7 @@ public struct AttachTokens: Sendable {
     return Token(text: text, ticket: ticket)
   }
 
-  /// Takes a token; it is used up, also when it is of no use.
+  /// Takes a token; it is used up even if it is refused.
   public mutating func redeem(_ text: String, role: String, now: Instant) throws(Problem) -> Ticket {
     guard let ticket = tickets.removeValue(forKey: text) else { throw .unknown }
     order.removeAll { $0 == text }

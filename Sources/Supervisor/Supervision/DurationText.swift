@@ -39,7 +39,7 @@ extension Duration {
 }
 
 extension Instant {
-  /// The instant a duration later; stays at the end of time instead of wrapping.
+  /// The instant a duration later; stops at the end of time instead of wrapping.
   func later(by duration: Duration) -> Instant { advanced(milliseconds: duration.wholeMilliseconds) }
 
   /// How long from `earlier` to this instant, as people say it.

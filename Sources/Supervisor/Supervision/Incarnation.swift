@@ -1,16 +1,16 @@
 public import Clocks
 
-/// One process of a worker, from the wish to spawn it until nothing of it is left.
+/// One process of a worker, from the decision to spawn it until nothing of it is left.
 struct Incarnation: Hashable, Sendable {
-  /// Its number; the next has a greater one.
+  /// Its generation; the next has a greater number.
   let generation: UInt32
-  /// The leader; nil until the spawn is answered.
+  /// The leader of its process group; nil until the spawn is answered.
   var pid: Int32?
   /// When the process was made.
   var spawnedAt: Instant?
-  /// Whether HELLO came.
+  /// Whether HELLO has arrived.
   var hasSaidHello = false
-  /// When READY came.
+  /// When READY arrived.
   var readyAt: Instant?
   /// Whether its bus was read to the end.
   var busHasEnded = false
@@ -18,24 +18,24 @@ struct Incarnation: Hashable, Sendable {
   var exit: WorkerExit?
   /// When its leader ended.
   var exitedAt: Instant?
-  /// Whether nothing of it runs any more.
+  /// Whether no process of its group is left.
   var groupIsEmpty = false
-  /// Who wants it to end.
+  /// Why it ends.
   var ending = Ending.ownAccord
   /// An EXTEND cannot move a deadline beyond this instant.
   var extensionLimit: Instant?
-  /// When the breaker wrote its start down as a restart; nil when it did not.
+  /// When the breaker recorded its start as a restart; nil if it did not.
   var countedAt: Instant?
-  /// Whether one poisoned message is to blame for its death.
+  /// Whether a poisoned message caused its death.
   var isChargedToPoison = false
 
-  /// Who wants a life to end, which decides what comes after it.
+  /// Why a life ends; this decides what comes after it.
   enum Ending: Hashable, Sendable {
-    /// Nobody; its exit status decides.
+    /// No request ended it; its exit status decides.
     case ownAccord
-    /// The operator. If it is still wanted afterwards, it starts at once.
+    /// The operator requested it. If the worker is still wanted afterwards, it starts at once.
     case asked
-    /// The supervisor, because of this; it counts as a crash. Reads after "it".
+    /// The supervisor ended it, for this reason; it counts as a crash. The text follows the word "it".
     case fault(String)
   }
 
@@ -48,32 +48,32 @@ struct Incarnation: Hashable, Sendable {
     return exitedAt.milliseconds(since: readyAt) >= period.wholeMilliseconds
   }
 
-  /// Whether there is nothing left to wait for.
+  /// Whether nothing is left to wait for.
   var isOver: Bool { exit != nil && busHasEnded && groupIsEmpty }
 }
 
 /// How the last life of a worker ended.
 public struct LastExit: Hashable, Sendable {
-  /// Which life it was.
+  /// Its generation.
   public var generation: UInt32
-  /// How its leader ended; nil when there never was a process.
+  /// How its leader ended; nil if there never was a process.
   public var status: WorkerExit?
   /// When.
   public var at: Instant
   /// Milliseconds from spawn to end.
   public var lifetimeMilliseconds: UInt64
-  /// What it did, and why the supervisor ended it if that is so: `was killed by SIGABRT: it was not ready within 10 s`.
+  /// What it did and, if the supervisor ended it, why: `was killed by SIGABRT: it was not ready within 10 s`.
   public var sentence: String
-  /// Whether there was a process that left of its own accord and had never said HELLO.
+  /// Whether a process left without a request and had never sent HELLO.
   public var wasSilent = false
 }
 
-/// The hand-started instance that had a worker's place last.
+/// The hand-started instance that last had a worker's place.
 public struct LastVisit: Hashable, Sendable {
   /// Its process.
   public var pid: Int32
   /// When it left.
   public var at: Instant
-  /// How, in a few words.
+  /// Why it left, in a few words.
   public var why: String
 }

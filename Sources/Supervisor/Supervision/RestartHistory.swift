@@ -1,28 +1,28 @@
 import Clocks
 
-/// The restarts the breaker remembers.
+/// The restarts that the circuit breaker remembers.
 ///
-/// A restart is written down when the new process is there (or could not be made), not when it is decided: only so does
-/// "N in a window" hold for the processes themselves, whatever a back-off lies between. It keeps at most as many
-/// instants as the breaker allows, because the machine asks ``tally(policy:now:)`` before it restarts.
+/// A restart is recorded when the new process exists (or could not be made), not when it is decided. Only then does "N
+/// in a window" apply to the processes themselves, whatever back-off lies between them. The history keeps at most as
+/// many instants as the breaker allows, because the machine calls ``tally(policy:now:)`` before it restarts.
 struct RestartHistory: Hashable, Sendable {
   private var instants: [Instant] = []
 
-  /// Writes a restart down.
+  /// Records a restart.
   mutating func record(now: Instant, policy: WorkerPolicy) {
     forgetOld(window: policy.breakerWindow, now: now)
     instants.append(now)
   }
 
-  /// Strikes one restart out: the death before it was not the worker's fault.
+  /// Removes one restart: the death before it was not the worker's fault.
   mutating func takeBack(_ instant: Instant) {
     if let index = instants.lastIndex(of: instant) { instants.remove(at: index) }
   }
 
-  /// Forgets all: an operator's start after a failure is a new beginning.
+  /// Forgets all restarts: an operator's start after a failure is a new beginning.
   mutating func forget() { instants.removeAll() }
 
-  /// How many restarts lie in the window that ends now.
+  /// How many restarts are in the window that ends now.
   func tally(policy: WorkerPolicy, now: Instant) -> RestartTally {
     let window = policy.breakerWindow.wholeMilliseconds
     let recent = instants.drop { now.milliseconds(since: $0) >= window }
@@ -37,13 +37,13 @@ struct RestartHistory: Hashable, Sendable {
   }
 }
 
-/// The breaker's arithmetic at one instant, so that nobody has to guess it.
+/// The breaker's figures at one instant, for the user to see.
 public struct RestartTally: Hashable, Sendable {
   /// Restarts in the window that count.
   public var count: Int
   /// How many the window allows.
   public var limit: Int
-  /// Milliseconds since the oldest that counts; the whole window when none does.
+  /// Milliseconds since the oldest restart that counts; the whole window if none counts.
   public var spanMilliseconds: UInt64
   /// The window, in milliseconds.
   public var windowMilliseconds: UInt64

@@ -1,25 +1,25 @@
 public import Clocks
 
-/// How many processes the whole supervisor makes a second: a token bucket over all workers.
+/// How many processes the whole supervisor makes a second: a token bucket for all workers together.
 ///
-/// Back-off keeps one worker from storming; when one cause fells fifty at once, only a common bound keeps the machine
-/// usable. Tokens are counted in nanoseconds, so nothing is lost to rounding at any rate.
+/// Back-off keeps one worker from restarting too fast. When one cause ends fifty workers at once, only a common bound
+/// keeps the machine usable. Tokens are counted in nanoseconds, so that no rate loses anything to rounding.
 public struct SpawnBudget: Hashable, Sendable {
   /// Spawns a second in the long run.
   public let perSecond: Int
-  /// Spawns that may come at once after a quiet time.
+  /// Spawns that may happen at once after a quiet time.
   public let burst: Int
   private var savedNanoseconds: UInt64
   private var countedAt: Instant
 
-  /// The fastest rate and the largest burst there may be.
+  /// The highest rate and the largest burst that are possible.
   public static let maximum = 1_000
 
-  /// The answer to a wish to spawn.
+  /// The answer to a request to spawn.
   public enum Answer: Hashable, Sendable {
-    /// Go on; a token is spent.
+    /// The caller may spawn; a token is spent.
     case granted
-    /// No token before this instant. Nothing was reserved: ask again then.
+    /// No token before this instant. Nothing was reserved: the caller asks again then.
     case wait(until: Instant)
   }
 

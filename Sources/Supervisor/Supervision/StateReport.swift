@@ -1,44 +1,44 @@
 public import Clocks
 
-/// What a worker's state looks like from outside at one instant: the source of `roost status` and `roost why`.
+/// A worker's state at one instant, as seen from outside: the source of `roost status` and `roost why`.
 public struct StateReport: Hashable, Sendable {
   /// The worker's name.
   public var name: String
-  /// Where it stands. ``WorkerState/Kind`` has the word to print.
+  /// Its state. ``WorkerState/Kind`` has the word to print.
   public var state: WorkerState
-  /// Since when.
+  /// When it entered this state.
   public var since: Instant
-  /// The leader of its process, or the hand-started instance; nil when there is none.
+  /// The leader of its process group, or the hand-started instance; nil if neither exists.
   public var pid: Int32?
   /// The number of the last process; 0 before the first.
   public var generation: UInt32
-  /// Whether somebody wants it to run.
+  /// Whether the operator wants it to run.
   public var isWanted: Bool
   /// Whether the operator holds it.
   public var isHeld: Bool
-  /// A hand-started instance that waits for the place.
+  /// A hand-started instance that waits for the worker's place.
   public var waitingVisitor: Int32?
-  /// The breaker's arithmetic.
+  /// The breaker's figures.
   public var restarts: RestartTally
-  /// When the next spawn is tried, if that has an instant.
+  /// When the next spawn is tried, if that instant is known.
   public var nextAttempt: Instant?
   /// How its last life ended.
   public var lastExit: LastExit?
-  /// How the last hand-started instance left, if no life of ours has ended since.
+  /// How the last hand-started instance left, if no life of the supervisor's own has ended since.
   public var lastVisit: LastVisit?
   /// What it waits for; nil in other states.
   public var waitingReason: String?
-  /// The timers that run.
+  /// The running timers.
   public var timers: [WorkerTimer: Instant]
 
   private static let newMilliseconds: UInt64 = 1_000
 
-  /// Why it is as it is, in sentences: the state, what comes next, the breaker's arithmetic, the last end.
+  /// Why the worker is in this state, in sentences: the state, what comes next, the breaker's figures, the last end.
   public func sentences(now: Instant) -> [String] {
-    // Of what has just happened nobody wants to read for how long.
+    // For a state that has just begun, its age is of no interest.
     let isNew = now.milliseconds(since: since) < Self.newMilliseconds
     let sentence = stateSentence
-    // After an advice it would sound as if the advice had that age.
+    // After an advice, the age would read as the age of the advice.
     let age = sentence.contains(". ") ? ". So it has been for " : ", for "
     var sentences = ["\(name) \(sentence)\(isNew ? "" : age + now.spoken(since: since))."]
     for (timer, instant) in timers.sorted(by: { $0.value < $1.value }) where instant != nextAttempt {
@@ -116,7 +116,7 @@ extension WorkerTimer {
 }
 
 extension WorkerMachine {
-  /// How it stands now.
+  /// The worker's state at this instant.
   public func report(now: Instant) -> StateReport {
     var waitingReason: String?
     if case .waiting(let reason) = state { waitingReason = reason.sentence }

@@ -1,11 +1,11 @@
 public import Clocks
 
-/// Notices that the machine slept.
+/// Notices that the machine was suspended.
 ///
-/// `CLOCK_BOOTTIME` runs through a suspend and `CLOCK_MONOTONIC` does not; when the first has gained on the second, the
-/// difference is the sleep. Wall time is no witness: it also moves when somebody sets it.
+/// `CLOCK_BOOTTIME` continues during a suspend and `CLOCK_MONOTONIC` does not, so a gain of the first over the second
+/// is the length of the suspend. The wall clock cannot show it: it also moves when it is set.
 public struct SuspendDetector: Hashable, Sendable {
-  /// A smaller gain is the noise of reading two clocks one after the other, or a sleep too short to matter.
+  /// A smaller gain is the noise of reading two clocks one after the other, or a suspend too short to matter.
   public static let threshold = Duration.seconds(5)
 
   private var ahead: UInt64
@@ -15,9 +15,11 @@ public struct SuspendDetector: Hashable, Sendable {
     ahead = Self.lead(of: bootNanoseconds, over: monotonic)
   }
 
-  /// Takes the next reading of both clocks and says how long the machine slept since the last one that told of a sleep;
-  /// nil when it was not more than ``threshold``. Take the monotonic clock first: a pause between the two readings must
-  /// not look like a gain that is lost again.
+  /// Takes the next reading of both clocks. Returns how long the machine was suspended since the last reading that
+  /// showed a suspend; nil if that was not more than ``threshold``.
+  ///
+  /// Read the monotonic clock first: a pause between the two readings then looks like a gain in this reading only. In
+  /// the other order it would look like a loss, and every later reading would show a gain.
   public mutating func slept(monotonic: Instant, bootNanoseconds: UInt64) -> Duration? {
     let now = Self.lead(of: bootNanoseconds, over: monotonic)
     guard now > ahead else {

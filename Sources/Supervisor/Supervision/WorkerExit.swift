@@ -1,16 +1,16 @@
-/// How a process ended, as `waitid` told it.
+/// How a process ended, as `waitid` reported it.
 ///
-/// The exit code is a worker's last word to its supervisor, so it has a contract (``ExitVerdict``): a worker that knows
-/// its configuration is wrong says so with 78 and is not started again and again for nothing.
+/// The exit code is a worker's last message to its supervisor, so it has a contract (``ExitVerdict``): a worker that
+/// knows that its configuration is wrong exits with 78, and is not started again and again in vain.
 public enum WorkerExit: Hashable, Sendable {
   /// It called `exit` with this code, 0…255.
   case code(Int32)
   /// This signal ended it.
   case signal(Int32, coreDumped: Bool)
-  /// It is gone, and nobody can say how: another part of the process took the status.
+  /// It is gone, and its status is unknown: another part of the process took it.
   case unknown
 
-  /// What the supervisor makes of it.
+  /// What the exit means to the supervisor.
   public var verdict: ExitVerdict {
     switch self {
     case .code(0): .done
@@ -60,17 +60,17 @@ public enum WorkerExit: Hashable, Sendable {
   ]
 }
 
-/// The contract of exit codes: what a worker may ask of its supervisor by leaving.
+/// The contract of exit codes: what a worker can request of its supervisor with its exit code.
 ///
 /// The numbers are those of `sysexits.h` where it has one; 125 to 127 mean what they mean to a shell.
 public enum ExitVerdict: Hashable, Sendable {
-  /// 0: the work is done. Started again only under ``RestartRule/always``, and that counts.
+  /// 0: the work is done. Started again only under ``RestartRule/always``; the breaker counts that restart.
   case done
   /// 64: started with arguments it does not understand. Not started again.
   case usage
-  /// 69: something outside is away and may be for days. Backs off; the breaker does not count it.
+  /// 69: something outside is unavailable, perhaps for days. Restarted with back-off; the breaker does not count it.
   case unavailable
-  /// 75: trouble of its own that may pass, such as a busy database. Always backs off, and counts.
+  /// 75: a fault of its own that may pass, such as a busy database. Always restarted with back-off, and counted.
   case tryLater
   /// 78: the configuration is wrong. Not started again.
   case configuration
@@ -78,10 +78,10 @@ public enum ExitVerdict: Hashable, Sendable {
   case gaveUp
   /// 126, 127: the program could not be run at all.
   case notExecutable
-  /// Any other code, any signal, and an ending nobody saw.
+  /// Any other code, any signal, and an unknown end.
   case crash
 
-  /// The word beside the code in a sentence; nil for a crash, which has none of its own.
+  /// The word beside the code in a sentence; nil for a crash, which has no word.
   var meaning: String? {
     switch self {
     case .done: "done"

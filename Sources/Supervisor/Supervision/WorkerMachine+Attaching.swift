@@ -1,7 +1,7 @@
-/// Held and attached: the operator takes the worker's place in hand.
+/// Held and attached: the operator takes over the worker's place.
 ///
-/// While an instance lives it is drained first, so the newcomer never meets it. A hold outlives a visit; a visit
-/// outlives a release.
+/// A living instance is drained first, so the newcomer never meets it. A hold survives the end of a visit; a visit
+/// survives a release.
 extension WorkerMachine {
   mutating func holdRequested(_ transition: inout Transition) {
     guard !isHeld else { return }
@@ -10,10 +10,10 @@ extension WorkerMachine {
   }
 
   mutating func releaseRequested(_ transition: inout Transition) {
-    // Nobody holds it.
+    // It is not held.
     guard isHeld else { return }
     isHeld = false
-    // In other states an instance or a visitor is still leaving or there; what comes after is decided when it has gone.
+    // In other states an instance or a visitor is still present; what comes next is decided when it has gone.
     if state == .held { settle(&transition) }
   }
 
@@ -28,10 +28,10 @@ extension WorkerMachine {
   }
 
   mutating func attachedLeft(_ pid: Int32, _ why: String, _ transition: inout Transition) {
-    // One that was refused, or dismissed by a stop.
+    // A visitor that was refused, or dismissed by a stop.
     guard visitor == pid else { return }
     visitor = nil
-    // Had it only waited for its place, the ending life decides.
+    // If the visitor only waited for the place, the ending life decides.
     guard state.kind == .attached else { return }
     lastVisit = LastVisit(pid: pid, at: transition.now, why: why)
     transition.preface = "was left by pid \(pid), started by hand (\(why)), and "
@@ -40,7 +40,7 @@ extension WorkerMachine {
 
   private mutating func makeRoom(because reason: String, _ transition: inout Transition) {
     switch state.kind {
-    // What is leaving already leaves anyway, and a visitor stays until it goes by itself.
+    // A worker that is leaving will leave anyway, and a visitor stays until it leaves without a request.
     case .draining, .stopping, .attached: break
     default:
       if incarnation == nil { settle(&transition) } else { leave(drain: nil, because: reason, &transition) }

@@ -1,11 +1,11 @@
 import Clocks
 
-/// The end of a life, and what follows from it.
+/// The end of a life, and what follows.
 extension WorkerMachine {
   // MARK: The three signs of an end
 
   mutating func exited(_ status: WorkerExit, _ transition: inout Transition) {
-    // Before `spawned` there is nothing that could exit, and nothing exits twice.
+    // Before `spawned` there is no process that could exit, and no process exits twice.
     guard let life = incarnation, life.pid != nil, life.exit == nil else { return }
     incarnation?.exit = status
     incarnation?.exitedAt = transition.now
@@ -30,7 +30,7 @@ extension WorkerMachine {
     concludeIfOver(&transition)
   }
 
-  /// It is leaving by itself; the rest gets a moment to follow.
+  /// The leader is leaving without a signal; the rest of its group gets a moment to follow.
   mutating func letLeave(_ sentence: String, _ transition: inout Transition) {
     guard state.kind != .stopping else { return }
     cancelAllTimers(&transition)
@@ -38,8 +38,8 @@ extension WorkerMachine {
     set(.leave, in: Limits.leaveGrace, unlessEmpty: &transition)
   }
 
-  /// The group is gone and its exit or its bus's end never came: the status was taken by somebody else, or a stranger
-  /// holds the other end of the bus. Neither may keep the worker from its next life.
+  /// The group is gone but its exit status or the end of its bus never came: another part of the process took the
+  /// status, or a foreign process holds the other end of the bus. Neither may keep the worker from its next life.
   mutating func lastWordsOverdue(_ transition: inout Transition) {
     guard let life = incarnation else { preconditionFailure("\(name) has a last-words timer and is not there") }
     if life.exit == nil {
@@ -73,7 +73,7 @@ extension WorkerMachine {
 
   // MARK: What comes after
 
-  /// A wanted worker left without being asked to.
+  /// Decides what follows when a wanted worker left without a request.
   private mutating func judge(
     _ life: Incarnation, _ status: WorkerExit, _ sentence: String, _ transition: inout Transition
   ) {
@@ -88,7 +88,7 @@ extension WorkerMachine {
     case .usage, .configuration, .gaveUp:
       fail(.refused(status), &transition)
     case .notExecutable:
-      // The life was too short to be stable, and this counts its own step.
+      // The life was too short to be stable; `executionFailed` counts this step itself.
       unstableLives = max(0, unstableLives - 1)
       executionFailed(text: "it exited with \(status.exitCode ?? 127)", &transition)
     case .done where policy.restart != .always, .unavailable where policy.restart == .never,
@@ -97,21 +97,22 @@ extension WorkerMachine {
     case .done, .crash:
       restart(counts: !life.isChargedToPoison, because: sentence, &transition)
     case .unavailable, .tryLater:
-      // It said itself that at once is too early, however long it had been well.
+      // The worker itself says that an immediate restart is too early, however long it was stable.
       unstableLives = max(2, unstableLives)
       restart(counts: verdict == .tryLater && !life.isChargedToPoison, because: sentence, &transition)
     }
   }
 
-  /// The message that is to blame for this end was in hand at the one before as well, when nobody could know: what that
-  /// cost the worker is given back, so that a message costs it nothing in the end, however many lives it took.
+  /// The message that caused this death was also in flight at the one before, when the cause could not be known. What
+  /// that earlier death cost the worker is given back, so that a message costs it nothing in the end, however many
+  /// lives it ended.
   private mutating func takeBack(startOf life: Incarnation) {
     guard let restart = life.countedAt else { return }
     history.takeBack(restart)
     unstableLives = max(0, unstableLives - 1)
   }
 
-  /// Starts it again: at once after a stable life and after the first that was not, else after a wait.
+  /// Starts the worker again: at once after a stable life and after the first unstable one, else after a wait.
   private mutating func restart(counts: Bool, because sentence: String, _ transition: inout Transition) {
     guard mayRestart(counts: counts, last: sentence, &transition) else { return }
     let wait = drawWait(transition)
@@ -124,13 +125,14 @@ extension WorkerMachine {
     set(.backoff, at: until, period: .milliseconds(wait), &transition)
   }
 
-  /// The program could not be run: its own state, since no wait will mend a wrong path, but a mounted disk may.
+  /// The program could not be run. This is a state of its own: waiting does not fix a wrong path, but a disk may be
+  /// mounted.
   mutating func executionFailed(text: String, _ transition: inout Transition) {
     guard policy.restart != .never else {
       fail(.notExecutable(text), &transition)
       return
     }
-    // A wrong path is not mended by trying at once.
+    // An immediate retry does not fix a wrong path.
     unstableLives = max(2, unstableLives + 1)
     guard mayRestart(counts: true, last: "could not be run: \(text)", &transition) else { return }
     let wait = drawWait(transition)
@@ -140,7 +142,7 @@ extension WorkerMachine {
     set(.backoff, at: until, period: .milliseconds(wait), &transition)
   }
 
-  /// Asks the breaker, and writes down whether the next spawn counts.
+  /// Asks the breaker, and notes whether the next spawn counts.
   private mutating func mayRestart(counts: Bool, last sentence: String, _ transition: inout Transition) -> Bool {
     let tally = history.tally(policy: policy, now: transition.now)
     guard !counts || !tally.isExhausted else {
@@ -151,7 +153,7 @@ extension WorkerMachine {
     return true
   }
 
-  /// Full jitter: anything from 0 to the longest wait, so that workers felled by one cause do not rise in step.
+  /// Full jitter: any wait from 0 to the longest, so that workers that one cause ended do not restart in step.
   private func drawWait(_ transition: Transition) -> UInt64 {
     let longest = policy.longestWaitMilliseconds(unstableLives: unstableLives)
     return transition.dice.multipliedFullWidth(by: longest + 1).high

@@ -1,10 +1,10 @@
 import Clocks
 
-/// From the wish to READY.
+/// From the request to start to READY.
 extension WorkerMachine {
   func missingSentence() -> String { "waits \(WaitingReason.dependencies(missingDependencies).sentence)" }
 
-  /// Starts, or waits for what must be there first. Nothing lives.
+  /// Starts, or waits for its dependencies. No instance may be alive.
   mutating func begin(_ transition: inout Transition) {
     precondition(incarnation == nil, "\(name) was to start while generation \(generation) lives")
     cancelAllTimers(&transition)
@@ -16,10 +16,10 @@ extension WorkerMachine {
     incarnation = next
     switch state {
     case .waiting(.spawnRate), .waiting(.resources), .waiting(.instanceLock):
-      // Asked again after a refusal: the reason stands until the answer changes it, or the log would flicker.
+      // A retry after a refusal: the reason stays until the answer changes it, or the log would flicker.
       break
     default:
-      // After an end at once: this sentence is the only one that tells how it ended.
+      // If a life ended just now, only this sentence says how.
       let end = state.kind == .stopping ? lastExit.map { "\($0.sentence) and " } ?? "" : ""
       enter(.waiting(.spawning), "\(end)is spawned as generation \(next.generation)", &transition)
     }
@@ -28,21 +28,21 @@ extension WorkerMachine {
 
   mutating func dependenciesChanged(missing: [String], _ transition: inout Transition) {
     missingDependencies = missing
-    // `after` is an order of starting: a worker that runs does not fall with those before it. One that waits at another
-    // gate looks again when that opens.
+    // `after` is an order of starting: a worker that runs does not stop with those before it. A worker that waits at
+    // another gate checks its dependencies when that gate opens.
     guard case .waiting(.dependencies) = state else { return }
     begin(&transition)
   }
 
   mutating func lockFreed(_ transition: inout Transition) {
-    // Elsewhere nobody waits for the lock, and with a spawn under way the answer comes by itself.
+    // In other states the worker does not wait for the lock, and a spawn in progress brings its own answer.
     guard case .waiting(.instanceLock) = state, incarnation == nil else { return }
     begin(&transition)
   }
 
   /// The spawn was refused before anything was made; the generation number is free again.
   mutating func spawnWasGated(_ reason: WaitingReason, retryAt: Instant, _ transition: inout Transition) {
-    // Answered already: a process is there.
+    // Already answered: a process exists.
     guard incarnation?.pid == nil else { return }
     incarnation = nil
     guard case .waiting = state else {
@@ -55,13 +55,13 @@ extension WorkerMachine {
   }
 
   mutating func spawned(pid: Int32, _ transition: inout Transition) {
-    // Answered already.
+    // Already answered.
     guard let life = incarnation, life.pid == nil else { return }
     spawnWasMade(generation: life.generation, &transition)
     incarnation?.pid = pid
     incarnation?.spawnedAt = transition.now
     guard case .waiting = state else {
-      // While the kernel was at work, somebody wanted it gone.
+      // A stop was requested while the kernel made the process.
       terminate("is not wanted any more and gets SIGTERM", &transition)
       return
     }
@@ -70,7 +70,7 @@ extension WorkerMachine {
   }
 
   mutating func spawnFailed(text: String, _ transition: inout Transition) {
-    // Answered already.
+    // Already answered.
     guard let life = incarnation, life.pid == nil else { return }
     spawnWasMade(generation: life.generation, &transition)
     incarnation = nil
@@ -81,11 +81,11 @@ extension WorkerMachine {
       settle(&transition)
       return
     }
-    // Even if a stop and a start came meanwhile: nobody's wish made it fail.
+    // Even if a stop and a start came meanwhile: no request made the spawn fail.
     executionFailed(text: text, &transition)
   }
 
-  /// The generation number is used up, and the breaker learns of the restart.
+  /// The generation number is used up, and the breaker records the restart.
   private mutating func spawnWasMade(generation: UInt32, _ transition: inout Transition) {
     self.generation = generation
     if nextSpawnCounts {
@@ -96,7 +96,7 @@ extension WorkerMachine {
   }
 
   mutating func readyReceived(_ transition: inout Transition) {
-    // In `ready` it is said twice, which the hub punishes; later it is too late: the worker has been told to go.
+    // In `ready` it is a second READY, which the hub punishes; later it is too late: the worker must leave.
     guard state == .starting, let life = incarnation else { return }
     incarnation?.readyAt = transition.now
     cancel(.start, &transition)
@@ -110,13 +110,13 @@ extension WorkerMachine {
     case .draining: timer = .drain
     case .stopping(.leaving): timer = .leave
     case .stopping(.terminating): timer = .term
-    // A ready worker has no deadline, and after SIGABRT and SIGKILL nobody waits for its opinion.
+    // A ready worker has no deadline, and after SIGABRT and SIGKILL a worker gets no more time.
     default: return
     }
     let granted = min(milliseconds, Limits.maximumExtension.wholeMilliseconds)
     var instant = transition.now.advanced(milliseconds: granted)
     if let limit = incarnation?.extensionLimit { instant = min(instant, limit) }
-    // It asks for more time, never for less.
+    // EXTEND asks for more time, never for less.
     guard let running = timers[timer], instant > running.at else { return }
     set(timer, at: instant, period: running.period, &transition)
   }
@@ -129,12 +129,12 @@ extension WorkerMachine {
     abort("was not \(missing) after \(waited) and gets SIGABRT", &transition)
   }
 
-  /// Takes a new policy over. What runs keeps its deadlines.
+  /// Adopts a new policy. Running timers keep their deadlines.
   mutating func policyChanged(_ policy: WorkerPolicy, _ transition: inout Transition) {
     let known = Set(self.policy.after)
     let missing = Set(missingDependencies)
     self.policy = policy
-    // A name that is new here is not ready as far as this machine knows; the caller says so otherwise.
+    // A dependency that is new here counts as not ready until the caller reports otherwise.
     let nowMissing = policy.after.filter { missing.contains($0) || !known.contains($0) }
     if nowMissing != missingDependencies { dependenciesChanged(missing: nowMissing, &transition) }
   }

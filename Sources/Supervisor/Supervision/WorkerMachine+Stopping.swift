@@ -1,6 +1,6 @@
 import Clocks
 
-/// From the wish that it be gone to the last signal: DRAIN, SIGTERM, SIGKILL, each with a deadline.
+/// From the request to leave to the last signal: DRAIN, SIGTERM, SIGKILL, each with a deadline.
 extension WorkerMachine {
   // MARK: What the operator wants
 
@@ -8,11 +8,11 @@ extension WorkerMachine {
     isWanted = true
     switch state.kind {
     case .stopped, .exited, .failed, .backoff, .execFailed: settle(&transition)
-    // On its way already.
+    // Already on its way.
     case .waiting, .starting, .ready: break
-    // It starts when the life that ends is over.
+    // It starts when the ending life is over.
     case .draining, .stopping: break
-    // A hold is ended by a release, a visit by the visitor; it starts then.
+    // A release ends a hold and the visitor ends a visit; the worker starts then.
     case .held, .attached: break
     }
   }
@@ -41,9 +41,9 @@ extension WorkerMachine {
     switch state.kind {
     case .starting, .ready: leave(drain: nil, because: "a restart was asked for", &transition)
     case .stopped, .exited, .failed, .backoff, .execFailed, .draining, .stopping: startRequested(&transition)
-    // A new process is on its way already.
+    // A new process is already on its way.
     case .waiting: break
-    // Parked means parked, and a hand-started process is not ours to restart.
+    // A held worker stays held, and the supervisor does not restart a hand-started process.
     case .held, .attached: break
     }
   }
@@ -51,7 +51,7 @@ extension WorkerMachine {
   // MARK: What else ends a life
 
   mutating func drainFinished(_ transition: inout Transition) {
-    // In `ready` an empty desk is not news, and when stopping it has had its signal.
+    // In `ready`, having no work in flight is normal; in `stopping`, a signal was sent already.
     guard state == .draining else { return }
     terminate("has finished its work and gets SIGTERM", &transition)
   }
@@ -59,7 +59,7 @@ extension WorkerMachine {
   mutating func violated(code: String, _ transition: inout Transition) {
     switch state.kind {
     case .starting, .ready: incarnation?.ending = .fault("broke the protocol (\(code))")
-    // Whoever asked it to go gets what they asked for; there is only no reason to wait for it now.
+    // The requested end happens anyway; there is only no reason to wait for the drain now.
     case .draining: break
     default: return
     }
@@ -67,14 +67,14 @@ extension WorkerMachine {
   }
 
   mutating func becameStuck(why: String, _ transition: inout Transition) {
-    // Before READY and after DRAIN a deadline is running that ends in the same way.
+    // Before READY and after DRAIN a deadline runs that ends the worker too.
     guard state == .ready else { return }
     incarnation?.ending = .fault("was stuck: it \(why)")
     abort("is stuck (it \(why)) and gets SIGABRT", &transition)
   }
 
   mutating func memoryExceeded(text: String, _ transition: inout Transition) {
-    // A worker that is leaving gives its memory back anyway.
+    // A worker that is leaving frees its memory anyway.
     guard state == .starting || state == .ready else { return }
     leave(drain: nil, because: text, &transition)
     incarnation?.ending = .fault("used too much memory (\(text))")
@@ -82,12 +82,12 @@ extension WorkerMachine {
 
   // MARK: The steps
 
-  /// Makes the life end in the gentlest way its state allows. Not for one that is ending already.
+  /// Ends the life in the gentlest way that its state allows. Not for a life that is already ending.
   mutating func leave(drain: Duration?, because reason: String, _ transition: inout Transition) {
     guard let life = incarnation else { preconditionFailure("\(name) was told to leave and is not there") }
     incarnation?.ending = .asked
     guard life.pid != nil else {
-      // The kernel has not answered yet; the answer finds it unwanted.
+      // The kernel has not answered yet; `spawned` then ends the process.
       enter(.stopping(.unspawned), "goes as soon as it is there: \(reason)", &transition)
       return
     }
@@ -103,7 +103,7 @@ extension WorkerMachine {
     set(.drain, in: period, &transition)
   }
 
-  /// A stop came over an ending of another reason: its deadline holds if it is nearer.
+  /// A stop arrived while the life was ending for another reason: the stop's deadline applies if it is earlier.
   private mutating func shorten(drain: Duration?, _ transition: inout Transition) {
     guard let drain, let life = incarnation, let running = timers[.drain] else { return }
     let instant = transition.now.later(by: drain)
@@ -113,12 +113,12 @@ extension WorkerMachine {
     set(.drain, at: instant, period: drain, &transition)
   }
 
-  /// Takes the next step now.
+  /// Takes the next step at once.
   private mutating func hurry(_ transition: inout Transition) {
     switch state {
     case .draining, .stopping(.leaving): terminate("gets SIGTERM: stop was asked for twice", &transition)
     case .stopping(.terminating), .stopping(.aborting): kill("was asked to stop more than once", &transition)
-    // Nothing is there yet that could be hurried, nothing is stronger than SIGKILL, and elsewhere nothing is ending.
+    // No process exists yet, or it got SIGKILL, the strongest signal, or nothing is ending.
     default: break
     }
   }
@@ -129,7 +129,7 @@ extension WorkerMachine {
     set(.term, in: policy.termDeadline, unlessEmpty: &transition)
   }
 
-  /// SIGABRT to the group, so that it says where it was; then a grace.
+  /// SIGABRT to the group, so that it writes a backtrace; then a grace.
   mutating func abort(_ sentence: String, _ transition: inout Transition) {
     depart(.aborting, .abort, sentence, &transition)
     set(.abort, in: policy.abortGrace, unlessEmpty: &transition)
@@ -145,7 +145,7 @@ extension WorkerMachine {
     guard let life = incarnation else { preconditionFailure("\(name) has a leave timer and is not there") }
     if life.exit == nil {
       if case .fault = life.ending {
-        // It was cut, and what for was told then.
+        // The supervisor cut its bus, and reported the reason then.
         terminate("stayed, and gets SIGTERM", &transition)
         return
       }
@@ -162,7 +162,8 @@ extension WorkerMachine {
     guard let life = incarnation, life.pid != nil else {
       preconditionFailure("\(name) was to get \(signal.rawValue) and has no process")
     }
-    // The number of an empty group may be a stranger's by now; what is missing are its last words, which have a timer.
+    // The number of an empty group may belong to another one by now. Only its last words are missing, and they have a
+    // timer.
     guard !life.groupIsEmpty else { return }
     cancelAllTimers(&transition)
     enter(.stopping(step), sentence, &transition)

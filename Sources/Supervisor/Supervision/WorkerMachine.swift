@@ -1,43 +1,44 @@
 public import Clocks
 
-/// The life of one managed worker: when it is spawned, when it is told to go, what its end means.
+/// The life of one managed worker: when it is spawned, when it must leave, what its end means.
 ///
-/// It is a value without process, clock or randomness: an input goes in with the instant it happened, actions come out,
-/// and whoever owns the processes performs them. So the rules are tested with a clock in the hand and by millions of
-/// random histories.
+/// It is a value without process, clock or randomness. The owner of the processes passes in each input with the instant
+/// at which it happened, and performs the actions that come out. So the rules can be tested with a clock that the test
+/// sets, and with millions of random histories.
 ///
-/// Three wishes and one fact decide everything. The wishes are `isWanted` (start and stop), `isHeld` (hold and release)
-/// and `visitor` (a hand-started instance); the fact is the `incarnation`, the one process that lives. While one lives,
-/// a wish only makes it leave; what comes next is decided when nothing of it is left (`settle`).
-/// That is why there are never two instances, why no command can be lost by coming at the wrong moment, and why no
-/// state needs to remember what it was to become.
+/// Three requests and one fact decide everything. The requests are `isWanted` (start and stop), `isHeld` (hold and
+/// release) and `visitor` (a hand-started instance); the fact is the `incarnation`, the one process that is alive.
+/// While one is alive, a request only makes it leave; `settle` decides what comes next when nothing of it is left. That
+/// is why there are never two instances, why no command can be lost by coming at the wrong moment, and why no state
+/// needs to remember what comes after it.
 ///
-/// Rules that are easy to get wrong, and where they are held:
+/// Rules that are easy to get wrong, and where they are:
 /// - A life is over when its leader has exited, its bus was read to the end *and* its group is empty. A leader that
 ///   left children behind is still `stopping`; answers written just before a crash are still read
 ///   (`WorkerMachine+Ending`).
-/// - Waits after a restart are reset by a *stable* life, not by READY: a worker that comes up and falls over a second
-///   later must not be restarted at full speed (`WorkerMachine+Ending`).
+/// - A *stable* life resets the waits between restarts, READY does not: a worker that becomes ready and crashes a
+///   second later must not be restarted at full speed (`WorkerMachine+Ending`).
 /// - A spawn that met a gate (rate, lock) never happened: its generation number is used again
 ///   (`WorkerMachine+Starting`).
-/// - Each wait is a state with a reason, a timer or a cancel, so a stop works at once in all of them.
+/// - Each wait is a state with a reason, and has a timer or an event that ends it, so a stop works at once in all of
+///   them.
 ///
 /// Rejected: one method per input. An input that is a value can be recorded, replayed and drawn at random, and one
-/// switch shows that all are handled.
+/// switch shows that all inputs are handled.
 public struct WorkerMachine: Sendable {
   /// The worker's name.
   public let name: String
-  /// The rules it lives by.
+  /// Its rules.
   public internal(set) var policy: WorkerPolicy
-  /// Where it stands.
+  /// Its state.
   public internal(set) var state = WorkerState.stopped
-  /// Since when.
+  /// When it entered this state.
   public internal(set) var since: Instant
-  /// The number of the last process that was made, or could not be; 0 before the first.
+  /// The generation of the last process that was made, or could not be; 0 before the first.
   public internal(set) var generation: UInt32 = 0
   /// How the last life ended.
   public internal(set) var lastExit: LastExit?
-  /// How the last hand-started instance that had its place left it.
+  /// The last hand-started instance that had the worker's place, and why it left.
   public internal(set) var lastVisit: LastVisit?
 
   /// Whether the operator wants it to run.
@@ -48,15 +49,15 @@ public struct WorkerMachine: Sendable {
   var visitor: Int32?
   /// The one process that lives or is being made.
   var incarnation: Incarnation?
-  /// Which of the workers it comes after are not ready.
+  /// The workers of its policy's `after` that are not ready.
   var missingDependencies: [String]
-  /// The breaker's memory.
+  /// The restarts that the breaker remembers.
   var history = RestartHistory()
   /// Lives in a row that ended before they were stable.
   var unstableLives = 0
   /// Whether the breaker counts the next spawn.
   var nextSpawnCounts = false
-  /// The timers that run, with the length each was set to.
+  /// The running timers, with the length that each was set to.
   var timers: [WorkerTimer: RunningTimer] = [:]
 
   struct RunningTimer: Hashable, Sendable {
@@ -66,21 +67,21 @@ public struct WorkerMachine: Sendable {
 
   /// The machine's own limits; the policy has the others.
   public enum Limits {
-    /// Between two looks at a lock that an old instance holds.
+    /// Between two checks of a lock that an old instance holds.
     public static let lockRetry = Duration.milliseconds(500)
-    /// Between two tries to make a process when the supervisor lacks what it needs.
+    /// Between two attempts to make a process when the supervisor lacks what it needs.
     public static let resourceRetry = Duration.seconds(1)
-    /// For a worker whose bus ended, or for what a dead leader left behind, to go without being told.
+    /// For a worker whose bus ended, or for what a dead leader left behind, to leave without a signal.
     public static let leaveGrace = Duration.seconds(2)
     /// For the exit status and the bus's end, once the group is empty.
     public static let lastWords = Duration.seconds(1)
-    /// Between two SIGKILLs to a group that does not go.
+    /// Between two SIGKILLs to a group that does not end.
     public static let killRepeat = Duration.seconds(5)
     /// The most one EXTEND can add from now.
     public static let maximumExtension = Duration.seconds(600)
   }
 
-  /// A worker that is stopped; its dependencies are taken as not ready until told otherwise.
+  /// A stopped worker; its dependencies count as not ready until the caller reports otherwise.
   public init(name: String, policy: WorkerPolicy, now: Instant) {
     self.name = name
     self.policy = policy
@@ -88,22 +89,22 @@ public struct WorkerMachine: Sendable {
     missingDependencies = policy.after
   }
 
-  /// Whether nothing speaks against an instance of our own.
+  /// Whether nothing prevents an instance of the supervisor's own.
   var isToRun: Bool { isWanted && !isHeld && visitor == nil }
 
-  /// The leader of the process that lives, or the hand-started instance.
+  /// The leader of the living process, or the hand-started instance.
   public var pid: Int32? {
     if case .attached(let pid) = state { pid } else { incarnation?.pid }
   }
 
-  /// Takes an input in and says what is to be done. Every state takes every input; one that has no meaning there
-  /// changes nothing. Draws one number from `random` each time, so a recorded sequence with its seed gives the same
-  /// actions.
+  /// Takes an input and returns what is to be done. Every state accepts every input; an input that has no meaning in a
+  /// state changes nothing. Each call draws one number from `random`, so that a recorded sequence with its seed gives
+  /// the same actions.
   public mutating func receive(
     _ input: WorkerInput, now: Instant, random: inout some RandomNumberGenerator
   ) -> [WorkerAction] {
     var transition = Transition(now: now, dice: random.next())
-    // Another generation than the one that lives is a late callback of a process that is gone.
+    // An input of another generation is a late callback of a process that is gone.
     if let generation = input.generation, generation != incarnation?.generation { return [] }
     switch input {
     case .startRequested: startRequested(&transition)
@@ -141,19 +142,19 @@ public struct WorkerMachine: Sendable {
   }
 }
 
-/// One input on its way through the machine: when it is, what luck it has, and what came of it.
+/// One input on its way through the machine: its instant, its random number, and the actions that result.
 struct Transition {
   let now: Instant
   let dice: UInt64
   var actions: [WorkerAction] = []
-  /// What the next announcement says before its own words.
+  /// Text to put before the next announcement.
   var preface = ""
 }
 
 // MARK: - States and timers
 
 extension WorkerMachine {
-  /// Decides what a worker becomes of which nothing runs: the wishes, in the order of their weight.
+  /// Decides the next state of a worker that has no process, by its requests in the order of their weight.
   mutating func settle(_ transition: inout Transition) {
     precondition(incarnation == nil, "\(name) cannot settle while generation \(generation) lives")
     cancelAllTimers(&transition)
@@ -170,7 +171,8 @@ extension WorkerMachine {
     }
   }
 
-  /// Goes into a state, keeps the mailbox as that state says, and announces it. Going where one is changes nothing.
+  /// Enters a state, opens or closes the mailbox as that state requires, and announces the change. Entering the present
+  /// state changes nothing.
   mutating func enter(_ next: WorkerState, _ sentence: String, _ transition: inout Transition) {
     guard next != state else { return }
     let previous = state
@@ -179,7 +181,7 @@ extension WorkerMachine {
     state = next
     if next.kind != previous.kind { since = transition.now }
     if previous.kind == .failed {
-      // Somebody took it out of its failure by hand: the old restarts must not trip the breaker at the first stumble.
+      // The operator started it by hand after a failure: the old restarts must not trip the breaker at the next death.
       history.forget()
       unstableLives = 0
     }
@@ -214,7 +216,7 @@ extension WorkerMachine {
     // Cancelled while its callback was on the way.
     guard let running = timers[timer] else { return }
     guard transition.now >= running.at else {
-      // A loop that reads its clock once per round fires early; the deadline is the one that was promised.
+      // A loop that reads its clock once per round may fire early; the worker gets the whole deadline.
       transition.actions.append(.setTimer(timer, at: running.at))
       return
     }
@@ -231,8 +233,8 @@ extension WorkerMachine {
     }
   }
 
-  /// CLOCK_MONOTONIC stands still in a suspend, but everything a worker waits for, its relays above all, is gone after
-  /// it: judged by the old deadlines, all workers would be killed when a lid opens.
+  /// CLOCK_MONOTONIC does not advance during a suspend, but everything that a worker waits for, above all its relays,
+  /// is gone after it. With the old deadlines, all workers would be killed when the lid of a laptop opens.
   mutating func resumedAfterSuspend(_ transition: inout Transition) {
     for timer in WorkerTimer.allCases where timer.isDeadline {
       guard let running = timers[timer] else { continue }

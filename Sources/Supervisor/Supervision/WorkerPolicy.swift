@@ -1,20 +1,20 @@
 import Clocks
-/// When a worker that left is started again.
+/// When a worker that has left is started again.
 public enum RestartRule: String, Hashable, Sendable, CaseIterable {
-  /// However it left, unless its exit code asks not to (``ExitVerdict``).
+  /// After every end, unless its exit code asks for no restart (``ExitVerdict``).
   case always
-  /// Unless it left with 0.
+  /// Unless it exited with 0.
   case onFailure = "on-failure"
-  /// Never; it is ``WorkerState/exited`` then.
+  /// Never; the worker is ``WorkerState/exited`` then.
   case never
 }
 
 /// What the configuration says about one managed worker: when it is started again, and how long each step may take.
 ///
-/// Every duration is measured on the monotonic clock. A changed policy holds from the next step on; a deadline that
-/// runs already keeps its instant.
+/// Every duration is measured on the monotonic clock. A changed policy applies from the next step on; a deadline that
+/// is already running keeps its instant.
 public struct WorkerPolicy: Hashable, Sendable {
-  /// When it is started again after it left. Default always.
+  /// When it is started again after it has left. Default always.
   public var restart = RestartRule.always
   /// The names of the workers that must be ready before this one is spawned.
   public var after: [String] = []
@@ -29,19 +29,20 @@ public struct WorkerPolicy: Hashable, Sendable {
   public var termDeadline = Duration.seconds(5)
   /// From SIGABRT to SIGKILL: the time to write a backtrace or a core. Default 2 s.
   public var abortGrace = Duration.seconds(2)
-  /// Without progress on waiting work for so long, a worker is stuck. The hub, which sees the work, applies it. Default
-  /// 30 s.
+  /// How long waiting work may make no progress before the worker counts as stuck. The hub, which sees the work,
+  /// applies it. Default 30 s.
   public var stuckAfter = Duration.seconds(30)
 
-  /// The longest wait before the second restart in a row, the first that waits at all; doubles with each. Default 0.5
-  /// s.
+  /// The longest wait before the second restart in a row, which is the first with a wait; it doubles with each further
+  /// one. Default 0.5 s.
   public var backoffBase = Duration.milliseconds(500)
-  /// No wait is longer. Default 60 s.
+  /// The limit of all waits. Default 60 s.
   public var backoffCeiling = Duration.seconds(60)
-  /// Ready for so long, a life counts as stable: the next restart is at once and the waits begin again. Default 60 s.
+  /// How long a life must be ready to count as stable: the next restart is then immediate, and the waits begin at the
+  /// base. Default 60 s.
   public var stableAfter = Duration.seconds(60)
 
-  /// So many restarts in the window, and the next death is final. Default 5.
+  /// How many restarts the window allows; the death after them is final. Default 5.
   public var breakerRestarts = 5
   /// The window of the breaker. Default 60 s.
   public var breakerWindow = Duration.seconds(60)
@@ -49,15 +50,15 @@ public struct WorkerPolicy: Hashable, Sendable {
   /// The defaults.
   public init() {}
 
-  /// Most restarts a window may allow: the machine keeps an instant for each.
+  /// The most restarts that a window may allow: the machine keeps an instant for each.
   public static let maximumBreakerRestarts = 1_000
   /// The longest duration any field may have.
   public static let longestDuration = Duration.seconds(7 * 86_400)
 
-  /// What is wrong with these figures, a sentence each; empty when nothing is.
+  /// What is wrong with these figures, one sentence each; empty if nothing is.
   ///
-  /// Refuses a breaker that would never trip because the waits alone fill its window, the trap behind many a restart
-  /// loop that nobody noticed.
+  /// Refuses a breaker that would never trip because the waits alone fill its window: a cause of restart loops that
+  /// stay unnoticed.
   public func problems() -> [String] {
     var problems: [String] = []
     let durations: [(name: String, value: Duration)] = [
@@ -84,16 +85,15 @@ public struct WorkerPolicy: Hashable, Sendable {
     return problems
   }
 
-  /// How long as many restarts as the breaker allows wait together, on average; nil when it allows none.
+  /// The total of the waits before as many restarts as the breaker allows, on average; nil if it allows none.
   private func meanWaits() -> Duration? {
     guard breakerRestarts > 0 else { return nil }
     // Full jitter draws from 0 to the longest wait, so the mean is half of it.
     return (1...breakerRestarts).reduce(.zero) { $0 + .milliseconds(longestWaitMilliseconds(unstableLives: $1) / 2) }
   }
 
-  /// The longest wait after so many lives in a row that were not stable: base · 2^(lives − 2), capped. 0 for none, and
-  /// for the first: most deaths are alone, and whoever waits for the worker should not wait longer than its start
-  /// takes.
+  /// The longest wait after this many unstable lives in a row: base · 2^(lives − 2), capped. 0 for none, and for the
+  /// first: most deaths are single, and the callers of a worker should not wait longer than its start takes.
   func longestWaitMilliseconds(unstableLives: Int) -> UInt64 {
     guard unstableLives > 1 else { return 0 }
     return BackOff.window(

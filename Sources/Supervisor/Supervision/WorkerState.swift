@@ -1,6 +1,6 @@
 public import Clocks
 
-/// Where a worker stands in its life.
+/// A worker's state in its life.
 ///
 ///     stopped ─► waiting ─► starting ─► ready ─► draining ─► stopping ─► stopped
 ///                   ▲                                           │
@@ -8,28 +8,28 @@ public import Clocks
 ///                   ├──────────────── exec-failed ◄─────────────┤
 ///                   └─ held, attached ◄── failed, exited ◄──────┘
 ///
-/// `stopping` is left only when the whole process group and every descendant are gone, so the states after it promise
-/// that nothing of the worker runs. ``Kind/successors`` lists what each may become.
+/// A worker leaves `stopping` only when the whole process group and every descendant are gone, so in the states after
+/// it nothing of the worker runs. ``Kind/successors`` lists what each may become.
 public enum WorkerState: Hashable, Sendable {
-  /// Nothing runs and nobody wants it to.
+  /// Nothing runs, and the operator wants nothing to run.
   case stopped
-  /// Wanted, and something stands before its spawn.
+  /// Wanted, and something must come before its spawn.
   case waiting(WaitingReason)
-  /// The process is there; READY is not.
+  /// The process exists; READY has not arrived.
   case starting
   /// It takes work.
   case ready
   /// It gets no new work and finishes what it has.
   case draining
-  /// On its way out: told to go, or gone while the rest of its group lives on.
+  /// On its way out: asked to leave, or gone while the rest of its group lives on.
   case stopping(StoppingStep)
   /// It left; the next spawn is at this instant.
   case backoff(until: Instant)
-  /// The program could not be run; the next try is at this instant.
+  /// The program could not be run; the next attempt is at this instant.
   case execFailed(text: String, until: Instant)
-  /// Not started again until somebody asks.
+  /// Not started again without a request.
   case failed(FailureReason)
-  /// Parked by the operator: nothing runs, mail is kept.
+  /// Parked by the operator: nothing runs, its messages are kept.
   case held
   /// A hand-started process took its place; the supervisor neither watches nor restarts it.
   case attached(pid: Int32)
@@ -77,8 +77,8 @@ extension WorkerState.Kind {
     }
   }
 
-  /// Whether senders may put mail into the worker's mailbox. It stays open through restarts and holds, so a sender sees
-  /// latency and not an error; it is closed where no instance is to be expected.
+  /// Whether senders may put messages into the worker's mailbox. It stays open through restarts and holds, so that a
+  /// sender sees latency and not an error; it is closed where no instance is expected.
   public var keepsMailbox: Bool {
     switch self {
     case .stopped, .failed, .exited: false
@@ -87,15 +87,15 @@ extension WorkerState.Kind {
   }
 }
 
-/// What stands between a wanted worker and its process.
+/// What a wanted worker waits for before it has a process.
 public enum WaitingReason: Hashable, Sendable {
   /// These workers must be ready first.
   case dependencies([String])
   /// The supervisor has used up its spawns for the moment.
   case spawnRate
-  /// The supervisor has no descriptor, memory or disk for another process; what the system said.
+  /// The supervisor has no descriptor, memory or disk for another process; with the system's message.
   case resources(String)
-  /// An instance from before still holds the lock of this name; nil when the holder is unknown.
+  /// An earlier instance still holds the lock of this name; nil when the holder is unknown.
   case instanceLock(holder: Int32?)
   /// The kernel is making the process.
   case spawning
@@ -113,11 +113,11 @@ public enum WaitingReason: Hashable, Sendable {
   }
 }
 
-/// The steps of stopping. Each but the first and the last has a deadline after which a stronger one comes.
+/// The steps of stopping. Each, except the first and the last, has a deadline after which a stronger one follows.
 public enum StoppingStep: String, Hashable, Sendable, CaseIterable {
-  /// The kernel is still making the process; it will be told to go as soon as it is there.
+  /// The kernel is still making the process; it gets SIGTERM as soon as it exists.
   case unspawned
-  /// Expected to go by itself: its bus has ended, or its leader is gone and the rest should follow.
+  /// Expected to leave without a signal: its bus has ended, or its leader is gone and the rest should follow.
   case leaving
   /// SIGTERM was sent.
   case terminating
@@ -129,11 +129,11 @@ public enum StoppingStep: String, Hashable, Sendable, CaseIterable {
 
 /// Why a worker is not started again.
 public enum FailureReason: Hashable, Sendable {
-  /// It was restarted too often; the arithmetic at that instant, and how the last life ended.
+  /// It was restarted too often; with the breaker's figures at that instant, and how the last life ended.
   case breaker(RestartTally, last: String)
-  /// It left with a code that asks not to be started again.
+  /// It left with a code that asks for no restart.
   case refused(WorkerExit)
-  /// The program could not be run and the policy does not try again; what the system said.
+  /// The program could not be run and the policy does not try again; with the system's message.
   case notExecutable(String)
 
   /// What happened and what to do.
