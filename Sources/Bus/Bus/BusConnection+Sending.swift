@@ -85,7 +85,7 @@ extension BusConnection {
 
   private func hasCredit(in lane: Lane) -> Bool { lane == .nested ? ledger.hasCredit : ledger.hasCreditBeyondReserve }
 
-  /// Lets senders go that wait for credit, until it is used up. From here on their frames count as sent.
+  /// Releases waiting senders until the credit is used up. From here on their frames count as sent.
   func moveLines() {
     for lane in [Lane.nested, .common] {
       while let byteCount = lines[lane].firstByteCount, hasCredit(in: lane) {

@@ -27,7 +27,7 @@ public final class BusRequest {
   public let trace: UInt64
   /// Whether the caller cancelled it, or the hub answered it instead of this worker.
   public private(set) var isCancelled = false
-  /// Called once when that happens.
+  /// Called once when `isCancelled` becomes true.
   public var onCancel: (@EventLoopActor () -> Void)?
 
   private weak var connection: BusConnection?
@@ -123,7 +123,7 @@ public final class BusRequest {
     moveLine()
   }
 
-  /// Notes that the running task makes a request for the request that it serves, if it serves one.
+  /// Notes that the running task makes a request on behalf of the one that it serves, if it serves one.
   ///
   /// The credit of the served request is returned, so that there is room for requests to this worker meanwhile. One of
   /// them may come from the worker that this one waits for.
@@ -158,7 +158,7 @@ public final class BusRequest {
     moveLine()
   }
 
-  /// Lets senders go that wait, until the window is full. From here on their parts count as sent.
+  /// Releases waiting senders until the window is full. From here on their parts count as sent.
   private func moveLine() {
     while let byteCount = line.firstByteCount, window.hasRoom {
       window.didSend(byteCount: byteCount)

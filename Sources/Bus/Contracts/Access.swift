@@ -114,7 +114,7 @@ public struct AccessTable: Sendable {
     return AccessEntry(number, name, servedBy: role, callers: callers)
   }
 
-  /// A built-in line with the custom roles that may call it added.
+  /// A built-in line, with the custom roles that may call it.
   private func widened(_ entry: AccessEntry) -> AccessEntry {
     var callers = Role.builtIn.filter { entry.callers.contains($0.number) }
     for (number, custom) in customRoles where AccessTable.matches(entry.name, custom.mayCall) {

@@ -74,12 +74,12 @@ public struct DesiredSubscription: Codable, Sendable, Hashable {
   public var filters: [JSONValue]
   /// Whether it stays open after EOSE; otherwise it ends there.
   public var isLive: Bool
-  /// The account that authenticates if the relay requires it (NIP-42), 64 hexadecimal digits; none when absent.
+  /// The account that authenticates if the relay requires it (NIP-42), 64 hexadecimal digits. Absent: none.
   public var account: String?
   /// Whether the relay was named by someone else; it is then not dialled at a private address.
   public var isForeign: Bool?
 
-  /// Longest key.
+  /// The longest key, in bytes.
   public static let keyByteCountMaximum = 64
 
   /// A wanted subscription.

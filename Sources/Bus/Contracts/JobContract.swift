@@ -422,7 +422,7 @@ public struct TrackingStatus: Codable, Sendable, Hashable {
   /// Why no job can be accepted at present; absent when jobs can be accepted.
   public var fault: String?
 
-  /// Nothing yet.
+  /// All counts are 0.
   public init() {}
 }
 

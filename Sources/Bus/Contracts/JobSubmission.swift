@@ -208,11 +208,11 @@ public struct JobInputArgument: Codable, Sendable, Hashable {
   }
 }
 
-/// The seconds that each phase of a job may take; the configured value when absent. Each says what follows at its end.
+/// The seconds that each phase of a job may take; the configured value when absent. Each says what happens then.
 public struct JobDeadlines: Codable, Sendable, Hashable {
   /// Until a relay has a request, or this machine's store for a request that stays here. Then: expired.
   public var publish: Int64?
-  /// From there until a provider answers first. Then: a new request, the next provider, or expired.
+  /// From there to the first answer of a provider. Then: a new request, the next provider, or expired.
   public var answer: Int64?
   /// From a provider's last answer to its result. Then: a new request, the next provider, or expired.
   public var result: Int64?

@@ -120,7 +120,7 @@ public struct StoredEnd: Codable, Sendable, Hashable {
   /// absent when none. Events that arrive from now on are not missed.
   public var unsearched: Int64?
 
-  /// The end of what was stored.
+  /// The end of the stored events.
   public init(seq: Int64, isComplete: Bool? = nil, unsearched: Int64? = nil) {
     self.seq = seq
     self.isComplete = isComplete
@@ -167,7 +167,7 @@ public struct StoreFetched: FilterArguments {
   /// When the relays were queried, seconds since 1970; default: now.
   public var at: Int64?
 
-  /// What was fetched.
+  /// The filters and relays that were queried.
   public init(filters: [JSONValue], relays: [String]? = nil, at: Int64? = nil) {
     self.filters = filters
     self.relays = relays

@@ -138,7 +138,7 @@ extension PayloadSchema {
   }
 }
 
-/// Records what a type reads, one level deep, and gives it empty values.
+/// Records what a type reads, one level deep, and returns empty values to it.
 private final class ShapeRecorder: Decoder {
   var members: [PayloadShape.Member] = []
   var isSingle = false

@@ -153,7 +153,6 @@ public struct PublicationTarget: Codable, Sendable, Hashable {
 
 /// `plan.publications`: accepted publications, the newest first. Parts are ``Publication``s, the terminal answer a
 /// ``StoreCount``.
-/// ``StoreCount``.
 public struct PlanPublications: MethodArguments {
   /// An example of the arguments.
   public static let example = #"{"states":["optimistic","partial"],"ids":["…"],"limit":20}"#
@@ -395,7 +394,7 @@ public struct PlanStatus: Codable, Sendable, Hashable {
   /// The maximum number of relays in ``overdueRelays``.
   public static let overdueRelayMaximum = 8
 
-  /// Nothing yet.
+  /// All counts are 0.
   public init() {}
 }
 

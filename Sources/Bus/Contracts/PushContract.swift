@@ -51,7 +51,7 @@ public struct PushStatus: Codable, Sendable, Hashable {
     /// Events that woke no device, by reason: `old`, `muted`, `off`, `own`, `unrelated`, `crowd`, `malformed`.
     public var dismissed: [String: UInt64] = [:]
 
-    /// Nothing yet.
+    /// All counts are 0.
     public init() {}
   }
   /// The addresses at which it listens.
@@ -83,7 +83,7 @@ public struct PushStatus: Codable, Sendable, Hashable {
   /// When the counters started, seconds since 1970.
   public var countedSince: Int64 = 0
 
-  /// Nothing yet.
+  /// All counts are 0.
   public init() {}
 }
 

@@ -184,7 +184,7 @@ public struct RelayStates: Codable, Sendable, Hashable {
     public var failures: UInt64 = 0
     /// Messages received.
     public var messages: UInt64 = 0
-    /// Bytes of those messages.
+    /// Their bytes together.
     public var bytes: UInt64 = 0
     /// Events received.
     public var events: UInt64 = 0

@@ -52,7 +52,7 @@ public struct ServingStatus: Codable, Sendable, Hashable {
   /// which there was no room when they arrived, even if they were accepted later.
   public var passedOver: UInt64 = 0
 
-  /// Nothing yet.
+  /// All counts are 0.
   public init() {}
 }
 

@@ -333,7 +333,7 @@ public struct SignerGenerate: MethodArguments {
 
   /// The account's name.
   public var name: String
-  /// Encrypts the stored key; without one it is stored as it is.
+  /// Encrypts the stored key; without one it is stored unencrypted.
   public var passphrase: SealedSecret?
 
   /// A key to make.

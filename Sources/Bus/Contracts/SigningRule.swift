@@ -12,7 +12,7 @@ public struct SigningRule: Hashable, Sendable {
   public let role: String
   /// The kinds, without ``authenticationKind``.
   public let kinds: ClosedRange<UInt16>
-  /// The account that the rule applies to, as it is written; nil: all accounts.
+  /// The account that the rule applies to, in the notation of the rule; nil: all accounts.
   public let account: String?
 
   /// The kind that authenticates to a relay (NIP-42): no rule can allow it.

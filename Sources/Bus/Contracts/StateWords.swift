@@ -39,7 +39,7 @@ public struct WorkerStateWord: RawRepresentable, Hashable, Sendable, Codable, Ex
   /// A worker that is in no configuration and not connected.
   public static let absent: Self = "absent"
 
-  /// The words that this library knows, in the order in which people are shown them.
+  /// The words that this library knows, in the order in which commands show them.
   public static let allCases: [Self] = [
     .stopped, .waiting, .starting, .ready, .draining, .stopping, .backoff, .execFailed, .failed, .held, .attached,
     .exited, .absent,

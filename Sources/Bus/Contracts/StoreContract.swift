@@ -54,7 +54,7 @@ public struct IngestResult: Codable, Sendable, Hashable {
   /// The last seq of the store.
   public var seq: Int64 = 0
 
-  /// Nothing yet.
+  /// All counts are 0.
   public init() {}
 }
 
@@ -113,7 +113,7 @@ public struct StoreQuery: FilterArguments {
   /// The limit is at least 0.
   public static var ranges: [FieldRange<Self>] { [FieldRange("limit") { $0.limit.map(Int64.init) }] }
 
-  /// Too many recipients, or one that is no key.
+  /// Too many recipients, or one that is not a key.
   public var objection: String? { RecipientList.objection(to: recipients) }
 }
 
@@ -147,7 +147,7 @@ public struct StoreCount: Codable, Sendable, Hashable {
   /// when none.
   public var unsearched: Int64?
 
-  /// So many.
+  /// A number of events.
   public init(count: Int, isComplete: Bool? = nil, unsearched: Int64? = nil) {
     self.count = count
     self.isComplete = isComplete
@@ -248,7 +248,7 @@ public struct StoreStatus: Codable, Sendable, Hashable {
 
   /// The result of a rescue.
   public struct Rescue: Codable, Sendable, Hashable {
-    /// When, seconds since 1970.
+    /// When it happened, seconds since 1970.
     public var at: Int64
     /// Events in the new database.
     public var saved: Int
@@ -281,7 +281,7 @@ public struct StoreStatus: Codable, Sendable, Hashable {
   public struct Relay: Codable, Sendable, Hashable {
     /// Its URL.
     public var relay: String
-    /// Events that are not what an author signed.
+    /// Events whose signatures are wrong.
     public var forged: UInt64
     /// Signatures checked and found good.
     public var valid: UInt64
@@ -300,7 +300,7 @@ public struct StoreStatus: Codable, Sendable, Hashable {
   /// The maximum number of relays in ``relays``.
   public static let relayMaximum = 8
 
-  /// Nothing yet.
+  /// All counts are 0.
   public init() {}
 }
 

@@ -201,8 +201,8 @@ public struct AttachRequest: MethodArguments {
 
   /// The role to join with.
   public var role: String
-  /// The name of the worker to replace, if it is one of `supervisor.conf`; absent: the only worker of that role, or a
-  /// new name when there is none or more than one.
+  /// The name of the worker to replace, if it is one of `supervisor.conf`; absent: the worker of that role when there
+  /// is exactly one, otherwise a new name.
   public var name: String?
 
   /// A request for a token.
@@ -257,11 +257,11 @@ public struct ReloadResult: Codable, Sendable {
   public var changes: [String]
   /// Whether the changes are in force.
   public var isApplied: Bool
-  /// Settings that are allowed but probably a mistake, one line each, as `roostd --check` reports them; nil when there
-  /// are none.
+  /// Settings that are allowed but probably a mistake, one line each, as `roostd --check` reports them; absent: no such
+  /// settings.
   public var warnings: [String]?
-  /// What a reload does not do although a user may expect it, one line each: workers that stay failed; nil when there
-  /// are none.
+  /// What a reload does not do although a user may expect it, one line each, such as workers that stay failed; absent:
+  /// nothing.
   public var remarks: [String]?
   /// A result.
   public init(changes: [String], isApplied: Bool, warnings: [String] = [], remarks: [String] = []) {

@@ -78,7 +78,7 @@ enum FrameComparison {
   /// Fields of HELLO that differ at every start.
   static let changingHelloFields: Set<String> = ["pid", "instance", "version", "sandbox", "token"]
 
-  /// The first difference between a frame and the recorded one; nil when there is none.
+  /// The first difference between a frame and the recorded one; nil when they agree.
   static func reason(recorded: RecordedFrame, _ header: FrameHeader, _ payload: [UInt8]) -> String? {
     if let reason = reason(recorded.header, header) { return reason }
     if recorded.isWithheld {

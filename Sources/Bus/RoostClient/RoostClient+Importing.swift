@@ -15,9 +15,9 @@ extension RoostClient {
   /// Each event is verified. An event that is already stored costs almost nothing, so a repeat after a lost connection
   /// does no harm, and this method repeats automatically.
   ///
-  /// - Parameter events: each the JSON of one event, as it was signed. Together at most ``importByteCountMaximum``,
-  ///   with 24 bytes added for each, and each at most ``eventByteCountMaximum``. A caller with more events makes
-  ///   several calls at a time; four calls at once keep the store busy.
+  /// - Parameter events: each the JSON of one event, in the bytes that were signed. Together at most
+  ///   ``importByteCountMaximum``, with 24 bytes added for each, and each at most ``eventByteCountMaximum``. A caller
+  ///   with more events makes several calls at a time; four calls at once keep the store busy.
   /// - Returns: the outcomes, when all events that count as stored are committed. `record` in it is the index in
   ///   `events`.
   /// - Throws: `disk-full`, without any loss; `bad-request` for more events than one call may have.

@@ -3,8 +3,7 @@ internal import Frames
 
 /// Remarks about relays in plain words, with what to do: in `roost relay list`, `roost doctor` and on the status page.
 public enum RelayRemarkText {
-  /// One remark as the end of a sentence: `refuses what it is asked: "restricted: no" (3 times, last 2026-11-23
-  /// 04:10:11)`.
+  /// The end of a sentence: `refuses what it is asked: "restricted: no" (3 times, last 2026-11-23 04:10:11)`.
   public static func words(_ remark: RelayRemark) -> String {
     let quoted = remark.text.isEmpty ? "without a reason" : "\"\(VisibleText.make(remark.text))\""
     let at = CalendarTime.text(remark.at)

@@ -12,11 +12,11 @@ public import Clocks
 public struct BreakerLimits: Hashable, Sendable {
   /// Failures in a row that open it.
   public var failureMaximum = 5
-  /// First window after failures, in milliseconds.
+  /// The first window after failures, in milliseconds.
   public var failureBaseMilliseconds: UInt64 = 1_000
   /// The largest window after failures: half of the usual life of a wake.
   public var failureCeilingMilliseconds: UInt64 = 30_000
-  /// First window after a fault that a person has to fix.
+  /// The first window after a fault that a person has to fix.
   public var faultBaseMilliseconds: UInt64 = 5_000
   /// The largest window after faults.
   public var faultCeilingMilliseconds: UInt64 = 600_000
@@ -141,7 +141,7 @@ public struct CircuitBreaker: Hashable, Sendable {
     return true
   }
 
-  /// Whether it may open: it is not open already, and it does not wait for another push, the probe.
+  /// Whether a result may open it: it is not open already, and while it is half-open only the probe counts.
   private func mayOpen(isProbe: Bool) -> Bool {
     switch state {
     case .closed: true

@@ -25,7 +25,7 @@ public struct DeliveryLimits: Hashable, Sendable {
   /// The maximum number of wakes that later ones can join; each further wake is a push of its own.
   public var coalescingMaximum = 65_536
 
-  /// First window between attempts, in milliseconds.
+  /// The first window between attempts, in milliseconds.
   public var retryBaseMilliseconds: UInt64 = 500
   /// The largest window between attempts.
   public var retryCeilingMilliseconds: UInt64 = 15_000

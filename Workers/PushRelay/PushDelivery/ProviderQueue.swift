@@ -62,7 +62,7 @@ struct DeviceQueue: Sendable {
   /// A push that was sent and has no result yet.
   struct Attempt: Sendable {
     let wake: Int64
-    /// As it was when the push was made.
+    /// The device at the time of the push.
     let device: PushDevice
     let isProbe: Bool
     /// Whether its provider was slow.

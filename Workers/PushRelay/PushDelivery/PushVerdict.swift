@@ -58,8 +58,8 @@ public enum PushVerdict: Hashable, Sendable {
   }
 }
 
-/// A platform's word for a fault, suitable for logs and as a label: 1 to 48 letters and `_`, or a word of ours. Any
-/// other text of a platform is not repeated, because it could contain a token.
+/// A platform's word for a fault, suitable for logs and as a label: 1 to 48 letters and `_`, or a word that Roost
+/// defines. Any other text of a platform is not repeated, because it could contain a token.
 public struct PushReason: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
   /// The word.
   public let description: String
@@ -74,7 +74,7 @@ public struct PushReason: Hashable, Sendable, ExpressibleByStringLiteral, Custom
     "unauthorized_client",
   ]
 
-  /// A word of ours.
+  /// A word that Roost defines.
   public init(stringLiteral value: StaticString) { description = value.description }
 
   /// A status without a word.

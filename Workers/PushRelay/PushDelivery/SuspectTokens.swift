@@ -33,11 +33,11 @@ public struct SuspectTokens: Sendable {
   public static let runMaximum = 5
   /// The number of refusals of one token, each followed by a success of another, that condemns it.
   public static let refusalMaximum = 3
-  /// The maximum distance in milliseconds of other successes with which one refusal is enough.
+  /// One refusal is enough if other pushes succeeded at most this long before and after it, in milliseconds.
   public static let nearMilliseconds: UInt64 = 60_000
-  /// The maximum number of tokens whose refusals are counted; those of others count only within ``nearMilliseconds``.
+  /// The maximum number of tokens whose refusals are counted. Further ones are condemned only by near successes.
   public static let countedMaximum = 4_096
-  /// The maximum number of tokens that are remembered for a success; others count as without one.
+  /// The maximum number of tokens that are remembered for a success; further ones count as without a success.
   public static let knownMaximum = 65_536
 
   /// What the refusals so far mean for the relay. It only becomes worse, until a push succeeds.
@@ -85,7 +85,7 @@ public struct SuspectTokens: Sendable {
   /// A token was refused.
   ///
   /// - Parameters:
-  ///   - device: as it was when the push was made.
+  ///   - device: the device at the time of the push.
   ///   - instant: now.
   ///   - isProved: whether a success before the start is believed.
   public mutating func refused(_ device: PushDevice, at instant: Instant, isProved: Bool = false) -> Refusal {
@@ -121,7 +121,7 @@ public struct SuspectTokens: Sendable {
   /// A push succeeded.
   ///
   /// - Parameters:
-  ///   - device: as it was when the push was made.
+  ///   - device: the device at the time of the push.
   ///   - instant: now.
   /// - Returns: the devices that are condemned now.
   public mutating func wentThrough(_ device: PushDevice, at instant: Instant) -> [PushDevice] {

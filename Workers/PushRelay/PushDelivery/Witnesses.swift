@@ -7,8 +7,8 @@
 // answer does.
 //
 // Kept in memory: after a start the first success makes the first witness. Until then a success before the start counts
+// Kept in memory: after a start the first success makes the first witness. Until then a success before the start counts
 // (`EarlierSuccess`).
-// went through before the start (`EarlierSuccess`).
 
 /// Devices of one platform, and the results of pushes to them.
 struct Witnesses: Sendable {

@@ -44,7 +44,7 @@ public struct QueriedEvents: BytePayload, Hashable {
 
 /// A part of `store.observe`: `{"seq":n,"event":{…}}`, or with `pages` an ``EventPage``, RAW; and once ``StoredEnd``.
 public struct ObservedEvents: BytePayload, Hashable {
-  /// An event, a page, or the end of what was stored.
+  /// An event, a page, or the end of the stored events.
   public static var form: PayloadForm { .either([.json(ObservedEvent.self), EventPage.form, .json(StoredEnd.self)]) }
   /// The part.
   public var bytes: [UInt8]
