@@ -391,7 +391,7 @@ public struct PlanStatus: Codable, Sendable, Hashable {
   /// After so many seconds, a publication without an answer of a relay needs a person's attention; a relay that only
   /// restarts is back by then.
   public static let overdueSeconds: Int64 = 300
-  /// The maximum number of relays in ``overdueRelays``.
+  /// The maximum number of relays in `overdueRelays`.
   public static let overdueRelayMaximum = 8
 
   /// All counts are 0.

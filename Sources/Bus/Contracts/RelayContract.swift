@@ -140,8 +140,8 @@ public struct RelayInformationResult: Codable, Sendable, Hashable {
   public var fetchedAt: Int64
   /// What could be read, under the names of NIP-11.
   public var document: JSONValue
-  /// What was dropped because it does not have the form of NIP-11, one sentence each: `supported_nips is not a list of
-  /// numbers`.
+  /// What was dropped because it does not have the form of NIP-11, one sentence each:
+  /// `supported_nips is not a list of numbers`.
   public var dropped: [String]
 
   /// An answer.

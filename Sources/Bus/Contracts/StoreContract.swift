@@ -33,19 +33,19 @@ public struct IngestResult: Codable, Sendable, Hashable {
   /// the smallest frame. Without relays, ``invalidMaximum`` events fit.
   public static let invalidByteCountMaximum = 40 << 10
 
-  /// Stored now.
+  /// Events stored now.
   public var stored = 0
-  /// Already stored.
+  /// Events already stored.
   public var duplicate = 0
-  /// They were stored but damaged; this copy has replaced the damaged one. Absent: none.
+  /// Events that were stored but damaged; this copy has replaced the damaged one. Absent: none.
   public var mended: Int?
-  /// A newer event has replaced it.
+  /// Events that a newer one has replaced.
   public var superseded = 0
-  /// Deleted by its author.
+  /// Events that their author has deleted.
   public var deleted = 0
-  /// Its own `expiration` has passed.
+  /// Events whose own `expiration` has passed.
   public var expired = 0
-  /// Ephemeral: passed on to observers, and not stored.
+  /// Ephemeral events: passed on to observers, and not stored.
   public var ephemeral = 0
   /// Not events, or not signed by their author.
   public var invalidCount = 0
@@ -277,11 +277,11 @@ public struct StoreStatus: Codable, Sendable, Hashable {
     public init(_ seqs: ClosedRange<Int64>) { (first, last) = (seqs.lowerBound, seqs.upperBound) }
   }
 
-  /// A relay that sends events whose signatures are wrong.
+  /// A relay that sends forged events.
   public struct Relay: Codable, Sendable, Hashable {
     /// Its URL.
     public var relay: String
-    /// Events whose signatures are wrong.
+    /// Forged events: not what an author signed.
     public var forged: UInt64
     /// Signatures checked and found good.
     public var valid: UInt64

@@ -96,9 +96,10 @@ public struct GoogleCredential: Hashable, Sendable {
     if serial == self.serial { isAccepted = true }
   }
 
-  /// FCM answered 401 to a push with the token of this serial. A new token is requested: immediately if the token had
-  /// been accepted before, because it was revoked; otherwise at most once in ``refusalSpacingMilliseconds``, because a
-  /// new token that Google refuses will not be accepted by the next attempt either.
+  /// FCM answered 401 to a push with the token of this serial. A new token is requested immediately if FCM had accepted
+  /// this one, because it was revoked, and if it did not itself replace a refused token. Otherwise a new token is
+  /// requested at most once in ``refusalSpacingMilliseconds``, because Google's next token would probably be refused
+  /// too.
   public mutating func refused(serial: UInt64) {
     guard serial == self.serial, !isRefused else { return }
     isRefused = true

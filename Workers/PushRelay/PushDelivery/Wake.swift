@@ -81,8 +81,8 @@ public struct Wake: Hashable, Sendable {
     (isOfContact || !self.isOfContact) && (self.contents.map { $0 == contents } ?? true)
   }
 
-  /// The payload of a sealed message: the sender's; for a wake for an event `{"class":"mention","event":"<64
-  /// hexadecimal digits>"}`.
+  /// The payload of a sealed message: the sender's; for a wake for an event
+  /// `{"class":"mention","event":"<64 hexadecimal digits>"}`.
   public var sealedPayload: [UInt8] {
     guard let topic else { return payload ?? [] }
     let event = event.map { #","event":"\#($0)""# } ?? ""
