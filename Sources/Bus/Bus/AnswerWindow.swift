@@ -1,18 +1,18 @@
 internal import Frames
 
-/// How much of one answer may be sent: its window, and what its caller has taken since. See
+/// How much of one answer may be sent: its window, and what its caller has consumed since. See
 /// `docs/protocol-credit.md`.
 struct AnswerWindow {
-  /// nil = the hub knows no windows of answers.
+  /// nil = the hub has no windows for answers.
   private var granted: Credit?
   private var sent = Credit(frames: 0, bytes: 0)
 
-  /// Starts with what WELCOME grants every answer.
+  /// Starts with the window that WELCOME grants to every answer.
   init(_ window: Window?) {
     granted = window.map { Credit(frames: $0.frames, bytes: $0.bytes) }
   }
 
-  /// Whether one more part may be sent; its bytes may go beyond the window.
+  /// Whether one more part may be sent; its bytes may exceed the window.
   var hasRoom: Bool {
     guard let granted else { return true }
     return sent.frames < granted.frames && sent.bytes < granted.bytes
@@ -23,7 +23,7 @@ struct AnswerWindow {
     sent.bytes += UInt64(byteCount)
   }
 
-  /// What counted as sent was not.
+  /// A part that was counted as sent was not sent.
   mutating func didNotSend(byteCount: Int) {
     sent.frames -= 1
     sent.bytes -= UInt64(byteCount)

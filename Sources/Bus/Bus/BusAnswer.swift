@@ -2,14 +2,14 @@ internal import DequeModule
 public import EventLoop
 public import Frames
 
-/// A payload as it travelled.
+/// A payload in the form in which it travels.
 public struct BusPayload: Sendable, Hashable {
   /// The bytes.
   public var bytes: [UInt8]
-  /// Whether the layout is the method's own; else it is JSON.
+  /// Whether the layout is the method's own; otherwise it is JSON.
   public var isRaw: Bool
 
-  /// A payload; JSON unless said otherwise.
+  /// A payload; JSON by default.
   public init(_ bytes: [UInt8], isRaw: Bool = false) {
     self.bytes = bytes
     self.isRaw = isRaw
@@ -18,7 +18,7 @@ public struct BusPayload: Sendable, Hashable {
   /// A value as JSON.
   public init(json value: some Encodable) { self.init(JSONPayload.encode(value)) }
 
-  /// Nothing.
+  /// An empty payload.
   public static let empty = BusPayload([])
 
   /// Reads the payload as JSON.
@@ -27,14 +27,14 @@ public struct BusPayload: Sendable, Hashable {
   }
 }
 
-/// The answer to a request, part by part. Parts are kept on this side's credit until ``next()`` takes them, so a slow
-/// reader slows whoever produces them: in a client on the credit of this answer alone, so that whatever else it asks
-/// meanwhile is answered; in a worker on that of its connection.
+/// The answer to a request, part by part. Parts use this side's credit until ``next()`` takes them, so a slow reader
+/// slows the producer. In a client they use the credit of this answer alone, so that its other requests are still
+/// answered; in a worker they use the credit of its connection.
 @EventLoopActor
 public final class BusAnswer {
   /// The request's id on its connection.
   public let id: UInt64
-  /// Called when the worker says it moves; the payload is the method's own.
+  /// Called when the worker reports progress; the payload is the method's own.
   public var onProgress: (@EventLoopActor (BusPayload) -> Void)?
   /// Whether the worker has acknowledged a long request.
   public private(set) var isAccepted = false
@@ -61,12 +61,12 @@ public final class BusAnswer {
     public let isLast: Bool
   }
 
-  /// The next part; nil after the last. The terminal answer's own payload counts as a part unless it is empty.
+  /// The next part; nil after the last one. The terminal answer's own payload counts as a part unless it is empty.
   ///
   /// - Throws: the refusal that ended the request.
   public func next() async throws(Refusal) -> BusPayload? { try await nextPart()?.payload }
 
-  /// The same as ``next()``, for whoever must tell the terminal answer's payload from the parts before it.
+  /// Like ``next()``, for a caller that must distinguish the terminal answer's payload from the parts before it.
   public func nextPart() async throws(Refusal) -> Part? {
     while true {
       if let part = parts.popFirst() {
@@ -81,19 +81,19 @@ public final class BusAnswer {
     }
   }
 
-  /// Gives the request up; ``next()`` then throws `cancelled`, unless the answer was quicker.
+  /// Cancels the request; ``next()`` then throws `cancelled`, unless the answer was faster.
   public func cancel() {
     guard ending == nil else { return }
     connection.sendFree(FrameHeader(type: .cancel, re: id))
   }
 
-  /// Gives the request up and takes nothing of it any more: what has arrived is dropped and its credit given back,
-  /// ``next()`` throws `refusal` from now on. For an answer that nobody will read to its end.
+  /// Cancels the request and drops its answer: what has arrived is dropped and its credit returned, and ``next()``
+  /// throws `refusal` from now on. For an answer that will not be read to its end.
   public func abandon(_ refusal: Refusal) {
     if ending == nil {
       connection.sendFree(FrameHeader(type: .cancel, re: id))
       connection.forget(self)
-      // What the hub still holds of it may come, and is dropped.
+      // The hub may still send what it holds of the answer; this side drops it.
       if grants != nil { grant(Credit(frames: .max, bytes: .max)) }
     }
     ending = .failure(refusal)
@@ -103,7 +103,7 @@ public final class BusAnswer {
     wake()
   }
 
-  /// A part was taken: its credit goes back, to this answer if it has its own.
+  /// A part was consumed: its credit is returned, to this answer if it has credit of its own.
   private func didTake(byteCount: Int) {
     guard grants != nil else {
       connection.didConsume(byteCount: byteCount)

@@ -3,18 +3,20 @@ public import EventLoop
 public import Frames
 
 extension BusConnection {
-  /// Greets the hub over a connected stream and waits for its WELCOME.
+  /// Sends HELLO over a connected stream and waits for the hub's WELCOME.
   ///
   /// The caller sets the handlers and then calls ``start()``.
   ///
-  /// - Throws: the hub's reason when it refuses, `disconnected` when it hangs up, `too-slow` at the deadline.
+  /// - Throws: the hub's reason when it refuses, `disconnected` when it closes the connection, `too-slow` at the
+  ///   deadline.
   public static func open(
     _ stream: ByteStream, greeting: Hello, deadline: Instant
   ) async throws(Refusal) -> BusConnection {
     var greeting = greeting
     greeting.answerCredit = true
     greeting.callerRole = greeting.role == "client" ? nil : true
-    // A worker takes its answers as they come; what a client's program has not taken must not keep its others away.
+    // A worker consumes its answers as they arrive. In a client, an answer that the program does not read must not
+    // block its other answers.
     greeting.answerGrants = greeting.role == "client"
     let window = greeting.window ?? .standard
     let payload = JSONPayload.encode(greeting)
@@ -38,7 +40,7 @@ extension BusConnection {
     return BusConnection(stream: stream, welcome: welcome, window: window, serves: serves)
   }
 
-  /// Begins to take in frames, after the handlers are set. What came behind WELCOME is not lost.
+  /// Starts to receive frames, after the handlers are set. Frames that arrived after WELCOME are not lost.
   public func start() {
     stream.offerRest()
     stream.startReading()
@@ -78,7 +80,7 @@ extension BusConnection {
       switch header.type {
       case .welcome: finish(Result { () throws(Refusal) in try JSONPayload.decode(Welcome.self, from: payload) })
       case .fatal:
-        // The connection ends as well where the reason cannot be read.
+        // The connection also ends when the reason cannot be read.
         let refusal = try? JSONPayload.decode(Refusal.self, from: payload)
         finish(.failure(refusal ?? Refusal(.failed, "the hub ended the connection for a reason that cannot be read")))
       default: finish(.failure(Refusal(.outOfTurn, "the hub began with \(header.type) instead of WELCOME")))

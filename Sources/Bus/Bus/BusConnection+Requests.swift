@@ -1,14 +1,14 @@
 public import Frames
 
 extension BusConnection {
-  /// Asks for work and hands back the answer as it comes.
+  /// Sends a request and returns the answer as it arrives.
   ///
   /// - Parameters:
   ///   - method: its name in the registry.
-  ///   - worker: the worker to ask, by name; else the hub picks one that serves the method.
-  ///   - payload: the arguments, in the form the method demands.
-  ///   - ttlMilliseconds: how long the answer is of use; 0 = the hub's default.
-  ///   - atMostOnce: never run it a second time after a worker's death.
+  ///   - worker: the name of the worker; otherwise the hub picks one that serves the method.
+  ///   - payload: the arguments, in the form that the method requires.
+  ///   - ttlMilliseconds: how long the answer is useful; 0 = the hub's default.
+  ///   - atMostOnce: the hub never delivers it a second time after a worker's death.
   public func ask(
     _ method: String, of worker: String? = nil, _ payload: BusPayload = .empty, ttlMilliseconds: UInt32 = 0,
     atMostOnce: Bool = false
@@ -28,7 +28,7 @@ extension BusConnection {
     return answer
   }
 
-  /// Asks for work and waits for the whole answer; parts are joined.
+  /// Sends a request and waits for the whole answer; parts are joined.
   public func request(
     _ method: String, of worker: String? = nil, _ payload: BusPayload = .empty, ttlMilliseconds: UInt32 = 0,
     atMostOnce: Bool = false
@@ -43,14 +43,14 @@ extension BusConnection {
     return whole
   }
 
-  /// Publishes an event of a topic this role may publish.
+  /// Publishes an event of a topic that this role may publish.
   ///
-  /// With `needsAck` it returns when every worker subscribed has acknowledged; else when it is on its way.
+  /// With `needsAck` it returns when every subscribed worker has acknowledged; otherwise when the frame is sent.
   public func publish(_ topic: String, _ payload: BusPayload, needsAck: Bool = false) async throws(Refusal) {
     try await sendEvent(number(ofTopic: topic), to: .hub, payload, needsAck: needsAck)
   }
 
-  /// Sends an event to a method of one worker, or of any that serves it.
+  /// Sends an event to a method of one worker, or of any worker that serves it.
   public func notify(
     _ method: String, of worker: String? = nil, _ payload: BusPayload, needsAck: Bool = false
   ) async throws(Refusal) {
@@ -70,7 +70,7 @@ extension BusConnection {
     if needsAck, let refusal = await acknowledgement(of: id) { throw refusal }
   }
 
-  /// Asks for a topic's events, which then come to ``onEvent``.
+  /// Subscribes to a topic; its events then go to ``onEvent``.
   public func subscribe(_ topic: String) async throws(Refusal) {
     try await changeSubscription(.subscribe, topic)
   }

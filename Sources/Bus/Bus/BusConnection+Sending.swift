@@ -1,23 +1,23 @@
 internal import EventLoop
 internal import Frames
 
-// Who may send next. Frames that spend credit wait in two lines: requests that are made while this worker serves one,
-// and everything else. A quarter of the window is kept for the first, because somebody waits for them who may himself
-// hold what this worker waits for.
+// Which sender is next. Frames that spend credit wait in two lines: requests that this worker makes while it serves a
+// request, and everything else. A quarter of the window is reserved for the first line, because a caller waits for
+// these requests, and that caller may hold what this worker waits for.
 //
-// Ids are given when a frame's turn has come, since they must increase on the connection in the order of sending.
+// A frame gets its id when its turn comes, because ids must increase on the connection in the order of sending.
 
 extension BusConnection {
-  /// Which line a frame waits in.
+  /// The line that a frame waits in.
   enum Lane {
-    /// Parts, events, and requests of this peer's own.
+    /// Parts, events, and requests that this peer makes on its own.
     case common
-    /// Requests made while a request is served.
+    /// Requests that it makes while it serves a request.
     case nested
   }
 
-  /// Most senders that wait for credit at once; one more is refused (`full`). More than the event-store has observers:
-  /// one event may be for all of them.
+  /// The maximum number of senders that wait for credit; further ones are refused (`full`). It is more than the number
+  /// of observers of the event-store, because one event may go to all of them.
   public static let waitingSenderMaximum = 32_768
 
   /// Sends a frame that needs no credit.
@@ -31,19 +31,20 @@ extension BusConnection {
     }
   }
 
-  /// Sends a frame that spends credit, at once if there is credit and nobody waits.
+  /// Sends a frame that spends credit, if there is credit now and no sender waits.
   ///
-  /// - Returns: false when it has to wait.
+  /// - Returns: false when the frame has to wait.
   func sendNow(_ header: FrameHeader, _ payload: [UInt8]) -> Bool {
     guard ending == nil, takeTurn(byteCount: payload.count, in: .common) else { return false }
     sendFree(header, payload)
     return true
   }
 
-  /// Waits for credit for one frame, after those who came before. The caller then sends it without another await.
+  /// Waits for credit for one frame, after the senders that came before. The caller then sends the frame without
+  /// another await.
   ///
-  /// - Throws: when the connection has ended, the payload is too large, too many wait, or ``dismissSenders(of:)`` was
-  ///   called for `owner` (`cancelled`).
+  /// - Throws: when the connection has ended, the payload is too large, too many senders wait, or
+  ///   ``dismissSenders(of:)`` was called for `owner` (`cancelled`).
   func awaitTurn(byteCount: Int, in lane: Lane = .common, owner: BusRequest? = nil) async throws(Refusal) {
     try checkSize(byteCount)
     if let ending { throw ending }
@@ -58,7 +59,7 @@ extension BusConnection {
     if !hasTurn { throw BusRequest.unwanted }
   }
 
-  /// One more sender may wait.
+  /// Checks that one more sender may wait.
   func checkWaiting() throws(Refusal) {
     guard waitingCount < Self.waitingSenderMaximum else {
       throw Refusal(.full, "\(waitingCount) frames wait for credit on this connection already", outcome: .notStarted)
@@ -84,7 +85,7 @@ extension BusConnection {
 
   private func hasCredit(in lane: Lane) -> Bool { lane == .nested ? ledger.hasCredit : ledger.hasCreditBeyondReserve }
 
-  /// Lets those who wait for credit go, as far as it reaches. Their frames count as sent from here on.
+  /// Releases waiting senders until the credit is used up. From here on their frames count as sent.
   func moveLines() {
     for lane in [Lane.nested, .common] {
       while let byteCount = lines[lane].firstByteCount, hasCredit(in: lane) {
@@ -94,7 +95,7 @@ extension BusConnection {
     }
   }
 
-  /// Parts of this request's answer that stand in line are not sent: nobody waits for them any more.
+  /// Drops the waiting parts of this request's answer, because no caller waits for them.
   func dismissSenders(of request: BusRequest) { lines.common.dismiss(ownedBy: ObjectIdentifier(request)) }
 
   /// The two lines.

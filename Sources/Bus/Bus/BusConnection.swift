@@ -3,45 +3,45 @@ public import Frames
 
 // One peer's end of the bus: RBP/1 over a byte stream.
 //
-// What: the greeting, ids, credit in both directions, requests with their answers, and the handlers for what comes in.
-// It is the same code in a managed worker (descriptor 3), an attached one and a client (the socket); it knows no
-// worker's method.
+// What it does: the greeting, ids, credit in both directions, requests with their answers, and the handlers for
+// incoming frames. The same code runs in a managed worker (descriptor 3), an attached worker and a client (the socket);
+// it knows no worker's methods.
 //
-// Sending waits for credit in a line, first come first served, so that a stream of parts and a single question share
-// fairly; a part joins it when its own answer's window has room, so that the parts for a caller who takes none do not
-// stand in it; terminal answers and acknowledgements pass the line. Receiving never waits: everything that arrives is
-// either bounded by the credit this side gave, or ends something this side began.
+// Senders wait for credit in a line, first come first served, so that a stream of parts and a single request share
+// fairly. A part joins the line only when its own answer's window has room, so that parts for a caller that consumes
+// none do not block it. Terminal answers and acknowledgements bypass the line. Receiving never waits: everything that
+// arrives is either bounded by the credit that this side gave, or ends something that this side began.
 //
-// Rejected: reconnecting here. A new connection has a new endpoint and new numbers; what may be asked again is known
-// one floor up (`RoostClient`).
+// Rejected: reconnecting here. A new connection has a new endpoint and new numbers; the layer above (`RoostClient`)
+// knows which requests may be repeated.
 
-/// A connection to the hub. Made by ``open(_:greeting:deadline:)``; over once ``onEnd`` was called.
+/// A connection to the hub. Made by ``open(_:greeting:deadline:)``; it has ended once ``onEnd`` was called.
 @EventLoopActor
 public final class BusConnection {
-  /// What the hub said at the door.
+  /// The hub's WELCOME.
   public let welcome: Welcome
-  /// The numbers headers speak in; replaced when the hub announces a change.
+  /// The numbers that headers use; replaced when the hub announces a change.
   public private(set) var registry: Registry
 
-  /// A request for a method this peer serves.
+  /// Called for a request for a method that this peer serves.
   public var onRequest: (@EventLoopActor (BusRequest) -> Void)?
-  /// An event of a subscribed topic, or one sent to this peer.
+  /// Called for an event of a subscribed topic, and for one that was sent to this peer.
   public var onEvent: (@EventLoopActor (BusEvent) -> Void)?
-  /// Events of a topic were dropped because this client did not keep up: topic name, how many.
+  /// Called when events of a topic were dropped because this client did not keep up: topic name, number of events.
   public var onGap: (@EventLoopActor (String, UInt64) -> Void)?
-  /// The hub wants this worker to finish within so many milliseconds.
+  /// Called when the hub wants this worker to finish within so many milliseconds.
   public var onDrain: (@EventLoopActor (UInt32) -> Void)?
-  /// New settings for this worker, as JSON.
+  /// Called with new settings for this worker, as JSON.
   public var onConfiguration: (@EventLoopActor (JSONValue) -> Void)?
-  /// The registry changed.
+  /// Called when the registry has changed.
   public var onRegistry: (@EventLoopActor (Registry) -> Void)?
-  /// The connection is over: why.
+  /// Called when the connection has ended, with the reason.
   public var onEnd: (@EventLoopActor (Refusal) -> Void)?
 
   let stream: ByteStream
   private let reader: FrameReader
   var ledger: CreditLedger
-  /// What the hub may send of each answer before it hears more; nil when parts spend the connection's credit.
+  /// What the hub may send of each answer before its first CREDIT; nil when parts spend the connection's credit.
   let partWindow: Window?
   private var lastId: UInt64 = 0
   private var methodNames: [UInt16: String] = [:]
@@ -53,7 +53,7 @@ public final class BusConnection {
   var partsWaitingCount = 0
   private(set) var ending: Refusal?
 
-  /// Whether the connection is not over yet.
+  /// Whether the connection has not ended.
   public var isOpen: Bool { ending == nil }
 
   private struct RequestKey: Hashable {
@@ -61,7 +61,7 @@ public final class BusConnection {
     let id: UInt64
   }
 
-  /// `serves` = this peer answers requests, and keeps a part of its window for those that it makes meanwhile.
+  /// With `serves`, this peer answers requests, and reserves a part of its window for requests that it makes meanwhile.
   init(stream: ByteStream, welcome: Welcome, window: Window, serves: Bool) {
     self.stream = stream
     self.welcome = welcome
@@ -78,20 +78,20 @@ public final class BusConnection {
 
   // MARK: Sending
 
-  /// A number for the next frame that somebody will refer to.
+  /// A number for the next frame that another frame will refer to.
   func nextId() -> UInt64 {
     lastId += 1
     return lastId
   }
 
-  /// Tells the hub that this worker takes work now.
+  /// Reports to the hub that this worker takes work now.
   public func sendReady() { sendFree(FrameHeader(type: .ready)) }
-  /// Tells the hub in a line what this worker is doing.
+  /// Reports to the hub, in one line, what this worker is doing.
   public func sendStatus(_ status: StatusReport) { sendFree(FrameHeader(type: .status), JSONPayload.encode(status)) }
-  /// Asks for `milliseconds` more to start or to stop.
+  /// Requests `milliseconds` more to start or to stop.
   public func sendExtend(milliseconds: UInt32) { sendFree(FrameHeader(type: .extend, ttlMilliseconds: milliseconds)) }
 
-  /// Says goodbye and closes.
+  /// Sends GOODBYE and closes.
   public func leave() {
     guard ending == nil else { return }
     sendFree(FrameHeader(type: .goodbye))
@@ -148,10 +148,10 @@ public final class BusConnection {
     serving[RequestKey(caller: request.caller, id: request.id)] = nil
   }
 
-  /// How many requests this worker has in hand.
+  /// The number of requests in flight in this worker.
   public var servingCount: Int { serving.count }
 
-  /// A received frame is dealt with; its credit goes back when enough has gathered.
+  /// A received frame was consumed; its credit is returned when enough has accumulated.
   func didConsume(byteCount: Int) {
     ledger.didConsume(byteCount: byteCount)
     if ending == nil, let credit = ledger.announcement() { sendFree(FrameHeader(type: .credit), credit.payload) }
@@ -169,7 +169,7 @@ public final class BusConnection {
         used += header.frameByteCount
         dispatch(header, payload)
       } catch {
-        // The hub is ours; if it cannot be understood, nothing on this connection can be trusted.
+        // The hub is part of Roost; if its frames cannot be understood, nothing on this connection can be trusted.
         sendFree(FrameHeader(type: .fatal), JSONPayload.encode(Refusal(error.code, error.message)))
         end(Refusal(error.code, "the hub sent what RBP/1 forbids: \(error.message)"))
       }
@@ -194,7 +194,7 @@ public final class BusConnection {
     case .credit: if let credit = Credit(payload) { receivedCredit(header, credit) }
     case .gap:
       didConsume(byteCount: payload.count)
-      if let gap = try? JSONPayload.decode(Gap.self, from: payload) {  // The hub's own; unreadable says nothing.
+      if let gap = try? JSONPayload.decode(Gap.self, from: payload) {  // Sent by the hub; an unreadable one is ignored.
         onGap?(name(of: header.method), gap.dropped)
       }
     case .ping: sendFree(FrameHeader(type: .pong, re: header.id))
@@ -224,7 +224,7 @@ public final class BusConnection {
       request.refuse(Refusal(.unknownMethod, "this worker serves nothing", outcome: .notStarted))
       return
     }
-    // What the handler asks of others, in this task or in those it starts, is asked for this request's sake.
+    // Requests that the handler makes, in this task or in tasks that it starts, belong to this request.
     BusRequest.$current.withValue(request) { onRequest(request) }
   }
 

@@ -1,33 +1,33 @@
 public import EventLoop
 public import Frames
 
-/// A request that a worker is to answer: exactly once, by ``respond(_:)`` or ``refuse(_:)``.
+/// A request that a worker must answer exactly once, by ``respond(_:)`` or ``refuse(_:)``.
 ///
-/// Its credit goes back to the hub with the answer, with ``accept()``, or with the first request that its handler makes
-/// of others: so a worker has at most its window of requests that it has not answered, not accepted, and does not wait
-/// with.
+/// Its credit is returned to the hub with the answer, with ``accept()``, or with the first request that its handler
+/// makes. So the window of a worker limits its requests that are not answered, not accepted, and not waiting for a
+/// request of their own.
 @EventLoopActor
 public final class BusRequest {
   /// The method's name.
   public let method: String
   /// The arguments.
   public let payload: BusPayload
-  /// Who asks.
+  /// The endpoint of the caller.
   public let caller: Endpoint
-  /// The number of the asker's role, as the hub says; nil when it does not. 0 is the supervisor, which delivers a dead
-  /// letter once more.
+  /// The number of the caller's role, as the hub wrote it; nil when the hub did not. 0 is the supervisor, which
+  /// delivers a dead letter again.
   public let callerRole: UInt16?
-  /// The caller's number for it.
+  /// The caller's id for it.
   public let id: UInt64
-  /// 1 at the first delivery, more after a death.
+  /// 1 at the first delivery, higher after a death.
   public let attempt: UInt16
-  /// Milliseconds the answer is of use, counted from now; 0 = no limit.
+  /// How many milliseconds from now the answer is useful; 0 = no limit.
   public let ttlMilliseconds: UInt32
-  /// Ties it to what caused it.
+  /// Connects it with the frame that caused it.
   public let trace: UInt64
-  /// Whether the caller gave up, or the hub answered in our place.
+  /// Whether the caller cancelled it, or the hub answered it instead of this worker.
   public private(set) var isCancelled = false
-  /// Called once when that happens.
+  /// Called once when `isCancelled` becomes true.
   public var onCancel: (@EventLoopActor () -> Void)?
 
   private weak var connection: BusConnection?
@@ -36,10 +36,10 @@ public final class BusRequest {
   private var holdsCredit = true
   private var window: AnswerWindow
   private var line = SenderQueue()
-  /// Parts that lie within the window and stand in the connection's line.
+  /// Parts that fit into the window and wait in the connection's line.
   private var partsInLineCount = 0
 
-  /// The request that the running task serves; nil outside of a handler and what it has started.
+  /// The request that the running task serves; nil outside of a handler and the tasks that it started.
   @TaskLocal static var current: BusRequest?
 
   init(_ header: FrameHeader, _ bytes: [UInt8], method: String, on connection: BusConnection) {
@@ -64,9 +64,9 @@ public final class BusRequest {
   /// Ends the request with a reason.
   public func refuse(_ refusal: Refusal) { finish(header(.error, []), JSONPayload.encode(refusal)) }
 
-  /// Sends a part of the answer; waits until the caller has room for it, while other answers go on.
+  /// Sends a part of the answer; waits until the caller has room for it, while other answers continue.
   ///
-  /// - Throws: `cancelled` when nobody waits for it any more; `full` when too many frames wait on the connection;
+  /// - Throws: `cancelled` when no caller waits for the answer; `full` when too many frames wait on the connection;
   ///   `bad-request` when the part is too long for a frame.
   public func send(part: BusPayload) async throws(Refusal) {
     guard let connection, isWanted else { throw Self.unwanted }
@@ -75,7 +75,7 @@ public final class BusRequest {
     partsInLineCount += 1
     defer { partsInLineCount -= 1 }
     do throws(Refusal) { try await connection.awaitTurn(byteCount: part.bytes.count, owner: self) } catch {
-      // Those behind it may go in its place: no CREDIT would come for what was never sent.
+      // The parts behind it may use its room: no CREDIT would arrive for a part that was never sent.
       window.didNotSend(byteCount: part.bytes.count)
       moveLine()
       throw error
@@ -83,9 +83,9 @@ public final class BusRequest {
     connection.sendFree(header(.response, part.isRaw ? [.more, .raw] : .more), part.bytes)
   }
 
-  /// Sends a part if there is room at once.
+  /// Sends a part if there is room now.
   ///
-  /// - Returns: false when there is none, or nobody waits any more.
+  /// - Returns: false when there is no room, or no caller waits for the answer.
   public func sendNow(part: BusPayload) -> Bool {
     guard let connection, isWanted, line.isEmpty, window.hasRoom else { return false }
     releaseCredit()
@@ -94,14 +94,14 @@ public final class BusRequest {
     return true
   }
 
-  /// Takes responsibility for a request that will take long: the hub then does not count it as stuck.
+  /// Takes responsibility for a long request: the hub then does not treat this worker as stuck.
   public func accept() {
     guard let connection, !isAnswered else { return }
     releaseCredit()
     connection.sendFree(FrameHeader(type: .ack, destination: caller, re: id, attempt: attempt, method: methodNumber))
   }
 
-  /// Shows the caller, and the hub, that the work moves. Left out when there is no credit.
+  /// Reports progress to the caller and the hub. Skipped when there is no credit.
   public func progress(_ payload: BusPayload = .empty) {
     guard let connection, !isAnswered else { return }
     _ = connection.sendNow(header(.progress, []), payload.bytes)
@@ -116,17 +116,17 @@ public final class BusRequest {
     callback?()
   }
 
-  /// The caller has taken parts.
+  /// The caller has consumed parts.
   func receivedCredit(_ credit: Credit, attempt: UInt16) {
     guard attempt == self.attempt else { return }
     window.receivedGrant(credit)
     moveLine()
   }
 
-  /// Notes that the running task asks something for the sake of the request it serves, if it serves one.
+  /// Notes that the running task makes a request on behalf of the one that it serves, if it serves one.
   ///
-  /// That request's credit goes back, so that there is room for what this worker is asked meanwhile: perhaps by the
-  /// very one that it now waits for.
+  /// The credit of the served request is returned, so that there is room for requests to this worker meanwhile. One of
+  /// them may come from the worker that this one waits for.
   static func beginNested() -> Bool {
     guard let current, current.isWanted else { return false }
     current.releaseCredit()
@@ -135,14 +135,14 @@ public final class BusRequest {
 
   // MARK: Room for parts
 
-  /// What a sender hears whose part nobody waits for.
+  /// The error for a sender when no caller waits for the part.
   static var unwanted: Refusal {
     Refusal(.cancelled, "nobody waits for this answer any more", outcome: .unknown)
   }
 
   private var isWanted: Bool { !isCancelled && !isAnswered }
 
-  /// Waits until one more part lies within the answer's window, after those who came before.
+  /// Waits until one more part fits into the answer's window, after the parts that came before.
   private func awaitWindow(byteCount: Int, on connection: BusConnection) async throws(Refusal) {
     if line.isEmpty, window.hasRoom {
       window.didSend(byteCount: byteCount)
@@ -158,7 +158,7 @@ public final class BusRequest {
     moveLine()
   }
 
-  /// Lets those who wait go as far as the window reaches. Their parts count as sent from here on.
+  /// Releases waiting senders until the window is full. From here on their parts count as sent.
   private func moveLine() {
     while let byteCount = line.firstByteCount, window.hasRoom {
       window.didSend(byteCount: byteCount)
@@ -206,12 +206,12 @@ public final class BusEvent {
   public let name: String
   /// The contents.
   public let payload: BusPayload
-  /// Who sent it.
+  /// The endpoint of the sender.
   public let source: Endpoint
-  /// 1 at the first delivery, more after a death; 0 when nobody keeps count.
+  /// 1 at the first delivery, higher after a death; 0 when deliveries are not counted.
   public let attempt: UInt16
-  /// Whether its sender waits for ``acknowledge()`` or ``reject(retryAfterMilliseconds:)``. Where neither was called
-  /// and nobody holds the event any longer, it is rejected for good.
+  /// Whether its sender waits for ``acknowledge()`` or ``reject(retryAfterMilliseconds:)``. If the event is released
+  /// and neither was called, it is rejected permanently.
   public let needsAck: Bool
 
   private let receipt: Receipt?
@@ -225,18 +225,18 @@ public final class BusEvent {
     receipt = needsAck ? Receipt(header, byteCount: bytes.count, on: connection) : nil
   }
 
-  /// The event is done with: it will not come again.
+  /// The event was handled: it will not be delivered again.
   public func acknowledge() { receipt?.settle(.ack) }
 
-  /// The event is not taken: it comes again after so many milliseconds, or never (0).
+  /// The event was not handled: it is delivered again after so many milliseconds, or never (0).
   public func reject(retryAfterMilliseconds: UInt32) {
     receipt?.settle(.nack, ttlMilliseconds: retryAfterMilliseconds)
   }
 }
 
 extension BusEvent {
-  /// What its sender waits for. An event that everybody lets go of without a word was taken by nobody: its sender hears
-  /// so, and the hub does not wait for this worker, which would have work in hand for ever and be ended as stuck.
+  /// The acknowledgement that the sender waits for. An event that is released without one was not handled. Its sender
+  /// then learns this, and the hub does not wait for this worker, which it would otherwise end as stuck.
   @EventLoopActor
   private final class Receipt {
     private weak var connection: BusConnection?

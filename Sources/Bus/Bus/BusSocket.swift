@@ -2,13 +2,13 @@ public import EventLoop
 public import Frames
 internal import Glibc
 
-/// Where the supervisor's socket is.
+/// The location of the supervisor's socket.
 public enum BusSocket {
-  /// The variables of the environment that say where, besides `ROOST_SOCKET`.
+  /// The environment variables that determine it, in addition to `ROOST_SOCKET`.
   public static let variables = ["XDG_RUNTIME_DIR", "XDG_STATE_HOME", "HOME"]
 
-  /// The places looked at, in order: `ROOST_SOCKET` alone if it is set; the run directory of an installed Roost, which
-  /// is in its state directory on a machine without `XDG_RUNTIME_DIR`; that of a checkout.
+  /// The paths to try, in order: only `ROOST_SOCKET` if it is set; otherwise the run directory of an installed Roost,
+  /// which is in its state directory on a machine without `XDG_RUNTIME_DIR`, and then that of a checkout.
   public static func candidates(environment: [String: String]) -> [String] {
     if let path = environment["ROOST_SOCKET"], !path.isEmpty { return [path] }
     var paths: [String] = []
@@ -22,14 +22,15 @@ public enum BusSocket {
     return paths
   }
 
-  /// Connects to the first place where a supervisor listens that may be trusted.
+  /// Connects to the first path where a trusted supervisor listens.
   ///
-  /// What a program says to it may be a passphrase, so who listens is asked of the kernel before a byte is sent: at a
-  /// place that nobody named it is our own user or root, and no place below the working directory is tried that others
-  /// have made. Whoever names a socket, by `path` or `ROOST_SOCKET`, has said whom to trust.
+  /// A program may send a passphrase to the supervisor, so the kernel is queried for the listener's user before a byte
+  /// is sent. At a default path the listener must be our own user or root, and paths below the working directory that
+  /// other users made are not tried. A caller that names a socket, by `path` or `ROOST_SOCKET`, has decided whom to
+  /// trust.
   ///
-  /// - Throws: a refusal `no-supervisor` that names every place tried and why it was not there; `no-access` when the
-  ///   kernel does not let this user at one of them.
+  /// - Throws: a refusal `no-supervisor` that names every path tried and why it failed; `no-access` when the kernel
+  ///   denies this user the socket at one of them.
   @EventLoopActor
   public static func connect(
     path: String?, environment: [String: String]
@@ -68,8 +69,8 @@ public enum BusSocket {
       outcome: .notStarted)
   }
 
-  /// Why a socket below the working directory is left alone: that may be a directory of anybody's, `/tmp` for one. Nil
-  /// for absolute paths, for what is our own, and for what is not there.
+  /// Why a socket below the working directory is not used: another user may own that directory, as with `/tmp`. Nil for
+  /// absolute paths, for paths of our own user, and for paths that do not exist.
   private static func complaint(aboutRelative path: String) -> String? {
     guard !path.hasPrefix("/") else { return nil }
     var step = ""
@@ -91,7 +92,7 @@ public enum BusSocket {
 extension RefusalCode {
   /// No supervisor listens on the socket.
   public static let noSupervisor: RefusalCode = "no-supervisor"
-  /// The kernel does not let this user at the supervisor's socket.
+  /// The kernel denies this user the supervisor's socket.
   public static let noAccess: RefusalCode = "no-access"
   /// The connection to the supervisor ended.
   public static let disconnected: RefusalCode = "disconnected"

@@ -2,8 +2,8 @@ internal import DequeModule
 
 /// Senders that wait for credit, first come first served.
 ///
-/// Whoever is released has its credit already, and sends when its task runs, which is a little later: until then the
-/// line does not count as empty, so nobody overtakes.
+/// A released sender already has its credit, and sends when its task runs, a little later. Until then the line does not
+/// count as empty, so no other sender overtakes it.
 struct SenderQueue {
   private struct Waiting {
     let byteCount: Int
@@ -13,23 +13,23 @@ struct SenderQueue {
   private var waiting = Deque<Waiting>()
   private var releasedCount = 0
 
-  /// Whether a sender that comes now is the next.
+  /// Whether a sender that comes now would be next.
   var isEmpty: Bool { waiting.isEmpty && releasedCount == 0 }
   /// Senders that wait.
   var count: Int { waiting.count }
-  /// The payload of the first one that waits, in bytes; nil when none does.
+  /// The payload size of the first waiting sender, in bytes; nil when none waits.
   var firstByteCount: Int? { waiting.first?.byteCount }
 
-  /// A sender joins. It is resumed with whether its turn came, and then calls ``didLeave()``.
+  /// A sender joins. It is resumed with true if its turn came, and then calls ``didLeave()``.
   mutating func append(byteCount: Int, owner: ObjectIdentifier? = nil, _ continuation: CheckedContinuation<Bool, Never>)
   {
     waiting.append(Waiting(byteCount: byteCount, owner: owner, continuation: continuation))
   }
 
-  /// The turn of the first one has come.
+  /// The first sender's turn has come.
   mutating func releaseFirst() { resume(waiting.removeFirst(), true) }
 
-  /// Sends away all who wait, or those of one owner.
+  /// Dismisses all waiting senders, or those of one owner.
   mutating func dismiss(ownedBy owner: ObjectIdentifier? = nil) {
     var leaving = Deque<Waiting>()
     swap(&leaving, &waiting)
@@ -38,7 +38,7 @@ struct SenderQueue {
     }
   }
 
-  /// A sender that was resumed runs now.
+  /// A resumed sender runs now.
   mutating func didLeave() { releasedCount -= 1 }
 
   private mutating func resume(_ sender: Waiting, _ hasTurn: Bool) {

@@ -1,4 +1,4 @@
-// Roost's own lines of the access table: the declarations in Methods/. A line may be added, never renumbered.
+// Roost's own lines of the access table, made from the declarations in Methods/. A line may be added, never renumbered.
 
 extension AccessTable {
   /// Roost's own lines.

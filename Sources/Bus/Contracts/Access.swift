@@ -1,17 +1,18 @@
-// Who may call what: the whole of it, in one table.
+// The access table: the one place that says which roles may call which methods.
 //
-// A line is a method or a topic: its number, its name, the role that serves (or publishes) it and the roles that may
-// call (or subscribe). The hub checks the table on header fields; payloads stay unread. What is not in the table does
-// not exist. Numbers are part of the protocol: a line may be added, never renumbered. 1–255 the supervisor, then 64 for
-// each role, from 0x4000 what workers of custom roles bring. Roost's own lines stand in Access+BuiltIn.swift.
+// A line is a method or a topic: its number, its name, the role that serves (or publishes) it, and the roles that may
+// call (or subscribe). The hub checks the table with header fields only and does not read payloads. A method that is
+// not in the table does not exist. Numbers are part of the protocol: a line may be added, never renumbered. Numbers
+// 1–255 belong to the supervisor, then 64 to each role; from 0x4000 on they belong to the methods of custom roles.
+// Roost's own lines are in Access+BuiltIn.swift.
 
 /// One line of the access table.
 public struct AccessEntry: Sendable, Hashable {
-  /// Whether it is asked for or listened to.
+  /// Method or topic.
   public enum Kind: Sendable, Hashable {
-    /// Answered by a member of the role.
+    /// A member of the role answers it.
     case method
-    /// Published by members of the role.
+    /// Members of the role publish it.
     case topic
   }
   /// The number in the header's `method`.
@@ -25,7 +26,7 @@ public struct AccessEntry: Sendable, Hashable {
   /// The roles that may call or subscribe.
   public let callers: RoleSet
 
-  /// Whether its payloads must not be written anywhere: keys, tokens and plaintext pass in them.
+  /// Whether its payloads must not be written anywhere, because they hold keys, tokens or plaintext.
   public var isSecret: Bool { name.hasPrefix("signer.") || name == SupervisorMethod.attach.name }
 
   /// A line of the table.
@@ -38,17 +39,17 @@ public struct AccessEntry: Sendable, Hashable {
   }
 }
 
-/// The access table: the built-in lines, and those that roles of `supervisor.conf` bring.
+/// The access table: the built-in lines, and the methods that roles of `supervisor.conf` register.
 public struct AccessTable: Sendable {
-  /// A role that `supervisor.conf` defines for people's own workers.
+  /// A role that `supervisor.conf` defines for a user's own workers.
   public struct CustomRole: Sendable, Hashable {
-    /// The role's name, which must not be a built-in one.
+    /// The role's name, which must not be that of a built-in role.
     public var name: String
-    /// Methods it may serve: full names, or `prefix.*`.
+    /// Methods that it may serve: full names, or `prefix.*`.
     public var serves: [String]
-    /// Methods and topics of others that it may call or subscribe to: full names, or `prefix.*`.
+    /// Methods and topics of other roles that it may call or subscribe to: full names, or `prefix.*`.
     public var mayCall: [String]
-    /// Roles that may call what it serves.
+    /// Roles that may call the methods that it serves.
     public var callableBy: [String]
 
     /// A custom role.
@@ -68,22 +69,21 @@ public struct AccessTable: Sendable {
 
   /// The first number given to methods of custom roles.
   public static let firstCustomNumber: UInt16 = 0x4000
-  /// Most methods that custom roles may bring.
+  /// The maximum number of methods that custom roles may register.
   public static let customMethodMaximum = 1_024
-  /// Longest name of a method that a custom role brings, in bytes. With the number of them it bounds the registry,
-  /// which must fit into the WELCOME of every peer.
+  /// The longest name of a method that a custom role registers, in bytes. Together with the maximum number of methods
+  /// it bounds the registry, which must fit into the WELCOME of every peer.
   public static let methodNameByteCountMaximum = 64
-  /// Most custom roles.
+  /// The maximum number of custom roles.
   public static let customRoleMaximum = 64
 
-  /// The built-in table with these custom roles; roles beyond the 64th are left out.
+  /// The built-in table with these custom roles; roles after the 64th are left out.
   public init(customRoles: [CustomRole] = []) {
     for role in Role.builtIn { rolesByName[role.name] = role }
     adopt(customRoles: customRoles)
   }
 
-  /// Takes over changed custom roles. Numbers that were given stay: a role that is gone keeps its number and may do
-  /// nothing.
+  /// Adopts changed custom roles. Assigned numbers stay: a role that was removed keeps its number, and may do nothing.
   public mutating func adopt(customRoles changed: [CustomRole]) {
     for number in customRoles.keys {
       customRoles[number]?.serves = []
@@ -114,7 +114,7 @@ public struct AccessTable: Sendable {
     return AccessEntry(number, name, servedBy: role, callers: callers)
   }
 
-  /// A built-in line with the custom roles that may call it added.
+  /// A built-in line, with the custom roles that may call it.
   private func widened(_ entry: AccessEntry) -> AccessEntry {
     var callers = Role.builtIn.filter { entry.callers.contains($0.number) }
     for (number, custom) in customRoles where AccessTable.matches(entry.name, custom.mayCall) {
@@ -130,8 +130,8 @@ public struct AccessTable: Sendable {
     numbersByName[entry.name] = entry.number
   }
 
-  /// Numbers are sparse (up to 1,023 built in, then from 0x4000): folded so that the table stays short and look-up is
-  /// one array access.
+  /// Numbers are sparse (up to 1,023 for built-in methods, then from 0x4000). They are folded, so that the table stays
+  /// short and a look-up is one array access.
   @inline(__always)
   private static func index(of number: UInt16) -> Int {
     number < 1_024 ? Int(number) : 1_024 + Int(number &- firstCustomNumber)
@@ -162,11 +162,11 @@ public struct AccessTable: Sendable {
     }
   }
 
-  /// Registers the methods a peer says it serves, all or none. Built-in ones must belong to its role; new ones need a
-  /// custom role whose `serves` allows them.
+  /// Registers the methods that a peer says it serves, all or none. Built-in methods must belong to its role; new ones
+  /// need a custom role whose `serves` allows them.
   ///
-  /// - Returns: the numbers the peer serves, and whether the table grew.
-  /// - Throws: ``ServeProblem`` naming the first method that is not allowed.
+  /// - Returns: the numbers that the peer serves, and whether the table grew.
+  /// - Throws: ``ServeProblem`` with the name of the first method that is not allowed.
   public mutating func register(
     methods: [String], of role: Role
   ) throws(ServeProblem) -> (numbers: [UInt16], grew: Bool) {
@@ -195,7 +195,7 @@ public struct AccessTable: Sendable {
     return numbers
   }
 
-  /// Whether a method that nobody has brought before may stand in the table.
+  /// Checks a method name that is not yet in the table.
   private func checkNew(_ name: String, of role: Role) throws(ServeProblem) {
     let longest = AccessTable.methodNameByteCountMaximum
     guard name.utf8.count <= longest else {
@@ -205,7 +205,7 @@ public struct AccessTable: Sendable {
     guard customRoles[role.number] != nil, mayServe(name, role) else {
       throw ServeProblem(method: name, role: role.name, reason: .notAllowed)
     }
-    // People type it, and every peer is told it.
+    // People type the name, and every peer receives it.
     guard name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
       throw ServeProblem(method: name, role: role.name, reason: .notPrintable)
     }
@@ -214,31 +214,31 @@ public struct AccessTable: Sendable {
     }
   }
 
-  /// A built-in role serves what the table says of it; a custom one what its own table allows now.
+  /// A built-in role serves what the table says; a custom role serves what its own configuration allows now.
   private func mayServe(_ name: String, _ role: Role) -> Bool {
     customRoles[role.number].map { AccessTable.matches(name, $0.serves) } ?? true
   }
 
-  /// A peer wants to serve what it may not.
+  /// A peer wants to serve a method that it may not serve.
   public struct ServeProblem: Error, Sendable, Equatable, CustomStringConvertible {
-    /// Why not.
+    /// Why it may not.
     public enum Reason: Sendable, Equatable {
-      /// Its role may not.
+      /// Its role does not allow it.
       case notAllowed
       /// The name has more than 64 bytes.
       case nameTooLong
-      /// The name has something else in it than printable ASCII without spaces.
+      /// The name contains bytes other than printable ASCII without spaces.
       case notPrintable
-      /// Custom roles have brought 1,024 methods since the supervisor started.
+      /// Custom roles have registered 1,024 methods since the supervisor started.
       case tableFull
     }
     /// The method's name.
     public let method: String
     /// The peer's role.
     public let role: String
-    /// Why not.
+    /// Why it may not.
     public let reason: Reason
-    /// A sentence.
+    /// The reason as a sentence.
     public var description: String {
       switch reason {
       case .notAllowed:

@@ -1,22 +1,22 @@
-/// A connector of `supervisor.conf` and its relays, as roostd tells the planner.
+/// A connector of `supervisor.conf` and its relays, as roostd describes it to the planner.
 ///
-/// A connector says itself which relays it has, and its own word counts while it is there. One that is held, stopped or
-/// stuck says nothing, and its relays are configured all the same: what is published is queued for them, and sent when
-/// it is back. So roostd puts this into the planner's settings, as ``entry``, a list:
+/// A connector that runs reports its relays itself, and its report counts. A connector that is held, stopped or stuck
+/// reports nothing, but its relays are configured all the same: publications for them are queued, and sent when the
+/// connector is back. Therefore roostd puts a list of these into the planner's settings, as ``entry``:
 /// `[{"name":"main","relays":["wss://relay.example"],"reads":true,"writes":true,"ephemeral":false}]`.
 public struct ConfiguredConnector: Codable, Hashable, Sendable {
   /// The worker's name.
   public var name: String
   /// The URLs of its relays, as they are written in `supervisor.conf`.
   public var relays: [String]
-  /// Whether observes are to be asked there.
+  /// Whether the planner opens subscriptions at these relays.
   public var reads: Bool
-  /// Whether events are to be published there.
+  /// Whether the planner publishes events to these relays.
   public var writes: Bool
-  /// Whether it dials relays that no group has.
+  /// Whether the connector dials relays that belong to no group.
   public var ephemeral: Bool
 
-  /// The entry of the settings.
+  /// The name of the entry in the settings.
   public static let entry = "connectors"
 
   /// A connector and its relays.

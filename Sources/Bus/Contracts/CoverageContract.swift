@@ -1,40 +1,41 @@
 public import Frames
 
-// What of which relay is here: `store.coverage` asks, and the topic `store.covered` tells when something is added.
+// Coverage: for which filters and relays everything is stored. `store.coverage` reads it; the topic `store.covered`
+// announces each addition.
 
-/// `store.coverage`: what is known of some filters. Parts are a ``CoveredFilter`` for each filter and relay of which
-/// something is known; the terminal answer is a ``StoreCount`` of them.
+/// `store.coverage`: the coverage of some filters. Each part is a ``CoveredFilter``, for each filter and relay with
+/// known coverage; the terminal answer is a ``StoreCount`` of the parts.
 public struct StoreCoverage: FilterArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example = #"{"filters":[{"kinds":[1]}],"relays":["wss://relay.example"]}"#
 
-  /// The filters; at most ``StoreObserve/filterMaximum``. Their times and limits do not count for intervals.
+  /// The filters; at most ``StoreObserve/filterMaximum``. Intervals ignore their times and limits.
   public var filters: [JSONValue]
-  /// Of these relays; of all when absent.
+  /// Only these relays; all relays when absent.
   public var relays: [String]?
 
-  /// A question.
+  /// A request.
   public init(filters: [JSONValue], relays: [String]? = nil) {
     self.filters = filters
     self.relays = relays
   }
 
-  /// Too many relays.
+  /// The list has too many relays.
   public var objection: String? { tooMany(relays) }
 }
 
-/// What is known of a filter at a relay.
+/// The coverage of a filter at a relay.
 public struct CoveredFilter: Codable, Sendable, Hashable {
-  /// A stretch of time of which nothing is missing that the relay had.
+  /// A span of time for which every event that the relay had is stored.
   public struct Interval: Codable, Sendable, Hashable {
-    /// The first second of creation.
+    /// The first second (of `created_at`).
     public var since: Int64
-    /// The last.
+    /// The last second.
     public var until: Int64
-    /// When the relay was asked, seconds since 1970.
+    /// When the relay was queried, seconds since 1970.
     public var checkedAt: Int64
 
-    /// A stretch of time.
+    /// A span of time.
     public init(since: Int64, until: Int64, checkedAt: Int64) {
       self.since = since
       self.until = until
@@ -42,16 +43,16 @@ public struct CoveredFilter: Codable, Sendable, Hashable {
     }
   }
 
-  /// Which of the filters asked about, from 0.
+  /// The index, from 0, of the filter in the request.
   public var filter: Int
   /// The relay's URL.
   public var relay: String
-  /// When the relay last sent all it had for this very filter, its times and limit included; seconds since 1970.
+  /// When the relay last sent all it had for exactly this filter, including its times and limit; seconds since 1970.
   public var fetchedAt: Int64?
-  /// The earliest first; they do not overlap.
+  /// In ascending order; they do not overlap.
   public var intervals: [Interval]
 
-  /// What is known of a filter at a relay.
+  /// The coverage of a filter at a relay.
   public init(filter: Int, relay: String, fetchedAt: Int64?, intervals: [Interval]) {
     self.filter = filter
     self.relay = relay
@@ -60,26 +61,27 @@ public struct CoveredFilter: Codable, Sendable, Hashable {
   }
 }
 
-/// An event of the topic `store.covered`: an end that a relay has sent, told when all before it is committed.
+/// An event of the topic `store.covered`: a relay has sent an end (of stored events or of a page), and all events
+/// before it are committed.
 ///
-/// It is a hint: while subscribers do not keep up, the oldest are left out, and all that they say can be asked for.
+/// It is a hint: while subscribers do not keep up, the oldest are dropped. `store.coverage` returns everything that
+/// they said.
 public struct CoverageAdded: Codable, Sendable, Hashable {
-  /// One more than the event before, from 1 in each life of the store; when some are missing here, ask
-  /// `store.coverage`.
+  /// One more than in the event before; 1 is the first of each life of the store. After a gap, call `store.coverage`.
   public var number: Int64
   /// The relay's URL.
   public var relay: String
-  /// The filter; absent when it is too long to be repeated.
+  /// The filter; absent when it is too long to repeat.
   public var filter: JSONValue?
-  /// The filter's name, SHA-256 of its canonical form: 64 hexadecimal digits.
+  /// The filter's key, SHA-256 of its canonical form: 64 hexadecimal digits.
   public var key: String
-  /// Whether the relay has sent all it had for it: else a page of it.
+  /// True after all that the relay had for the filter, false after a page of it.
   public var isStoredEnd: Bool
-  /// The first second of creation since which nothing is missing, if the end says so.
+  /// The first second (of `created_at`) of the span in which nothing is missing, if the end names a span.
   public var since: Int64?
-  /// The last.
+  /// The last second.
   public var until: Int64?
-  /// When the end came, seconds since 1970.
+  /// When the end arrived, seconds since 1970.
   public var at: Int64
 
   /// An end.

@@ -1,13 +1,13 @@
-// Messages that killed each worker they came to: `supervisor.dead-letters`, and the file of each.
+// Dead letters: messages that killed each worker that received them. `supervisor.dead-letters`, and the file of each.
 
 /// `supervisor.dead-letters`.
 public struct DeadLettersRequest: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example = #"{"action":"show","id":"…"}"#
 
   /// `list`, `show`, `retry` or `drop`.
   public var action: String
-  /// Which one, for all but `list`; `all` with `drop` takes every one.
+  /// The dead letter, for all actions but `list`; `drop` also takes `all`.
   public var id: String?
   /// A request.
   public init(action: String, id: String? = nil) {
@@ -18,12 +18,12 @@ public struct DeadLettersRequest: MethodArguments {
 
 /// The answer to ``DeadLettersRequest``.
 public struct DeadLettersResult: Codable, Sendable {
-  /// The letters asked for: all for `list` (their payloads may be left out), one for `show`;
-  /// those acted on for the others.
+  /// For `list` all dead letters (their payloads may be left out), for `show` one, for the other actions those that
+  /// they changed.
   public var letters: [DeadLetterRecord]
   /// What was done, for `retry` and `drop`.
   public var sentence: String?
-  /// For `retry`: the end of the worker's answer, as text if it is UTF-8, else base64.
+  /// For `retry`: the terminal answer of the worker, as text if it is UTF-8, else base64.
   public var answer: String?
   /// Whether ``answer`` is base64; absent = no.
   public var isAnswerBase64: Bool?
@@ -39,27 +39,27 @@ public struct DeadLettersResult: Codable, Sendable {
   }
 }
 
-/// A quarantined message as kept in its file and told to people.
+/// A dead letter as it is kept in its file and shown to people.
 public struct DeadLetterRecord: Codable, Sendable {
-  /// Its name among the dead letters.
+  /// Its id among the dead letters.
   public var id: String
-  /// When it was quarantined last; RFC 3339.
+  /// When it was last set aside; RFC 3339.
   public var time: String
-  /// The worker it was for.
+  /// The worker that it was sent to.
   public var worker: String
   /// The method, by name.
   public var method: String
-  /// Who sent it.
+  /// The caller that sent it.
   public var sender: String
-  /// How often it was delivered.
+  /// How many times it was delivered.
   public var deliveries: UInt16
   /// The trace number, in hexadecimal.
   public var trace: String
   /// Whether the payload is raw bytes.
   public var isRaw: Bool
-  /// The payload: text if it is UTF-8, else base64 (see `isBase64`). Left out where it is empty, as in a list.
+  /// The payload: text if it is UTF-8, else base64 (see `isBase64`). Left out when it is empty, and in a list.
   public var payload: String
-  /// Whether `payload` is base64. Left out with it.
+  /// Whether `payload` is base64. Left out when `payload` is.
   public var isBase64: Bool
 
   /// A record.
@@ -82,7 +82,7 @@ public struct DeadLetterRecord: Codable, Sendable {
     case id, time, worker, method, sender, deliveries, trace, isRaw, payload, isBase64
   }
 
-  /// Reads a record; without a payload it is an empty one.
+  /// Reads a record; a missing payload is read as an empty one.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     id = try fields.decode(String.self, forKey: .id)
@@ -97,7 +97,8 @@ public struct DeadLetterRecord: Codable, Sendable {
     isBase64 = try fields.decodeIfPresent(Bool.self, forKey: .isBase64) ?? false
   }
 
-  /// Writes the record; a list would look like one of empty messages if it held payloads that were left empty.
+  /// Writes the record. An empty payload is left out: in a list, payloads are omitted, and must not look like empty
+  /// messages.
   public func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encode(id, forKey: .id)

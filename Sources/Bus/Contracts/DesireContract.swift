@@ -1,42 +1,43 @@
 public import Frames
 
-// What the planner wants of relays, and what becomes of it.
+// The subscriptions that the planner wants at relays, and how each is doing.
 //
 //    outbox-planner ── relay.desire: snapshot, then differences ──▶ relay-connector ── REQ, CLOSE ──▶ relays
 //                   ◀─ relay.follow: what became of each ─────────                  ── store.ingest ─▶ event-store
 //
-// The planner follows each connector. Whenever that answer ends, because one of the two has died or the connector
-// drains, the planner follows anew; the first part says which wishes the connector has, and the planner sends what is
-// missing, or all of them. So there is one direction of requests, nothing is remembered by calls, and a connector that
-// comes back has its subscriptions again.
+// The planner follows each connector. When that answer ends, because one of the two died or because the connector
+// drains, the planner sends `relay.follow` again. The first part says which subscriptions the connector has, and the
+// planner sends what is missing, or all of them. So requests go in one direction only, no state depends on earlier
+// calls, and a connector that comes back gets its subscriptions again.
 
-/// `relay.desire`: REQs that are to stand from now on. The connector makes reality agree with them: it opens what is
-/// new, closes what is gone, and opens them again after each reconnection. Events go to the store. Answered with a
-/// ``RelayDesireResult``.
+/// `relay.desire`: REQs that the connector holds open from now on. The connector makes its subscriptions agree with
+/// them: it opens new ones, closes removed ones, and opens all of them again after each reconnection. Events go to the
+/// store. Answered with a ``RelayDesireResult``.
 ///
-/// Refused as `no-such-version` when `base` is not what the connector has: send all of it. As `bad-request`, and as a
-/// whole, when a filter or a URL is none; as `no-such-relay` when it does not dial one of the relays.
+/// Refused as `no-such-version` when `base` is not the version that the connector has; the planner then sends all of
+/// them. Refused as a whole as `bad-request` when a filter or a URL is invalid, and as `no-such-relay` when the
+/// connector does not dial one of the relays.
 public struct RelayDesire: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example =
     #"{"generation":1700000000,"version":2,"base":1,"changed":[{"key":"home","relay":"wss://relay.example","#
     + #""filters":[{"kinds":[1]}],"isLive":true}],"removed":[]}"#
 
-  /// The planner's life.
+  /// The generation of the planner.
   public var generation: Int64
-  /// The number of this state, above the one before.
+  /// The number of this state; higher than that of the state before.
   public var version: Int64
-  /// The state these are changes of; absent: `changed` is all that is wanted.
+  /// The version that these changes apply to; absent: `changed` is the complete state.
   public var base: Int64?
-  /// New ones, and those that are other than before, whole.
+  /// New and changed subscriptions, each complete.
   public var changed: [DesiredSubscription]
-  /// Keys of what is not wanted any more.
+  /// Keys of subscriptions that are no longer wanted.
   public var removed: [String]
 
-  /// Most wishes that a connector keeps.
+  /// The maximum number of subscriptions that a connector keeps.
   public static let requestMaximum = 4_096
 
-  /// Wishes.
+  /// A set of changes, or the complete state.
   public init(
     generation: Int64, version: Int64, base: Int64? = nil, changed: [DesiredSubscription] = [], removed: [String] = []
   ) {
@@ -47,7 +48,7 @@ public struct RelayDesire: MethodArguments {
     self.removed = removed
   }
 
-  /// A key of the wrong length, a filter list of the wrong length, or numbers that go backwards.
+  /// A key of the wrong length, a filter list of the wrong length, or a version that is not above its base.
   public var objection: String? {
     if let wrong = changed.first(where: { !(1...DesiredSubscription.keyByteCountMaximum).contains($0.key.utf8.count) })
     {
@@ -62,26 +63,26 @@ public struct RelayDesire: MethodArguments {
   }
 }
 
-/// One REQ that is to stand at one relay.
+/// One REQ that a relay is to hold open.
 public struct DesiredSubscription: Codable, Sendable, Hashable {
-  /// The planner's name for it, 1 to ``keyByteCountMaximum`` bytes, one of all relays. Other filters under the same key
-  /// are a new REQ.
+  /// The planner's key for it, 1 to ``keyByteCountMaximum`` bytes, unique over all relays. Other filters under the same
+  /// key are a new REQ.
   public var key: String
   /// The relay.
   public var relay: String
   /// NIP-01 filters.
   public var filters: [JSONValue]
-  /// Whether it stands after EOSE; else it is over then.
+  /// Whether it stays open after EOSE; otherwise it ends there.
   public var isLive: Bool
-  /// Who shows himself if the relay asks for it (NIP-42), 64 hexadecimal digits; nobody when absent.
+  /// The account that authenticates if the relay requires it (NIP-42), 64 hexadecimal digits. Absent: none.
   public var account: String?
-  /// The relay was named by other people: it is not dialled at a private address.
+  /// Whether the relay was named by someone else; it is then not dialled at a private address.
   public var isForeign: Bool?
 
-  /// Longest key.
+  /// The longest key, in bytes.
   public static let keyByteCountMaximum = 64
 
-  /// A wish.
+  /// A wanted subscription.
   public init(
     key: String, relay: String, filters: [JSONValue], isLive: Bool, account: String? = nil, isForeign: Bool
   ) {
@@ -94,29 +95,30 @@ public struct DesiredSubscription: Codable, Sendable, Hashable {
   }
 }
 
-/// The answer of `relay.desire`: the wishes are taken.
+/// The answer of `relay.desire`: the connector has adopted the subscriptions.
 public struct RelayDesireResult: Codable, Sendable, Hashable {
-  /// What the connector has now.
+  /// The version that the connector has now.
   public var version: Int64
 
   /// An answer.
   public init(version: Int64) { self.version = version }
 }
 
-/// `relay.follow`: what becomes of the wishes, and how the relays are, from now on until the caller cancels. Parts are
-/// ``RelayReport``s, the first of which is whole. Changes gather while the caller takes none.
+/// `relay.follow`: the state of the wanted subscriptions and of the relays, from now on until the caller cancels. Parts
+/// are ``RelayReport``s, the first of which is complete. While the caller takes no parts, changes are merged.
 public struct RelayReport: Codable, Sendable, Hashable {
-  /// All there is; else what has changed since the part before.
+  /// Whether the report is complete; otherwise it holds what changed since the part before.
   public var isWhole: Bool
-  /// The generation of the wishes that the connector has; absent before the first.
+  /// The planner's generation that the wanted subscriptions are from; absent before the first.
   public var generation: Int64?
   /// Their version.
   public var version: Int64?
-  /// Whether it dials relays that no group has (`ephemeral = true`); absent: as before, and in a whole part not.
+  /// Whether it dials relays that belong to no group (`ephemeral = true`). Absent: unchanged, and in a complete report
+  /// false.
   public var dialsOthers: Bool?
   /// Relays.
   public var relays: [RelayStates.Relay]
-  /// What became of the wishes.
+  /// States of the wanted subscriptions.
   public var requests: [RequestReport]
 
   /// A report.
@@ -133,30 +135,30 @@ public struct RelayReport: Codable, Sendable, Hashable {
   }
 }
 
-/// What became of one ``DesiredSubscription``.
+/// The state of one ``DesiredSubscription``.
 public struct RequestReport: Codable, Sendable, Hashable {
-  /// How far it is.
+  /// The state of a subscription.
   public enum State: String, Codable, Sendable, Hashable, CaseIterable {
-    /// The relay is not connected, or has as many subscriptions as it takes.
+    /// The relay is not connected, or has its maximum number of subscriptions.
     case waiting
-    /// Sent, and no EOSE yet.
+    /// The REQ was sent; no EOSE yet.
     case asked
-    /// EOSE came, and all events before it are committed.
+    /// EOSE arrived, and all events before it are committed.
     case stored
-    /// The relay has refused it and is not asked again on this connection; `reason` says why.
+    /// The relay refused it. The connector does not send it again on this connection; `reason` says why.
     case refused
   }
   /// Its key.
   public var key: String
   /// The relay.
   public var relay: String
-  /// How far it is.
+  /// Its state.
   public var state: State
-  /// Why it waits or was refused; of one that is asked, why its EOSE is not waited for any more.
+  /// Why it waits or was refused; with `asked`, why its EOSE is no longer expected.
   public var reason: String?
-  /// When EOSE came, seconds since 1970; with `stored`, and kept after a disconnection.
+  /// When EOSE arrived, seconds since 1970; present with `stored`, and kept after a disconnection.
   public var storedAt: Int64?
-  /// Events it has brought since it was wished.
+  /// Events received since the planner wanted it.
   public var events: UInt64
 
   /// A report.
@@ -173,7 +175,7 @@ public struct RequestReport: Codable, Sendable, Hashable {
 }
 
 extension RefusalCode {
-  /// The wishes are changes of a version that the connector does not have.
+  /// The changes apply to a version that the connector does not have.
   public static let noSuchVersion: RefusalCode = "no-such-version"
   /// The connector does not dial this relay.
   public static let noSuchRelay: RefusalCode = "no-such-relay"

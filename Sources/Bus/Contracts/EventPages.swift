@@ -1,48 +1,48 @@
-// A page: many events in one part of an answer, RAW. What `store.query` and `store.observe` send to whoever asks for
+// A page: many events in one part of an answer, RAW. `store.query` and `store.observe` send pages to callers that set
 // `pages`, so that a frame, its credit and its way through the hub are not paid for each event.
 //
 //    0  i64  seq: the event's place in the order of commits; 0 = ephemeral, it has none
 //    8  u32  byteCount
 //   12  u16  kind
 //   14  u16  0
-//   16       byteCount bytes: the event's own, compact JSON as they are kept
+//   16       byteCount bytes: the event itself, as compact JSON, as it is stored
 //
-// Record follows record to the end of the part. All numbers little-endian. The kind stands beside the bytes, where they
-// have it too, because whoever passes events on decides by it and reads nothing else.
+// Records follow each other to the end of the part. All numbers are little-endian. The kind is also in the event's
+// bytes; it is repeated in the header because a program that forwards events needs only the kind.
 //
-// A page is sent when the next event would make it longer than ``EventPage/byteTarget``, or when nothing more is at
-// hand at once: it never waits for company.
+// The store sends a page when the next event would make it longer than ``EventPage/byteTarget``, or when no further
+// event is available immediately: a page never waits for more events.
 
-/// The records of one page, read where they stand: a sequence, without a copy.
+/// Reads the records of one page in place, without a copy.
 public struct EventPage: Sendable {
   /// One event of a page.
   public struct Record: Sendable, Hashable {
-    /// Its place in the order of commits; nil for an ephemeral one, which is not kept.
+    /// Its place in the order of commits; nil for an ephemeral event, which is not stored.
     public let seq: Int64?
     /// Its kind.
     public let kind: UInt16
-    /// Where its bytes are in the page.
+    /// The range of its bytes in the page.
     public let bytes: Range<Int>
   }
 
   /// Why a page cannot be read.
   public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Where in the page, in bytes.
+    /// The offset in the page, in bytes.
     public let offset: Int
     /// What is wrong.
     public let reason: String
-    /// A sentence's end.
+    /// The end of a sentence.
     public var description: String { "the record at byte \(offset) of the page \(reason)" }
   }
 
-  /// Bytes of a record before its event.
+  /// The size of a record's header, in bytes.
   public static let headerByteCount = 16
-  /// Bytes that a page has at most, unless one event alone has more, or a frame has room for less.
+  /// The maximum number of bytes of a page, unless a single event has more, or a frame has room for less.
   public static let byteTarget = 64 << 10
 
   /// Reads all records of a page.
   ///
-  /// - Throws: at a record that ends before it should; a page is taken whole or not at all.
+  /// - Throws: at a truncated record; a page is read completely or not at all.
   public static func read(_ page: [UInt8]) throws(Problem) -> [Record] {
     var records: [Record] = []
     var offset = 0

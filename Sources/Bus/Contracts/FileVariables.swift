@@ -1,7 +1,7 @@
-/// Settings that name a file, and the variables by which a worker hears of it before its sandbox is made: the settings
-/// come later, and what the sandbox does not name cannot be read any more.
+/// Settings that name a file, and the environment variables that give a worker those paths before it builds its
+/// sandbox. The settings arrive later, and a file that the sandbox does not name can then no longer be read.
 public enum FileVariables {
-  /// The variable of each entry of the settings.
+  /// The variable for each entry of the settings.
   public static let names = [
     "caFile": "ROOST_CA_FILE", "certificateFile": "ROOST_CERTIFICATE_FILE", "keyFile": "ROOST_KEY_FILE",
     "keyRingFile": "ROOST_KEY_RING_FILE", "apnsKeyFile": "ROOST_APNS_KEY_FILE",

@@ -4,60 +4,60 @@
 //            subscription
 //    1  u8   3 × 0
 //    4  u32  relay: a number that a record of kind 3 earlier in this run gave a URL; 0 = no relay
-//    8  u32  subscription: the sender's own
+//    8  u32  subscription: the sender's own number
 //   12  u32  byteCount
 //   16  u64  received: nanoseconds since 1970
-//   24       byteCount bytes: the event as it came; the relay's URL; one filter as JSON; of an end nothing, or the
-//            times it is said of: i64 since, i64 until
+//   24       byteCount bytes: the event as it arrived; the relay's URL; one filter as JSON; for an end nothing, or the
+//            times it covers: i64 since, i64 until
 //
-// All numbers little-endian. A run says the names of its relays itself, so that it means the same after a death of the
-// store, and when the hub delivers it a second time. So it does with filters: a record of kind 4 for each filter of a
-// subscription, before the subscription's ends.
+// All numbers are little-endian. A run contains the names of its relays, so that it means the same after a crash of the
+// store, and when the hub delivers it a second time. It also contains filters: a record of kind 4 for each filter of a
+// subscription, before the ends of the subscription.
 //
-// An end says that all is here which the relay had for the filters: all of the subscription's events before it in this
-// run, and in runs that were answered before this one was sent. Whoever sends runs ahead puts an end into the run of
-// its events, or waits. With times it goes further: nothing is missing that was created between them. A relay that has
-// given as many events as it gives at most has not said so.
+// An end says that everything which the relay had for the filters is here: all events of the subscription before the
+// end in this run, and in runs that were answered before this run was sent. A sender that sends several runs without
+// waiting puts an end into the run of its events, or waits. An end with times says more: no event that was created
+// between them is missing. A relay that has sent the maximum number of events it gives has not said that.
 
 /// One record of a run.
 public struct IngestRecord: Sendable, Hashable {
-  /// What a record is.
+  /// The kind of a record.
   public enum Kind: UInt8, Sendable, Hashable {
-    /// An event, its bytes as they came.
+    /// An event, in the bytes that arrived.
     case event = 0
-    /// The relay has sent all that it has stored for a subscription.
+    /// The relay has sent all stored events of a subscription.
     case storedEnd = 1
     /// The relay has sent a page.
     case pageEnd = 2
-    /// The bytes are the URL that `relay` stands for from here to the end of the run.
+    /// The bytes are the URL of the relay with number `relay`, from here to the end of the run.
     case relayName = 3
     /// The bytes are one filter of `subscription` at `relay`, as JSON, from here to the end of the run.
     case subscriptionFilter = 4
   }
 
-  /// What it is.
+  /// Its kind.
   public let kind: Kind
   /// The relay's number in this run; 0 for none.
   public let relay: UInt32
   /// The sender's subscription.
   public let subscription: UInt32
-  /// When it came, nanoseconds since 1970.
+  /// When it arrived, nanoseconds since 1970.
   public let receivedNanoseconds: UInt64
-  /// Where its bytes are in the run.
+  /// The range of its bytes in the run.
   public let bytes: Range<Int>
 
-  /// Bytes of a record before its own.
+  /// The size of a record's header, in bytes.
   public static let headerByteCount = 24
-  /// Most records of one run.
+  /// The maximum number of records of one run.
   public static let countMaximum = 16_384
 
   /// Why a run cannot be read.
   public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Where in the run, in bytes.
+    /// The offset in the run, in bytes.
     public let offset: Int
     /// What is wrong.
     public let reason: String
-    /// A sentence's end.
+    /// The end of a sentence.
     public var description: String { "the record at byte \(offset) \(reason)" }
   }
 
@@ -88,9 +88,9 @@ public struct IngestRecord: Sendable, Hashable {
     return records
   }
 
-  /// The times that an end is said of; nil when it says none.
+  /// The times that an end covers; nil when it names none.
   ///
-  /// - Throws: when its bytes are no times.
+  /// - Throws: when its bytes are not a pair of times.
   public func times(in run: [UInt8]) throws(Problem) -> ClosedRange<Int64>? {
     guard !bytes.isEmpty else { return nil }
     let offset = bytes.lowerBound - Self.headerByteCount
@@ -103,7 +103,7 @@ public struct IngestRecord: Sendable, Hashable {
     return since...until
   }
 
-  /// The bytes of an end that is said of these times.
+  /// The bytes of an end that covers these times.
   public static func bytes(of times: ClosedRange<Int64>) -> [UInt8] {
     var bytes: [UInt8] = []
     LittleEndian.append(UInt64(bitPattern: times.lowerBound), 8, to: &bytes)

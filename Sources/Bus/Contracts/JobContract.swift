@@ -1,75 +1,75 @@
 public import Frames
 
-// The methods of role `dvm-tracker`, `job.*`: work that others do for money or for nothing (NIP-90).
+// The methods of role `dvm-tracker`, `job.*`: work that providers do for money or for free (NIP-90).
 //
 //    drafted ─▶ published ─▶ processing ─▶ delivered ─▶ settled
 //       │           │    ╲       │  ▲          │
 //       │           │     ▶ payment-required   │            failed, expired, cancelled: from anywhere before the end
 //     waiting (for the result of another job)
 //
-// A job is one wish of the caller's. It may need several requests: to one provider after another, or anew when nobody
-// has answered. Accepted means committed: from the answer of `job.submit` on, the job outlives the death of every
-// process, and its end is told with a reason.
+// A job is one order of the caller. It may need several requests: to one provider after another, or again when no
+// provider answered. Accepted means committed: after the answer of `job.submit`, the job survives the death of every
+// process, and its end is reported with a reason.
 
-/// How a job is doing.
+/// The state of a job.
 public struct Job: Codable, Sendable, Hashable {
-  /// How far it is.
+  /// The state of the job as a whole.
   public enum State: String, Codable, Sendable, Hashable, CaseIterable {
     /// It waits for the result of another job.
     case waiting
-    /// Committed; no request has reached a relay or the store here.
+    /// Committed; no request has reached a relay or this machine's store.
     case drafted
-    /// A request can be seen.
+    /// A relay or this machine's store has a request.
     case published
     /// A provider works on it.
     case processing
-    /// Nobody goes on before a payment.
+    /// No provider continues before a payment.
     case paymentRequired = "payment-required"
-    /// A result is there, and its provider wants to be paid.
+    /// A result has arrived, and its provider asks for payment.
     case delivered
-    /// A result is there, and nothing is open.
+    /// A result has arrived, and no payment is open.
     case settled
     /// It cannot be done; `reason` says why.
     case failed
     /// Something did not happen in time; `reason` says what.
     case expired
-    /// It was called off.
+    /// The caller cancelled it.
     case cancelled
 
-    /// Whether nothing will change any more by itself.
+    /// Whether the state is final and will not change.
     public var isFinal: Bool { [.settled, .failed, .expired, .cancelled].contains(self) }
   }
 
   /// 16 hexadecimal digits.
   public var id: String
-  /// The caller's name for it.
+  /// The caller's key for it.
   public var key: String
-  /// Whose it is, 64 hexadecimal digits.
+  /// The account that it belongs to, 64 hexadecimal digits.
   public var account: String
-  /// The name of that account at the signer; `dvm-tracker` is this machine's own, which has the jobs that nobody is
-  /// named for while no person has an account here. Absent while the signer has not told.
+  /// The name of that account at the signer. `dvm-tracker` is the tracker's own account: it owns jobs that name no
+  /// account, while the machine has no account of a person. Absent until the signer has answered.
   public var accountName: String?
   /// The kind of its requests.
   public var kind: UInt16
-  /// How far it is.
+  /// Its state.
   public var state: State
-  /// Why it is in this state, as a sentence's end.
+  /// Why it is in this state, as the end of a sentence.
   public var reason: String?
   /// When it was accepted, seconds since 1970.
   public var submittedAt: Int64
-  /// When it has ended, seconds since 1970.
+  /// When it ended, seconds since 1970.
   public var endedAt: Int64?
-  /// When the present phase ends by itself, seconds since 1970.
+  /// When the present phase times out, seconds since 1970.
   public var nextDeadlineAt: Int64?
-  /// Its requests, the first one first.
+  /// Its requests, in the order in which they were made.
   public var requests: [JobRequestState]
-  /// Providers that have answered or were named.
+  /// Providers that answered or were named.
   public var providers: [JobProviderState]
-  /// The result that is taken.
+  /// The result that was accepted.
   public var result: JobResultState?
-  /// Jobs here whose results it needs.
+  /// Jobs of this tracker whose results it needs.
   public var dependsOn: [String]
-  /// What was odd about what providers sent, with how often.
+  /// Unusual things in what providers sent, and how many times each.
   public var diagnostics: [String: Int]
 
   /// A job.
@@ -95,13 +95,13 @@ public struct Job: Codable, Sendable, Hashable {
 public struct JobRequestState: Codable, Sendable, Hashable {
   /// The event's id.
   public var event: String
-  /// Whom it addresses, 64 hexadecimal digits each; nobody: it is open to all.
+  /// The providers that it addresses, 64 hexadecimal digits each; empty: it is open to all.
   public var providers: [String]
-  /// Relays that have it, and relays that it is for; both 0 when it stays on this machine.
+  /// Relays that have it; 0 when the request stays on this machine.
   public var confirmedRelays: Int
-  /// Relays that it is for.
+  /// Relays that it is for; 0 when the request stays on this machine.
   public var relays: Int
-  /// Whether the store of this machine has it.
+  /// Whether this machine's store has it.
   public var isStored: Bool
 
   /// A request.
@@ -114,57 +114,57 @@ public struct JobRequestState: Codable, Sendable, Hashable {
   }
 }
 
-/// How a job is doing at one provider.
+/// The state of a job at one provider.
 public struct JobProviderState: Codable, Sendable, Hashable {
-  /// How far it is there.
+  /// How far the job is at the provider.
   public enum State: String, Codable, Sendable, Hashable, CaseIterable {
-    /// It was asked, and has said nothing.
+    /// The provider received the request and has not answered.
     case asked
-    /// It works on it.
+    /// The provider works on it.
     case processing
-    /// It has sent a part.
+    /// The provider has sent a part of the result.
     case partial
-    /// It wants to be paid before it goes on.
+    /// The provider wants to be paid before it continues.
     case paymentRequired = "payment-required"
-    /// It has sent a result.
+    /// The provider has sent a result.
     case delivered
-    /// It says that it cannot.
+    /// The provider says that it cannot do the job.
     case error
-    /// It has said nothing in time.
+    /// The provider did not answer in time.
     case silent
   }
   /// 64 hexadecimal digits.
   public var provider: String
-  /// How far it is there.
+  /// The state at this provider.
   public var state: State
-  /// Its own words.
+  /// The provider's own words.
   public var message: String?
-  /// What it wants, in millisatoshi.
+  /// The amount that it asks for, in millisatoshi.
   public var amount: Int64?
-  /// Its invoice, when that is in order. Absent where it shows none: then it is paid by a zap.
+  /// Its invoice, if that is valid. Absent when the provider gave none; the payment is then a zap.
   public var invoice: String?
-  /// Why it is not to be paid what it asks for, as a sentence's end.
+  /// Why the requested payment is not to be made, as the end of a sentence.
   public var invoiceProblem: String?
-  /// How the payment is; absent when nothing is asked for.
+  /// The state of the payment; absent when the provider asks for none.
   public var payment: PaymentState?
-  /// The zap by which it is paid, once that is approved.
+  /// The zap that pays it, once the payment is approved.
   public var zap: JobZapState?
   /// A part or sample of the result.
   public var partial: String?
-  /// When it has said something last, seconds since 1970.
+  /// When the provider last sent something, seconds since 1970.
   public var lastSignAt: Int64?
-  /// Results it has sent.
+  /// The number of results it has sent.
   public var results: Int
 
-  /// How a payment is.
+  /// The state of a payment.
   public enum PaymentState: String, Codable, Sendable, Hashable, CaseIterable {
-    /// It is asked for, and nobody has decided.
+    /// The provider asks for it, and the caller has not decided.
     case asked
-    /// It may be paid; the intent is on the disk.
+    /// It may be paid; the approval is on the disk.
     case approved
-    /// It is paid: the preimage was shown, or a receipt has come that proves it.
+    /// It is paid: the caller showed the preimage, or a receipt arrived that proves it.
     case paid
-    /// It is not to be paid.
+    /// It must not be paid.
     case denied
   }
 
@@ -176,20 +176,20 @@ public struct JobProviderState: Codable, Sendable, Hashable {
   }
 }
 
-/// A zap that a provider is paid by (NIP-57). The payer sends the request to the provider's wallet, which answers
-/// with an invoice; when that is paid, the wallet publishes a receipt.
+/// A zap that pays a provider (NIP-57). The payer sends the zap request to the provider's wallet, which answers with an
+/// invoice; when the invoice is paid, the wallet publishes a receipt.
 public struct JobZapState: Codable, Sendable, Hashable {
-  /// The event that is zapped, which asks for the payment.
+  /// The zapped event, which is the event that asks for the payment.
   public var target: String
-  /// What is paid, in millisatoshi.
+  /// The amount to pay, in millisatoshi.
   public var amount: Int64
-  /// The request (kind 9734), signed, as JSON: what the wallet is sent, to the byte. Absent until it is signed.
+  /// The signed zap request (kind 9734) as JSON: the exact bytes to send to the wallet. Absent until it is signed.
   public var request: String?
-  /// The page that the request is sent to, as the provider's profile has it: `lnurl1…`. Absent where it has none.
+  /// The page to send the request to, as the provider's profile names it: `lnurl1…`. Absent when the profile has none.
   public var lnurl: String?
-  /// The same as an address: `alice@example.com`.
+  /// The same page as an address: `alice@example.com`.
   public var address: String?
-  /// Receipts for the request that have come.
+  /// Receipts for the request that have arrived.
   public var receipts: [JobReceiptState]
 
   /// A zap.
@@ -200,20 +200,20 @@ public struct JobZapState: Codable, Sendable, Hashable {
   }
 }
 
-/// A receipt for a zap (kind 9735). It holds our request, and an invoice that was made for it, of its amount.
+/// A zap receipt (kind 9735). It holds our zap request, and an invoice for that request and its amount.
 public struct JobReceiptState: Codable, Sendable, Hashable {
-  /// By what a receipt proves a payment.
+  /// How a receipt proves a payment.
   public enum Proof: String, Codable, Sendable, Hashable, CaseIterable {
-    /// It shows the preimage of the invoice.
+    /// It contains the preimage of the invoice.
     case preimage
-    /// It is by the wallet that was named to `job.approve`.
+    /// Its author is the wallet that the caller named in `job.approve`.
     case wallet
   }
   /// The event's id.
   public var event: String
   /// Its author, 64 hexadecimal digits.
   public var author: String
-  /// By what it proves that the zap was paid. Absent: anybody may have written it, and it counts for nothing.
+  /// How it proves that the zap was paid. Absent: anyone may have written it, and it proves nothing.
   public var proof: Proof?
 
   /// A receipt.
@@ -228,13 +228,13 @@ public struct JobReceiptState: Codable, Sendable, Hashable {
 public struct JobResultState: Codable, Sendable, Hashable {
   /// The event's id.
   public var event: String
-  /// Who made it, 64 hexadecimal digits.
+  /// The provider that made it, 64 hexadecimal digits.
   public var provider: String
-  /// The result, in clear.
+  /// The result in plaintext.
   public var content: String
-  /// When it was made, as its provider says, seconds since 1970.
+  /// Its `created_at`: when the provider says that it made the result, seconds since 1970.
   public var createdAt: Int64
-  /// Whether the content is too long to be kept whole; the event has it. Absent: no.
+  /// Whether the content was cut because it is too long; the event has all of it. Absent: no.
   public var isCut: Bool?
 
   /// A result.
@@ -248,62 +248,62 @@ public struct JobResultState: Codable, Sendable, Hashable {
 
 /// `job.list`: jobs, the latest first. Parts are ``Job``s, the terminal answer a ``StoreCount``.
 public struct JobList: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example = #"{"states":["published","payment-required"],"limit":20}"#
 
-  /// In one of these states; in any when absent.
+  /// Only jobs in one of these states; all jobs when absent.
   public var states: [Job.State]?
-  /// Most jobs wanted, from 0.
+  /// The maximum number of jobs, from 0.
   public var limit: Int?
 
-  /// A question.
+  /// A request.
   public init(states: [Job.State]? = nil, limit: Int? = nil) {
     self.states = states
     self.limit = limit
   }
 
-  /// A limit from 0.
+  /// The limit is at least 0.
   public static var ranges: [FieldRange<Self>] { [FieldRange("limit") { $0.limit.map(Int64.init) }] }
 }
 
-/// `job.show`, `job.follow`, `job.cancel`, `job.approve`, `job.deny`: one job. Refused as `no-such-job` when it is not
-/// there, or ended so long ago that it is forgotten.
+/// `job.show`, `job.follow`, `job.cancel`, `job.approve`, `job.deny`: one job. Refused as `no-such-job` when the
+/// tracker has no such job, or has forgotten it because it ended long ago.
 ///
 /// - `job.show`: answered with the ``Job``.
-/// - `job.follow`: a ``Job`` at once and at each change, until its state is final or the caller cancels.
-/// - `job.cancel`: called off: a deletion (kind 5) goes where the requests went, and nothing is paid any more; answered
-///   with the ``Job``. Refused as `job-over` when it has ended otherwise.
-/// - `job.approve`: what a provider asks for may be paid; with `preimage`, it was paid elsewhere, and this is the
-///   proof, which is also taken when the job has ended. Answered with the ``Job``, whose invoice is to be paid. Where
-///   there is no invoice, or with `zap`, it is paid by a zap: the ``Job`` has its request as soon as that is signed.
-///   Said again it may name the `wallet` whose receipts are believed; a zap's proof is the `preimage` with the
-///   `invoice` that the wallet has made.
-/// - `job.deny`: it is not to be paid; the provider is not waited for any more.
+/// - `job.follow`: a ``Job`` immediately and at each change, until its state is final or the caller cancels.
+/// - `job.cancel`: ends the job. A deletion (kind 5) goes where the requests went, and nothing more is paid. Answered
+///   with the ``Job``. Refused as `job-over` when the job has already ended in another way.
+/// - `job.approve`: approves the payment that a provider asks for. With `preimage`, the payment was made elsewhere and
+///   this is the proof, which is also accepted after the job has ended. Answered with the ``Job``, which holds the
+///   invoice to pay. Without an invoice, or with `zap`, the payment is a zap: the ``Job`` holds the zap request as soon
+///   as that is signed. A repeated call may name the `wallet` whose receipts are believed; the proof of a zap is the
+///   `preimage` with the `invoice` that the wallet made.
+/// - `job.deny`: denies the payment; the tracker no longer waits for the provider.
 ///
-/// `job.approve` and `job.deny` are refused as `nothing-to-pay` when nobody asks for a payment, `provider-needed` when
-/// several do and none is named, `invoice-refused` when the invoice is not in order or beyond a bound, with the reason,
-/// and `no-relays` when it would be paid by a zap and nobody knows a relay for the receipt. What is refused changes
-/// nothing of the job.
+/// `job.approve` and `job.deny` are refused as `nothing-to-pay` when no provider asks for a payment, as
+/// `provider-needed` when several do and the caller names none, as `invoice-refused`, with the reason, when the invoice
+/// is invalid or above a bound, and as `no-relays` when the payment would be a zap and no relay for the receipt is
+/// known. A refused call does not change the job.
 public struct JobReference: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example =
     #"{"job":"0123456789abcdef","provider":"npub1…","preimage":"64 hexadecimal digits","zap":false,"#
     + #""wallet":"npub1…","invoice":"lnbc1…"}"#
 
-  /// What callers write for ``job``.
+  /// Names that callers write by mistake for ``job``.
   public static let misnomers = ["id": "job", "key": "job", "event": "job", "request": "job"]
 
   /// Its `id`, its `key`, or the id of one of its request events.
   public var job: String
-  /// The provider it is about.
+  /// The provider that the call is about.
   public var provider: String?
-  /// Proof of a payment, 64 hexadecimal digits.
+  /// The proof of a payment, 64 hexadecimal digits.
   public var preimage: String?
-  /// Whether it is paid by a zap though there is an invoice; no unless said.
+  /// Whether a zap is used although there is an invoice; default: no.
   public var zap: Bool?
-  /// Who writes the receipts of the provider's wallet: `nostrPubkey` of its lnurl page. It is then paid by a zap.
+  /// The author of the receipts of the provider's wallet: `nostrPubkey` of its lnurl page. The payment is then a zap.
   public var wallet: String?
-  /// The invoice that the provider's wallet has made for the zap's request; goes with `preimage`.
+  /// The invoice that the provider's wallet made for the zap request; only together with `preimage`.
   public var invoice: String?
 
   /// A job.
@@ -313,33 +313,33 @@ public struct JobReference: MethodArguments {
     self.preimage = preimage
   }
 
-  /// An invoice that proves nothing by itself.
+  /// An invoice without the preimage that would prove its payment.
   public var objection: String? {
     invoice != nil && preimage == nil ? "'invoice' goes with 'preimage', which proves that it was paid" : nil
   }
 }
 
-/// `job.providers`: who serves kinds of jobs, as announced (NIP-89), and what this machine knows of them. Parts are
-/// ``JobProvider``s, the terminal answer a ``StoreCount``.
+/// `job.providers`: the providers that announced that they serve kinds of jobs (NIP-89), and what this machine knows of
+/// them. Parts are ``JobProvider``s, the terminal answer a ``StoreCount``.
 public struct JobProviders: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example = #"{"kind":5302,"fetches":true,"limit":20}"#
 
-  /// Those that serve this kind of request; all when absent.
+  /// Only providers that serve this kind of request; all when absent.
   public var kind: UInt16?
-  /// Whether relays are asked as well; only the store unless said.
+  /// Whether relays are queried too; default: only the store.
   public var fetches: Bool?
-  /// Most providers wanted, from 0.
+  /// The maximum number of providers, from 0.
   public var limit: Int?
 
-  /// A question.
+  /// A request.
   public init(kind: UInt16? = nil, fetches: Bool? = nil, limit: Int? = nil) {
     self.kind = kind
     self.fetches = fetches
     self.limit = limit
   }
 
-  /// A limit from 0.
+  /// The limit is at least 0.
   public static var ranges: [FieldRange<Self>] { [FieldRange("limit") { $0.limit.map(Int64.init) }] }
 }
 
@@ -347,31 +347,31 @@ public struct JobProviders: MethodArguments {
 public struct JobProvider: Codable, Sendable, Hashable {
   /// 64 hexadecimal digits.
   public var provider: String
-  /// As announced.
+  /// Its name, as announced.
   public var name: String?
-  /// As announced.
+  /// Its description, as announced.
   public var about: String?
-  /// Kinds of requests that it serves, as announced; of the provider of this machine, as it says itself.
+  /// Kinds of requests that it serves, as announced; for this machine's own provider, as that worker reports.
   public var kinds: [UInt16]
-  /// Whether it is the provider of this machine. Absent: no.
+  /// Whether it is this machine's own provider. Absent: no.
   public var isHere: Bool?
-  /// When it has announced itself last, seconds since 1970.
+  /// When it last announced itself, seconds since 1970.
   public var announcedAt: Int64?
   /// Requests that this machine has addressed to it.
   public var asked: Int
-  /// Those that it has answered with a result.
+  /// The number of these that it answered with a result.
   public var answered: Int
-  /// Half of its results came faster, in milliseconds.
+  /// The median time to its results, in milliseconds.
   public var medianMilliseconds: Int64?
-  /// Its results that were not paid.
+  /// Results of it that were not paid.
   public var unpaid: Int
-  /// Payments for which no result came.
+  /// Payments to it for which no result arrived.
   public var undelivered: Int
-  /// Jobs in which it asked for money by a bill that nobody could approve: no invoice, or one of another amount or
-  /// network than it said.
+  /// Jobs in which it asked for a payment that could not be approved: without an invoice, or with an invoice for
+  /// another amount or network than it stated.
   public var contradictions: Int
 
-  /// A provider of whom nothing is known.
+  /// A provider without any history.
   public init(provider: String, kinds: [UInt16] = []) {
     self.provider = provider
     self.kinds = kinds
@@ -383,14 +383,14 @@ public struct JobProvider: Codable, Sendable, Hashable {
   }
 }
 
-/// Several payments.
+/// A number of payments and their sum.
 public struct JobPayments: Codable, Sendable, Hashable {
-  /// How many.
+  /// The number of payments.
   public var count: UInt64
-  /// Millisatoshi together, as far as they have said.
+  /// The sum in millisatoshi; a payment without a stated amount adds nothing.
   public var amount: Int64
 
-  /// So many.
+  /// A number of payments and their sum.
   public init(count: UInt64 = 0, amount: Int64 = 0) {
     self.count = count
     self.amount = amount
@@ -401,40 +401,40 @@ public struct JobPayments: Codable, Sendable, Hashable {
 public struct TrackingStatus: Codable, Sendable, Hashable {
   /// Jobs by state.
   public var jobs: [String: Int] = [:]
-  /// Up to this seq the store's events were looked at.
+  /// The seq up to which the tracker has read the store's events.
   public var seq: Int64 = 0
-  /// Events that were answers to open jobs, since the start.
+  /// Events that answered open jobs, since the start.
   public var answers: UInt64 = 0
-  /// Results among them that count, since the start.
+  /// The number of these that were results that count, since the start.
   public var results: UInt64 = 0
-  /// What was odd about answers, and why they do not count, by word, with how often since the start.
+  /// Unusual things in answers, and reasons why answers do not count: a word, and how many times since the start.
   public var diagnostics: [String: UInt64] = [:]
-  /// Payments by the state that they have come to since the start (``JobProviderState/PaymentState``).
+  /// Payments by the state that they reached since the start (``JobProviderState/PaymentState``).
   public var payments: [String: JobPayments] = [:]
-  /// Payments that are asked for now, and that nobody has decided about.
+  /// Payments that providers ask for now, and about which the caller has not decided.
   public var openPayments = JobPayments()
-  /// Payments of open jobs that are approved, and of which nobody has shown that they are paid.
+  /// Approved payments of open jobs that are not yet proven to be paid.
   public var unpaid = JobPayments()
-  /// Open jobs that are for relays, and of which no relay has a request: none is known for it.
+  /// Open jobs meant for relays whose requests no relay has, because no relay is known for them.
   public var unseen = 0
   /// Millisatoshi approved in the last 24 hours.
   public var approvedToday: Int64 = 0
-  /// Why nothing can be accepted at present, if so.
+  /// Why no job can be accepted at present; absent when jobs can be accepted.
   public var fault: String?
 
-  /// Nothing yet.
+  /// All counts are 0.
   public init() {}
 }
 
 extension RefusalCode {
   /// No job of this id, key or event.
   public static let noSuchJob: RefusalCode = "no-such-job"
-  /// The job has ended, and cannot be called off.
+  /// The job has ended and cannot be cancelled.
   public static let jobOver: RefusalCode = "job-over"
-  /// Nobody asks for a payment.
+  /// No provider asks for a payment.
   public static let nothingToPay: RefusalCode = "nothing-to-pay"
-  /// Several providers ask for a payment; one is to be named.
+  /// Several providers ask for a payment; the caller must name one.
   public static let providerNeeded: RefusalCode = "provider-needed"
-  /// The invoice is not in order, or beyond a bound.
+  /// The invoice is invalid or above a bound.
   public static let invoiceRefused: RefusalCode = "invoice-refused"
 }

@@ -1,119 +1,121 @@
-// What a caller of `job.submit` says of a job. How the job then does stands in JobContract.swift.
+// What a caller of `job.submit` says about a job. JobContract.swift describes how the job is then doing.
 
-/// `job.submit`: a job for data vending machines. Answered with a ``Job`` when it is committed; the same `key` again
-/// gives the same job and asks nobody twice.
+/// `job.submit`: a job for data vending machines. Answered with a ``Job`` when it is committed; a repeated call with
+/// the same `key` returns the same job and sends no second request.
 ///
 /// Refused: `bad-request` for what NIP-90 does not allow, and for a secret key in it; `no-such-account`; `no-such-job`
-/// when an input names one that is not there; `full` when too many are open; `disk-full`.
+/// when an input names an unknown job; `full` when too many jobs are open; `disk-full`.
 public struct JobSubmit: MethodArguments, Hashable {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example =
     #"{"key":"my-17","account":"alice","kind":5302,"inputs":[{"data":"nostr","type":"text","relay":"","marker":""}],"#
     + #""params":[["search","nostr"]],"output":"text/plain","bid":10000,"providers":["npub1…"],"turns":"all","#
     + #""retries":1,"topics":["bitcoin"],"relays":["wss://relay.example"],"encryption":"none","reach":"auto","#
     + #""payment":{"mode":"ask","jobMaximum":10000},"deadlines":{"answer":120},"choice":{"window":0},"allowSecrets":false}"#
 
-  /// The caller's own name for it, 1 to ``keyByteCountMaximum`` bytes; made unless given.
+  /// The caller's own key for it, 1 to ``keyByteCountMaximum`` bytes; the tracker makes one when absent.
   public var key: String?
-  /// Whose job it is; unless said the only account of a person. While there is none it is the tracker's own, and from
-  /// the first one on that one: which it was stands in ``Job/accountName``.
+  /// The account that the job belongs to. Default: the only account of a person, or the tracker's own account while no
+  /// person has one. ``Job/accountName`` says which it is.
   public var account: String?
   /// 5000 … 5999.
   public var kind: UInt16
-  /// What is to be worked on, ``inputMaximum`` at most.
+  /// The inputs, at most ``inputMaximum``.
   public var inputs: [JobInputArgument]?
-  /// Names, each with its values: `["lang","es"]`; ``parameterMaximum`` at most.
+  /// Parameters: a name and its values, such as `["lang","es"]`; at most ``parameterMaximum``.
   public var params: [[String]]?
-  /// The MIME type wanted of the result.
+  /// The wanted MIME type of the result.
   public var output: String?
-  /// Most to be paid, in millisatoshi.
+  /// The highest price, in millisatoshi.
   public var bid: Int64?
-  /// Who is asked: `npub` or 64 hexadecimal digits each, ``providerMaximum`` at most. Without any, whoever likes.
+  /// The providers to ask: `npub` or 64 hexadecimal digits each, at most ``providerMaximum``. Without any, every
+  /// provider may answer.
   public var providers: [String]?
-  /// Whether the providers are asked all at once, or one after another; all unless said, and one after another when it
-  /// is encrypted.
+  /// Whether all providers get the request together, or one after another. Default: together, but one after another
+  /// when the request is encrypted.
   public var turns: Turns?
-  /// How often a provider that has fallen silent gets a new request before the next one is asked, or the job ends; 0 to
-  /// ``retryMaximum``, 0 unless said. An answer to an earlier request counts all the same.
+  /// How many new requests a provider that stopped answering gets before the next provider is asked or the job ends; 0
+  /// to ``retryMaximum``, default 0. An answer to an earlier request still counts.
   public var retries: Int?
-  /// Words by which providers find it (`t`).
+  /// Topics by which providers find it (`t` tags).
   public var topics: [String]?
-  /// Where the answers are to be published; as planned unless said.
+  /// Relays where providers are to publish their answers; the planner chooses them when absent.
   public var relays: [String]?
-  /// How inputs and parameters are kept from others; not at all unless said. It needs ``providers``, unless the
-  /// provider of this machine does it.
+  /// How inputs and parameters are encrypted; default: not at all. Needs ``providers``, unless this machine's own
+  /// provider does the job.
   public var encryption: Encryption?
-  /// How far the request goes.
+  /// How far the request is sent.
   public var reach: Reach?
   /// What may be paid.
   public var payment: Payment?
-  /// How long each phase may last.
+  /// How long each phase may take.
   public var deadlines: JobDeadlines?
-  /// Which of several answers is taken.
+  /// Which of several answers is accepted.
   public var choice: Choice?
-  /// Whether a secret key (`nsec1…`, `ncryptsec1…`) may stand in it; no unless said: providers read it.
+  /// Whether it may contain a secret key (`nsec1…`, `ncryptsec1…`); default: no, because providers read it.
   public var allowSecrets: Bool?
 
-  /// Longest key.
+  /// The longest key, in bytes.
   public static let keyByteCountMaximum = 128
-  /// Most inputs.
+  /// The maximum number of inputs.
   public static let inputMaximum = 64
-  /// Most parameters.
+  /// The maximum number of parameters.
   public static let parameterMaximum = 64
-  /// Most providers.
+  /// The maximum number of providers.
   public static let providerMaximum = 32
 
-  /// Most new requests to one provider.
+  /// The maximum number of new requests to one provider.
   public static let retryMaximum = 10
 
-  /// In which order providers are asked.
+  /// The order in which providers are asked.
   public enum Turns: String, Codable, Sendable, Hashable, CaseIterable {
     /// One request to all of them.
     case all
-    /// A request to the next one when one has failed or said nothing in time.
+    /// A request to the next provider when one has failed or did not answer in time.
     case oneByOne = "one-by-one"
   }
   /// How inputs and parameters are encrypted.
   public enum Encryption: String, Codable, Sendable, Hashable, CaseIterable {
-    /// Everybody may read them.
+    /// Not encrypted: everyone can read them.
     case none
-    /// As NIP-90 says.
+    /// NIP-04, as NIP-90 says.
     case nip04
-    /// For providers that announce it.
+    /// NIP-44, for providers that announce it.
     case nip44
-    /// NIP-44 when the provider has announced that, else NIP-04.
+    /// NIP-44 when the provider has announced it, else NIP-04.
     case auto
   }
-  /// How far a request goes.
+  /// How far a request is sent.
   public enum Reach: String, Codable, Sendable, Hashable, CaseIterable {
-    /// Into the store of this machine only, when the provider here serves this kind, nobody else is named, and no
-    /// relays are: it is for that provider then. Else to relays.
+    /// `local`, for this machine's own provider, when it serves this kind and the caller names no other provider and no
+    /// relays; otherwise `relays`.
     case auto
-    /// Into the store of this machine only: to whoever is named, else to the provider here when it serves this kind,
-    /// else to whatever client of the local relay likes.
+    /// Only into this machine's store: for the named providers, else for this machine's own provider if it serves this
+    /// kind, else for any client of the local relay.
     case local
     /// To relays.
     case relays
   }
   /// What may be paid.
   public struct Payment: Codable, Sendable, Hashable {
-    /// Who decides.
+    /// What decides about a payment.
     public enum Mode: String, Codable, Sendable, Hashable, CaseIterable {
       /// The caller, by `job.approve` and `job.deny`.
       case ask
-      /// Nothing is paid; who wants money is not waited for.
+      /// Nothing is paid; the tracker does not wait for a provider that wants money.
       case never
-      /// What is within the bounds is approved at once: of providers that were named, of one whose result is taken, and
-      /// where offers are collected (``Choice/window``) of anybody; else the caller decides.
+      /// The tracker approves a payment within the bounds at once: for providers that were named, for the provider
+      /// whose result is accepted, and, where offers are collected (``Choice/window``), for any provider. The caller
+      /// decides about all others.
       case auto
     }
-    /// Who decides; the caller unless said.
+    /// What decides about a payment; default: the caller.
     public var mode: Mode?
-    /// Most millisatoshi for this job; its bid unless said.
+    /// The maximum for this job, in millisatoshi; default: its bid.
     public var jobMaximum: Int64?
-    /// Most millisatoshi in 24 hours, all jobs together; as configured unless said, and never more than that.
+    /// The maximum in 24 hours for all jobs together, in millisatoshi; default and upper bound: the configured one.
     public var dayMaximum: Int64?
-    /// Most millisatoshi for one provider in 24 hours; as configured unless said, and never more than that.
+    /// The maximum in 24 hours for one provider, in millisatoshi; default and upper bound: the configured one.
     public var providerMaximum: Int64?
 
     /// What may be paid.
@@ -124,15 +126,15 @@ public struct JobSubmit: MethodArguments, Hashable {
       self.providerMaximum = providerMaximum
     }
   }
-  /// Which of several answers is taken.
+  /// Which of several answers is accepted.
   public struct Choice: Codable, Sendable, Hashable {
-    /// Seconds for which offers are collected before one is approved, ``JobDeadlines/maximum`` at most; 0 unless said:
-    /// the first one counts.
+    /// How many seconds offers are collected before one is approved, at most ``JobDeadlines/maximum``; default 0: the
+    /// first offer counts.
     public var window: Int64?
-    /// How many providers must have given the same result, ``providerMaximum`` at most; 1 unless said.
+    /// How many providers must have sent the same result, at most ``providerMaximum``; default 1.
     public var agreement: Int?
 
-    /// Which one is taken.
+    /// A rule for the choice.
     public init(window: Int64? = nil, agreement: Int? = nil) {
       self.window = window
       self.agreement = agreement
@@ -142,7 +144,7 @@ public struct JobSubmit: MethodArguments, Hashable {
   /// A job of a kind.
   public init(kind: UInt16) { self.kind = kind }
 
-  /// Amounts, and a window, from 0.
+  /// Amounts and the window are at least 0.
   public static var ranges: [FieldRange<Self>] {
     [
       FieldRange("bid", \.bid), FieldRange("payment.jobMaximum", { $0.payment?.jobMaximum }),
@@ -152,7 +154,7 @@ public struct JobSubmit: MethodArguments, Hashable {
     ]
   }
 
-  /// What NIP-90 does not allow, or is too much.
+  /// What NIP-90 does not allow, or exceeds a maximum.
   public var objection: String? {
     if !(5_000...5_999).contains(kind) { return "'kind' is \(kind); requests for jobs are 5000 to 5999" }
     if let key, !(1...Self.keyByteCountMaximum).contains(key.utf8.count) {
@@ -187,14 +189,14 @@ public struct JobSubmit: MethodArguments, Hashable {
 
 /// One input of a ``JobSubmit``.
 public struct JobInputArgument: Codable, Sendable, Hashable {
-  /// A URL, an event's id, a job, or the text itself.
+  /// A URL, the id of an event, a job, or the text itself.
   public var data: String
-  /// `url`, `event`, `job` or `text`. Of `job` the data is the `id` or `key` of a job here, whose result is then waited
-  /// for, or the id of anybody's request event.
+  /// `url`, `event`, `job` or `text`. With `job`, the data is the `id` or `key` of a job of this tracker, which then
+  /// waits for that job's result, or the id of any other request event.
   public var type: String
-  /// Where the event or job was published.
+  /// The relay where the event or job was published.
   public var relay: String?
-  /// What it is for.
+  /// What the input is for.
   public var marker: String?
 
   /// An input.
@@ -206,28 +208,28 @@ public struct JobInputArgument: Codable, Sendable, Hashable {
   }
 }
 
-/// Seconds that each phase of a job may last; as configured where nothing is said. What follows stands at each.
+/// The seconds that each phase of a job may take; the configured value when absent. Each says what happens then.
 public struct JobDeadlines: Codable, Sendable, Hashable {
-  /// Until a relay has a request, or the store here one that stays here. Then: expired.
+  /// Until a relay has a request, or this machine's store for a request that stays here. Then: expired.
   public var publish: Int64?
-  /// From there to the first sign of a provider. Then: a new request, the next provider, or expired.
+  /// From there to the first answer of a provider. Then: a new request, the next provider, or expired.
   public var answer: Int64?
-  /// From a provider's last sign to its result. Then: a new request, the next provider, or expired.
+  /// From a provider's last answer to its result. Then: a new request, the next provider, or expired.
   public var result: Int64?
-  /// For a decision about a payment that is asked for. Then: as denied.
+  /// For a decision about a requested payment. Then: as denied.
   public var decision: Int64?
-  /// From a payment to the result. Then: expired, paid and undelivered.
+  /// From a payment to the result. Then: expired, paid and not delivered.
   public var delivery: Int64?
-  /// For all of it.
+  /// For the whole job.
   public var total: Int64?
 
-  /// Longest of any, in seconds.
+  /// The maximum of each, in seconds.
   public static let maximum: Int64 = 30 * 86_400
 
-  /// As configured.
+  /// The configured values.
   public init() {}
 
-  /// One that is no time.
+  /// A deadline out of its bounds.
   var objection: String? {
     let named = [
       ("publish", publish), ("answer", answer), ("result", result), ("decision", decision), ("delivery", delivery),

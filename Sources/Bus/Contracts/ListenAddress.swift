@@ -1,28 +1,28 @@
 public import Addresses
 
-// Where a server of this house listens, and how it is told that an address leads back to it.
+// Where a server of this Roost listens, and how other workers recognise that an address leads back to it.
 //
-// A relay-connector that dialled this Roost's own local relay would bring every event back to the store that has just
-// given it out, publish to itself, and ask itself what it asks the network. No event is lost by that, but the work
-// never ends. So roostd tells those who dial where its local relays listen, and they leave such addresses alone:
-// before dialling, by what the URL says; and once connected, by where the connection has led, because a name says
-// nothing until it is looked up.
+// A connector that dialled this Roost's own local relay would send every event back to the store that just sent it,
+// would publish to itself, and would send itself the requests that it sends to the network. No event is lost by that,
+// but the work never ends. So roostd tells the workers that dial where its local relays listen, and they do not use
+// such addresses. They check twice: before dialling, what the URL says; once connected, where the connection has led,
+// because a name says nothing until it is resolved.
 
-/// An address and a port at which a server listens, as it is written: `127.0.0.1:4869`, `[::1]:4869`.
+/// An address and a port at which a server listens, as text: `127.0.0.1:4869`, `[::1]:4869`.
 ///
-/// A value of its text: names are not looked up.
+/// It is a value of its text: names are not resolved.
 public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
-  /// The address; one of IPv4 also where it was written as IPv6 carries it (`[::ffff:127.0.0.1]`).
+  /// The address. An IPv4 address that was written as an IPv6 address (`[::ffff:127.0.0.1]`) is stored as IPv4.
   public let host: IPAddress
   /// 1 to 65,535.
   public let port: UInt16
 
-  /// What an address looks like, for complaints.
+  /// The form of an address, for error messages.
   public static let form = "an address and a port such as \"127.0.0.1:4869\" or \"[::1]:4869\""
 
   /// Reads an address.
   ///
-  /// - Throws: what is wrong with it, a sentence that quotes it.
+  /// - Throws: a sentence that says what is wrong and quotes the text.
   public init(_ text: String) throws(ListenAddressFault) {
     guard let colon = text.lastIndex(of: ":") else { throw ListenAddressFault("\"\(text)\" is not \(Self.form)") }
     var name = text[..<colon]
@@ -45,20 +45,21 @@ public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
     self.port = port
   }
 
-  /// Whether only programs of this machine reach it: 127.0.0.0/8, ::1.
+  /// Whether only programs on this machine can reach it: 127.0.0.0/8, ::1.
   public var isLoopback: Bool { host.scope == .loopback }
 
-  /// Whether two servers cannot listen at both: the same port, and the same address or one that stands for it.
+  /// Whether two servers cannot listen at both: the same port, and either the same address or an unspecified address
+  /// that includes the other.
   public func overlaps(_ other: ListenAddress) -> Bool {
     guard port == other.port else { return false }
     return host == other.host || host.standsFor(other.host) || other.host.standsFor(host)
   }
 
-  /// The address as it is written.
+  /// The address as text.
   public var description: String { host.isVersion6 ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
 
-/// Why a text is no ``ListenAddress``.
+/// Why a text is not a ``ListenAddress``.
 public struct ListenAddressFault: Error, Hashable, Sendable, CustomStringConvertible {
   /// The sentence.
   public let description: String
@@ -67,6 +68,6 @@ public struct ListenAddressFault: Error, Hashable, Sendable, CustomStringConvert
 }
 
 extension IPAddress {
-  /// Whether a server that listens here takes connections to `other` too. `::` is for IPv6 alone (`StreamListener`).
+  /// Whether a server that listens here also accepts connections to `other`. `::` means IPv6 only (`StreamListener`).
   fileprivate func standsFor(_ other: IPAddress) -> Bool { isUnspecified && isVersion6 == other.isVersion6 }
 }

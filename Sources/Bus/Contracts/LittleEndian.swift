@@ -1,6 +1,6 @@
-/// Numbers of the layouts of this module.
+/// Little-endian numbers in the layouts of this module.
 enum LittleEndian {
-  /// The number of `count` bytes at `start`.
+  /// Reads the number in `count` bytes from `start`.
   @inline(__always)
   static func number(_ bytes: [UInt8], _ start: Int, _ count: Int) -> UInt64 {
     var number: UInt64 = 0
@@ -8,7 +8,7 @@ enum LittleEndian {
     return number
   }
 
-  /// Adds the lowest `count` bytes of a number.
+  /// Appends the lowest `count` bytes of a number.
   @inline(__always)
   static func append(_ number: UInt64, _ count: Int, to bytes: inout [UInt8]) {
     withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0.prefix(count)) }

@@ -1,95 +1,94 @@
-// The methods of role `local-relay`, `local.*`: who is connected, and which pages of browsers may come in.
+// The methods of role `local-relay`, `local.*`: its connections, and the origins whose web pages it admits.
 
-/// The answer of `local.status`. Counters begin with the process.
+/// The answer of `local.status`. Counters start at 0 with the process.
 public struct LocalRelayStatus: Codable, Sendable, Hashable {
-  /// Where it listens, as clients dial it: what listens everywhere by its names and at the loopback.
+  /// Where it listens, as clients dial it: an unspecified address is shown as the machine's names and the loopback.
   public var addresses: [String] = []
-  /// Where it listens everywhere, in words: `every IPv4 address, port 4869`. Absent: nowhere.
+  /// Where it listens at every address, in words: `every IPv4 address, port 4869`. Absent: nowhere.
   public var everywhere: [String]?
-  /// Connections now, and how many there may be.
+  /// Connections now.
   public var connections = 0
-  /// The bound.
+  /// The maximum number of connections.
   public var connectionsMaximum = 0
-  /// Subscriptions of all of them.
+  /// Subscriptions of all connections.
   public var subscriptions = 0
-  /// Connections since the start.
+  /// Connections accepted since the start.
   public var accepted = 0
-  /// Connections turned away, since there were too many.
+  /// Connections rejected because there were too many.
   public var turnedAway = 0
-  /// Events that clients have sent and that were taken.
+  /// Events of clients that were accepted.
   public var taken: UInt64 = 0
   /// Events and requests of clients that were refused.
   public var refused: UInt64 = 0
   /// Events sent to clients.
   public var delivered: UInt64 = 0
-  /// Of those from this machine, connections since the start that had to show themselves, and requests for the page
-  /// that were refused: of other users, of programs whose user the kernel does not tell, by a proxy. Absent in answers
-  /// of earlier versions.
+  /// Connections from this machine since the start that had to authenticate, and requests for the status page that were
+  /// refused, because they came from other users. Absent in answers of earlier versions.
   public var outsideUsers: Int?
-  /// Of programs whose user cannot be told.
+  /// The same for programs whose user the kernel does not report.
   public var outsideUnknown: Int?
-  /// By a proxy.
+  /// The same for requests through a proxy.
   public var outsideProxied: Int?
-  /// Of `outsideUsers` each user with its number, the most first; ``outsiderMaximum`` users at most, and those that
-  /// come beyond them count among `outsideUnknown`. Absent in answers of earlier versions.
+  /// The users counted in `outsideUsers` with their counts, the highest count first; at most ``outsiderMaximum`` users.
+  /// Further users are counted in `outsideUnknown`. Absent in answers of earlier versions.
   public var outsiders: [LocalRelayOutsider]?
 
-  /// Most users that are counted apart.
+  /// The maximum number of users with a count of their own.
   public static let outsiderMaximum = 62
-  /// Whether the kernel tells whose programs connect; where it does not, all of this machine have to show themselves.
-  /// Absent in answers of earlier versions.
+  /// Whether the kernel reports which user a connection belongs to. Without that, all programs of this machine have to
+  /// authenticate. Absent in answers of earlier versions.
   public var knowsUsers: Bool?
-  /// When a connection was last turned away; absent: never, or an earlier version's answer.
+  /// Seconds since a connection was last rejected; absent: never, or an answer of an earlier version.
   public var turnedAwaySecondsAgo: Int?
-  /// Connections now whose clients have not shown themselves, and how many there may be.
+  /// Connections now whose clients have not authenticated.
   public var outside: Int?
-  /// The bound.
+  /// The maximum number of such connections.
   public var outsideMaximum: Int?
-  /// Connections since the start that were cut before their clients had shown themselves, since others needed the
-  /// place.
+  /// Connections since the start that were closed before their clients had authenticated, because other connections
+  /// needed the place.
   public var displaced: Int?
-  /// When that was last; absent: never.
+  /// Seconds since that last happened; absent: never.
   public var displacedSecondsAgo: Int?
 
-  /// Nothing yet.
+  /// A status without any counts.
   public init() {}
 }
 
-/// Another user of the machine that the local relay has kept out.
+/// Another user of the machine whose programs the local relay did not admit.
 public struct LocalRelayOutsider: Codable, Sendable, Hashable {
-  /// The user.
+  /// The user id.
   public var uid: UInt32
-  /// Connections that had to show themselves and requests that were refused, since the start.
+  /// Connections that had to authenticate and requests that were refused, since the start.
   public var count: Int
 
-  /// A user and how often it came.
+  /// A user and its count.
   public init(uid: UInt32, count: Int) {
     self.uid = uid
     self.count = count
   }
 }
 
-/// One connection, as `local.clients` tells it.
+/// One connection, as `local.clients` describes it.
 public struct LocalRelayClient: Codable, Sendable, Hashable {
-  /// Counts connections since the start.
+  /// The connection's number, counted since the start.
   public var number: UInt64
-  /// Its address and port.
+  /// The client's address and port.
   public var address: String
-  /// The page it is, if it is one in a browser.
+  /// The origin of the web page, if the client is one in a browser.
   public var origin: String?
-  /// The program it says it is.
+  /// The program that the client says it is.
   public var agent: String?
-  /// Whether it may do anything; else it is an unknown page, or has not shown itself.
+  /// Whether the client may do anything; otherwise it is an unknown page, or has not authenticated.
   public var isAdmitted: Bool
-  /// Keys it has shown itself as, 64 hexadecimal digits each.
+  /// Keys that it has authenticated as, 64 hexadecimal digits each.
   public var authenticated: [String]
   /// Its subscriptions.
   public var subscriptions: Int
-  /// Events it has sent that were taken.
+  /// Events of the client that were accepted.
   public var taken: UInt64
   /// Events sent to it.
   public var delivered: UInt64
-  /// When it came, seconds since 1970.
+  /// When it connected, seconds since 1970.
   public var since: Int64?
 
   /// A connection.
@@ -110,19 +109,19 @@ public struct LocalRelayClient: Codable, Sendable, Hashable {
   }
 }
 
-/// The answer of `local.clients`: at most ``clientMaximum`` connections, the latest first, and what is allowed.
+/// The answer of `local.clients`: at most ``clientMaximum`` connections, the latest first, and the allowed origins.
 public struct LocalRelayClients: Codable, Sendable, Hashable {
   /// Connections.
   public var clients: [LocalRelayClient]
-  /// How many there are besides.
+  /// The number of connections that the answer leaves out.
   public var others: Int
-  /// Origins that were allowed, sorted.
+  /// The allowed origins, sorted.
   public var allowed: [String]
 
-  /// Most connections of one answer.
+  /// The maximum number of connections of one answer.
   public static let clientMaximum = 500
 
-  /// Who is there.
+  /// A list of connections.
   public init(clients: [LocalRelayClient], others: Int, allowed: [String]) {
     self.clients = clients
     self.others = others
@@ -130,10 +129,10 @@ public struct LocalRelayClients: Codable, Sendable, Hashable {
   }
 }
 
-/// `local.allow` and `local.deny`: pages of an origin may do what programs may, or may not any more. Answered with the
-/// origins that are allowed now, when that is on the disk; connections of a denied origin are closed.
+/// `local.allow` and `local.deny`: web pages of an origin may, or may no longer, do what programs may. Answered with
+/// the origins that are allowed now, when that is on the disk; connections of a denied origin are closed.
 public struct LocalRelayOrigin: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example = #"{"origin":"https://client.example"}"#
 
   /// The origin as browsers write it: scheme, host, and port unless it is the scheme's own.
@@ -145,9 +144,9 @@ public struct LocalRelayOrigin: MethodArguments {
 
 /// The answer of `local.allow` and `local.deny`.
 public struct LocalRelayOrigins: Codable, Sendable, Hashable {
-  /// Sorted.
+  /// The allowed origins, sorted.
   public var allowed: [String]
 
-  /// These.
+  /// A list of origins.
   public init(allowed: [String]) { self.allowed = allowed }
 }

@@ -1,15 +1,15 @@
-// Logs, as they are kept and told: `supervisor.logs` and `supervisor.log-level`.
+// Logs, as they are kept and shown: `supervisor.logs` and `supervisor.log-level`.
 
-/// `supervisor.logs`: answered by parts of ``LogRecord`` arrays, without end when following.
+/// `supervisor.logs`: answered with parts that are arrays of ``LogRecord``, without end when following.
 public struct LogsRequest: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example = #"{"worker":"signer","lines":50,"follow":false}"#
 
   /// Only this worker's lines.
   public var worker: String?
-  /// How many past lines.
+  /// The number of past lines.
   public var lines: Int?
-  /// Whether to go on with new ones.
+  /// Whether new lines follow.
   public var follow: Bool?
   /// A request for lines.
   public init(worker: String? = nil, lines: Int? = nil, follow: Bool? = nil) {
@@ -19,7 +19,7 @@ public struct LogsRequest: MethodArguments {
   }
 }
 
-/// One line of a log, as it stands in the file (JSON, one object a line) and in answers.
+/// One line of a log, as it is written to the file (JSON, one object a line) and sent in answers.
 public struct LogRecord: Codable, Sendable, Hashable {
   /// Wall time, RFC 3339 in UTC with milliseconds; for people, never for arithmetic.
   public var time: String
@@ -49,10 +49,10 @@ public struct LogRecord: Codable, Sendable, Hashable {
 
 /// `supervisor.log-level`.
 public struct LogLevelRequest: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example = #"{"category":"audit","level":"debug"}"#
 
-  /// A category; `*` for all without a level of their own.
+  /// A category; `*` for all categories without a level of their own.
   public var category: String
   /// `trace`, `debug`, `info`, `notice`, `warning`, `error` or `critical`.
   public var level: String
@@ -63,13 +63,13 @@ public struct LogLevelRequest: MethodArguments {
   }
 }
 
-/// The answer to ``LogLevelRequest``: what is in force now.
+/// The answer to ``LogLevelRequest``: the level that is in force now.
 public struct LogLevelResult: Codable, Sendable {
   /// The category.
   public var category: String
   /// Its level.
   public var level: String
-  /// A doubt: whether the category is anybody's.
+  /// A warning, such as that no worker logs in this category.
   public var remark: String?
   /// A result.
   public init(category: String, level: String) {
@@ -78,9 +78,9 @@ public struct LogLevelResult: Codable, Sendable {
   }
 }
 
-/// The categories that Roost's own programs log in. Workers of people's own have what categories they like.
+/// The categories that Roost's own programs log in. A user's own workers may use any category.
 public enum LogCategory {
-  /// roostd's, the workers', and those of plain lines on standard output and standard error.
+  /// The categories of roostd and the workers, and those of plain lines on standard output and standard error.
   public static let builtIn = [
     "audit", "bus", "door", "hub", "ingest", "jobs", "local-relay", "log", "plan", "publish", "push", "relay",
     "serving", "signer", "state", "stderr", "stdout", "store", "supervision", "systemd", "worker",

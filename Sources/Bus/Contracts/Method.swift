@@ -2,16 +2,16 @@ public import Frames
 
 // A method or topic of the bus as a typed constant: `StoreMethod.count`, `SignerTopic.changes`.
 //
-// The constant is the one place that says number, name, role, callers and types. A caller passes it to
-// `BusConnection.request`, a worker to `Worker.serve`; the access table and `docs/methods.json` are made of the list of
-// all constants. So a name cannot be misspelt, and an answer cannot be read as another type.
+// The constant is the one place that gives number, name, role, callers and types. A caller passes it to
+// `BusConnection.request`, a worker to `Worker.serve`; the access table and `docs/methods.json` are made from the list
+// of all constants. So a name cannot be misspelt, and an answer cannot be read as another type.
 
-/// A method that is answered once.
+/// A method with one answer and no parts.
 public struct Method<Arguments: Payload, Answer: Payload>: Sendable {
-  /// What is known of it without its types.
+  /// The declaration without its types.
   public let declaration: MethodDeclaration
 
-  /// A method with a number that no other has ever had.
+  /// A method with a number that no other method has ever had.
   public init(
     _ number: UInt16, _ name: String, of server: Role, for callers: [Role], _ text: String,
     refuses refusals: [RefusalCode] = []
@@ -22,12 +22,12 @@ public struct Method<Arguments: Payload, Answer: Payload>: Sendable {
   }
 }
 
-/// A method that is answered by any number of parts, and then once.
+/// A method with any number of parts and then one answer.
 public struct Stream<Arguments: Payload, Part: Payload, Answer: Payload>: Sendable {
-  /// What is known of it without its types.
+  /// The declaration without its types.
   public let declaration: MethodDeclaration
 
-  /// A method with a number that no other has ever had.
+  /// A method with a number that no other method has ever had.
   public init(
     _ number: UInt16, _ name: String, of server: Role, for callers: [Role], _ text: String,
     refuses refusals: [RefusalCode] = []
@@ -40,10 +40,10 @@ public struct Stream<Arguments: Payload, Part: Payload, Answer: Payload>: Sendab
 
 /// What a role publishes to its subscribers.
 public struct Topic<Value: Payload>: Sendable {
-  /// What is known of it without its type.
+  /// The declaration without its type.
   public let declaration: MethodDeclaration
 
-  /// A topic with a number that no other has ever had.
+  /// A topic with a number that no other topic or method has ever had.
   public init(_ number: UInt16, _ name: String, of server: Role, for callers: [Role], _ text: String) {
     declaration = MethodDeclaration(
       number: number, name: name, kind: .topic, server: server, callers: callers, text: text, arguments: Value.self,
@@ -68,7 +68,7 @@ extension Topic {
 
 /// A method or a topic, without its types.
 public struct MethodDeclaration: Sendable {
-  /// The number in the header's `method`. Part of the protocol: never given to another.
+  /// The number in the header's `method`. Part of the protocol: it is never given to another method.
   public let number: UInt16
   /// `relay.request`
   public let name: String
@@ -78,15 +78,15 @@ public struct MethodDeclaration: Sendable {
   public let server: Role
   /// The roles that may call or subscribe.
   public let callers: [Role]
-  /// What it does, a sentence or two.
+  /// What it does, in one or two sentences.
   public let text: String
-  /// The type of the arguments, or of what a topic publishes.
+  /// The type of the arguments, or of what the topic publishes.
   public let arguments: any Payload.Type
-  /// The type of each part; nil: there are none.
+  /// The type of each part; nil: it has no parts.
   public let part: (any Payload.Type)?
   /// The type of the answer.
   public let answer: any Payload.Type
-  /// Refusals of its own, beside those that any method may answer.
+  /// Its own refusals, in addition to those that any method may answer with.
   public let refusals: [RefusalCode]
 }
 

@@ -1,61 +1,62 @@
 public import Frames
 internal import JSON
 
-// How every worker reads what it is asked.
+// How every worker reads the arguments of a request.
 //
-// An argument that nobody reads is worse than one that is refused: `{"filter":[…]}` would be answered with everything
-// the relay has. So a name that a method does not have is an error, and the error shows how it is meant. The names
-// stand in one place, the example, which people see and which a test compares with the type; a list beside it would be
-// forgotten.
+// An argument that is silently ignored is worse than one that is refused: a request with the misspelt `{"filter":[…]}`
+// would return everything the relay has. So a name that a method does not have is an error, and the error shows an
+// example of the arguments. The names are in one place, the example, which people see and which a test compares with
+// the type. A separate list would get out of date.
 //
-// Two codes, the same everywhere. `bad-payload`: the bytes are not what the protocol draws for the method, JSON or RAW.
-// `bad-request`: they can be read, and what they say makes no sense. Either way nothing was done.
+// There are two codes, the same for every method. `bad-payload`: the bytes do not have the form that the protocol gives
+// for the method, JSON or RAW. `bad-request`: the bytes can be read, but their values are not valid. In both cases
+// nothing was done.
 
 /// The arguments of a method, which are a JSON object.
 public protocol MethodArguments: Payload, Codable {
-  /// A JSON object with each argument, as somebody would write it: shown in refusals, and the list of names.
+  /// A JSON object with each argument, as a caller would write it. Refusals show it, and it is the list of names.
   static var example: String { get }
 
-  /// Names that callers write for another one, and that no letter leads to: `id` for `job`.
+  /// Names that callers write for another name, and that no similar spelling leads to: `id` for `job`.
   static var misnomers: [String: String] { get }
 
-  /// Numbers that have bounds.
+  /// Numbers with bounds.
   static var ranges: [FieldRange<Self>] { get }
 
   /// What else is wrong with a value of the right type, as a sentence: `'topics' has one that is empty`.
   var objection: String? { get }
 }
 
-/// Arguments with filters among them.
+/// Arguments that contain filters.
 public protocol FilterArguments: MethodArguments {
   /// NIP-01 filters.
   var filters: [JSONValue] { get }
 }
 
-/// Arguments with one filter among them.
+/// Arguments that contain one filter.
 public protocol OneFilterArguments: MethodArguments {
   /// A NIP-01 filter.
   var filter: JSONValue { get }
 }
 
 extension MethodArguments {
-  /// None.
+  /// No such names.
   public static var misnomers: [String: String] { [:] }
 
-  /// None.
+  /// No numbers with bounds.
   public static var ranges: [FieldRange<Self>] { [] }
 
-  /// Nothing.
+  /// Never an objection.
   public var objection: String? { nil }
 
-  /// What is wrong with a value of the right type: a number out of its bounds, or the ``objection``.
+  /// What is wrong with a value of the right type: a number outside its bounds, or the ``objection``.
   public var problem: String? { Self.ranges.lazy.compactMap { $0.objection(to: self) }.first ?? objection }
 
-  /// Reads the arguments of a request to `method`. Nothing at all counts as `{}`.
+  /// Reads the arguments of a request to `method`. An empty payload counts as `{}`.
   ///
-  /// - Throws: `bad-payload` if it is RAW or not JSON; `bad-request` if it is no object, has a name that the method
-  ///   does not know (with the nearest one), the same name twice in any object of it, half of a surrogate pair, or a
-  ///   value of another type or out of its range (with its path).
+  /// - Throws: `bad-payload` if it is RAW or not JSON; `bad-request` if it is not an object, has a name that the method
+  ///   does not know (the refusal gives the nearest name), the same name twice in any of its objects, half of a
+  ///   surrogate pair, or a value of another type or out of its range (the refusal gives the path).
   public init(of method: String, json payload: [UInt8], isRaw: Bool = false) throws(Refusal) {
     guard !isRaw else {
       throw Refusal(.badPayload, "the arguments of \(method) are JSON, and these are RAW", outcome: .notStarted)
@@ -87,17 +88,17 @@ extension MethodArguments {
   }
 }
 
-/// The bounds of a number among some arguments.
+/// The bounds of a number in some arguments.
 public struct FieldRange<Arguments>: Sendable {
-  /// Its name; of one in an object among them with the object's: `payment.jobMaximum`.
+  /// Its name; for a number in an inner object, with the object's name: `payment.jobMaximum`.
   public let name: String
   /// The least value.
   public let minimum: Int64
-  /// The greatest value; nil: that of the type.
+  /// The greatest value; nil: the greatest value of the type.
   public let maximum: Int64?
   private let value: @Sendable (Arguments) -> Int64?
 
-  /// A number from `minimum`, and to `maximum` if there is one.
+  /// A number that is at least `minimum`, and at most `maximum` if that is given.
   public init(
     _ name: String, from minimum: Int64 = 0, to maximum: Int64? = nil,
     _ value: @escaping @Sendable (Arguments) -> Int64?
@@ -115,7 +116,7 @@ public struct FieldRange<Arguments>: Sendable {
   }
 }
 
-/// Most letters of an unknown name that a refusal repeats.
+/// The longest part of an unknown name that a refusal repeats, in characters.
 private let argumentNameLengthMaximum = 64
 
 /// The arguments of a method that takes none.
@@ -123,11 +124,11 @@ public struct NoArguments: MethodArguments, Hashable {
   /// `{}`
   public static let example = "{}"
 
-  /// None.
+  /// An empty object.
   public init() {}
 }
 
-/// The names in a JSON object, in order; nil when it is another value.
+/// The names in a JSON object, in order; nil when the value is not an object.
 private struct MemberNames: Decodable {
   let names: [String]?
 
@@ -139,7 +140,7 @@ private struct MemberNames: Decodable {
   }
 
   init(from decoder: any Decoder) throws {
-    // Another value than an object is an answer, not a fault.
+    // A value other than an object is a valid result here, not a fault.
     names = (try? decoder.container(keyedBy: Name.self))?.allKeys.map(\.stringValue).sorted()
   }
 }

@@ -1,25 +1,25 @@
 public import Frames
 
-// What is observed: the arguments of `store.observe`, and what the planner is told of them.
+// Observations: the arguments of `store.observe`, and what the store reports about them to the planner.
 //
 //    observer ─ store.observe ─▶ event-store ─ topic store.observes ─▶ outbox-planner ─▶ relays
 //                                     ▲                                     │
 //                                     └──────────── store.fetched ──────────┘
 //
-// The topic carries changes. Whoever starts subscribes first and then asks for `store.observes.list`; changes with a
-// version up to that of the list are in it already. A version left out, a GAP, or another generation: ask for the list
-// again.
+// The topic carries changes. A planner that starts subscribes first and then calls `store.observes.list`; the list
+// already includes changes with a version up to its own. After a skipped version, a GAP, or a change of generation, the
+// planner calls the list again.
 
-/// Where an observer's events come from.
+/// Where the events of an observation come from.
 public enum ObservePolicy: String, Codable, Sendable, Hashable, CaseIterable {
-  /// What is stored at once, and the network is asked as well (NDKSwift: `cacheWithNetwork`).
+  /// Stored events at once, and the network is queried too (NDKSwift: `cacheWithNetwork`).
   case cacheWithNetwork = "cache-with-network"
-  /// What is stored, and what others cause to come; the network is not asked (`cacheOnly`).
+  /// Stored events, and events that arrive for other reasons; the network is not queried (`cacheOnly`).
   case cacheOnly = "cache-only"
-  /// What comes from relays from now on; nothing that is stored is sent (`networkOnly`).
+  /// Events that relays send from now on; no stored events (`networkOnly`).
   case networkOnly = "network-only"
 
-  /// Reads a policy's word; of another one it says which there are, and the nearest.
+  /// Reads a policy's word. For an unknown word the error lists the policies and names the nearest one.
   public init(from decoder: any Decoder) throws {
     let word = try decoder.singleValueContainer().decode(String.self)
     guard let policy = ObservePolicy(rawValue: word) else {
@@ -33,16 +33,16 @@ public enum ObservePolicy: String, Codable, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// `store.observe`: what is stored, and then what comes, until the caller cancels.
+/// `store.observe`: stored events, and then new ones, until the caller cancels.
 ///
-/// Parts are `{"seq":n,"event":{…}}`, or with `pages` an ``EventPage``, RAW; and once, when all that was stored is
-/// sent, ``StoredEnd``, JSON. Without `afterSeq` stored events come as `store.query` gives them; with it those
-/// committed after that seq, in that order, so that whoever lost the connection goes on where he was. Live events come
-/// in the order of their seq, apart from those that were stored before and count only now, under `network-only` or
-/// `exclusiveRelays`, because a relay has sent them. Ephemeral ones have no `seq`, and are the only ones that a caller
-/// who does not keep up will miss.
+/// Parts are `{"seq":n,"event":{…}}`, or with `pages` an ``EventPage``, RAW; and once, after the last stored event,
+/// ``StoredEnd``, JSON. Without `afterSeq` stored events come in the order of `store.query`. With it, events committed
+/// after that seq come in the order of commits, so that a caller that lost its connection continues where it was. Live
+/// events come in the order of their seq, with one exception: under `network-only` or `exclusiveRelays`, an event that
+/// was stored before counts only once a relay has sent it, and then comes with its old seq. Ephemeral events have no
+/// `seq`, and are the only events that a caller misses when it does not keep up.
 public struct StoreObserve: FilterArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example =
     #"{"filters":[{"kinds":[1]}],"afterSeq":0,"policy":"cache-with-network","maxAge":300,"#
     + #""relays":["wss://relay.example"],"exclusiveRelays":false,"id":"home","pages":false,"#
@@ -50,44 +50,44 @@ public struct StoreObserve: FilterArguments {
 
   /// NIP-01 filters; at most ``filterMaximum``.
   public var filters: [JSONValue]
-  /// The last seq that the caller has.
+  /// The last seq that the caller has received.
   public var afterSeq: Int64?
-  /// Where events come from; `cache-with-network` unless said.
+  /// Where events come from; default: `cache-with-network`.
   public var policy: ObservePolicy?
-  /// Seconds: the network is not asked if it was for the same filters no longer ago. 0 unless said: it is always asked.
-  /// Counts with `cache-with-network`.
+  /// In seconds: the network is not queried if it was queried for the same filters within this time. Default 0: it is
+  /// always queried. Has an effect only with `cache-with-network`.
   public var maxAge: Int64?
-  /// Relays to be asked besides those that are planned; at most ``relayMaximum``.
+  /// Relays to query in addition to those that the planner chooses; at most ``relayMaximum``.
   public var relays: [String]?
-  /// Only `relays` are asked, and only events count that were seen there.
+  /// Only `relays` are queried, and only events count that were seen there.
   public var exclusiveRelays: Bool?
-  /// The caller's own name for this observation, 1 to ``idByteCountMaximum`` bytes. Observed again under the same name
-  /// it goes on after the seq that was last told by `store.acknowledge` or as `afterSeq`.
+  /// The caller's own name for this observation, 1 to ``idByteCountMaximum`` bytes. A later observation under the same
+  /// name continues after the last seq that the caller gave with `store.acknowledge` or as `afterSeq`.
   public var id: String?
   /// Whether events come in pages.
   public var pages: Bool?
-  /// Whose gift wraps may be given: see ``RecipientList``.
+  /// The keys whose gift wraps the store may send: see ``RecipientList``.
   public var recipients: [String]?
 
-  /// Most filters of one request.
+  /// The maximum number of filters of one request.
   public static let filterMaximum = 64
-  /// Most relays of one request.
+  /// The maximum number of relays of one request.
   public static let relayMaximum = 32
-  /// Longest `id`.
+  /// The longest `id`, in bytes.
   public static let idByteCountMaximum = 64
 
-  /// What to observe.
+  /// An observation.
   public init(filters: [JSONValue], afterSeq: Int64? = nil) {
     self.filters = filters
     self.afterSeq = afterSeq
   }
 
-  /// Both from 0.
+  /// Both are at least 0.
   public static var ranges: [FieldRange<Self>] {
     [FieldRange("afterSeq", \.afterSeq), FieldRange("maxAge", \.maxAge)]
   }
 
-  /// An id of the wrong length, too many relays, none when only those count, or recipients that are no keys.
+  /// An id of the wrong length, too many relays, `exclusiveRelays` without relays, or recipients that are not keys.
   public var objection: String? {
     wrongID(id) ?? tooMany(relays)
       ?? (exclusiveRelays == true && relays?.isEmpty != false ? "'exclusiveRelays' needs 'relays'" : nil)
@@ -95,32 +95,32 @@ public struct StoreObserve: FilterArguments {
   }
 }
 
-/// What is wrong with the name of an observation.
+/// What is wrong with the name of an observation; nil: nothing.
 private func wrongID(_ id: String?) -> String? {
   guard let id, !(1...StoreObserve.idByteCountMaximum).contains(id.utf8.count) else { return nil }
   return "'id' has \(id.utf8.count) bytes; 1 to \(StoreObserve.idByteCountMaximum) are taken"
 }
 
-/// What is wrong with a list of relays.
+/// What is wrong with a list of relays; nil: nothing.
 func tooMany(_ relays: [String]?, _ name: String = "relays") -> String? {
   guard let relays, relays.count > StoreObserve.relayMaximum else { return nil }
   return "'\(name)' has \(relays.count) relays; \(StoreObserve.relayMaximum) are taken at most"
 }
 
-/// The part of a `store.observe` answer behind the stored events.
+/// The part of a `store.observe` answer after the stored events.
 public struct StoredEnd: Codable, Sendable, Hashable {
-  /// Always true: tells this part from an event.
+  /// Always true: it distinguishes this part from an event.
   public var isStoredEnd = true
-  /// All up to this seq has been sent. Whoever comes back says it as `afterSeq`.
+  /// All events up to this seq have been sent. A caller that reconnects passes it as `afterSeq`.
   public var seq: Int64
-  /// Whether all that is stored and matches was sent; false when a limit cut it off and there is more. Absent when that
-  /// is not known without looking further, and to whoever resumes.
+  /// Whether all stored events that match were sent; false when a limit cut them off and there are more. Absent when
+  /// the store would have to search further to know, and when the observation was resumed.
   public var isComplete: Bool?
-  /// With a search among the filters: how many of the last seqs it has not looked at; absent when none. What comes from
-  /// now on is not missed.
+  /// With a search among the filters: how many of the newest seqs were not searched, because they are not indexed yet;
+  /// absent when none. Events that arrive from now on are not missed.
   public var unsearched: Int64?
 
-  /// The end of what was stored.
+  /// The end of the stored events.
   public init(seq: Int64, isComplete: Bool? = nil, unsearched: Int64? = nil) {
     self.seq = seq
     self.isComplete = isComplete
@@ -128,17 +128,17 @@ public struct StoredEnd: Codable, Sendable, Hashable {
   }
 }
 
-/// `store.acknowledge`: the caller has dealt with all up to a seq of the observation with this id. Answered when that
-/// is committed.
+/// `store.acknowledge`: the caller has handled all events up to a seq of the observation with this id. Answered when
+/// that is committed.
 ///
 /// Refused as `no-such-observe` when nothing was observed under this id.
 public struct StoreAcknowledge: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example = #"{"id":"home","seq":7178}"#
 
   /// The caller's name for the observation.
   public var id: String
-  /// The last seq that the caller has dealt with; one lower than before changes nothing.
+  /// The last seq that the caller has handled; a lower one than before changes nothing.
   public var seq: Int64
 
   /// An acknowledgement.
@@ -147,60 +147,60 @@ public struct StoreAcknowledge: MethodArguments {
     self.seq = seq
   }
 
-  /// A seq from 0.
+  /// The seq is at least 0.
   public static var ranges: [FieldRange<Self>] { [FieldRange("seq", \.seq)] }
 
   /// An id of the wrong length.
   public var objection: String? { wrongID(id) }
 }
 
-/// `store.fetched`, said by the planner: these filters were asked of all the relays that are planned for them, and
-/// those have sent what they had. It is what `maxAge` is measured from. Answered when it is committed.
+/// `store.fetched`: the planner reports that all relays that are planned for these filters were queried and have sent
+/// what they had. `maxAge` is measured from it. Answered when it is committed.
 public struct StoreFetched: FilterArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example = #"{"filters":[{"kinds":[1]}],"relays":["wss://relay.example"],"at":1700000000}"#
 
   /// The filters of an ``ActiveObserve``.
   public var filters: [JSONValue]
   /// Its relays.
   public var relays: [String]?
-  /// When they were asked, seconds since 1970; now unless said.
+  /// When the relays were queried, seconds since 1970; default: now.
   public var at: Int64?
 
-  /// What was fetched.
+  /// The filters and relays that were queried.
   public init(filters: [JSONValue], relays: [String]? = nil, at: Int64? = nil) {
     self.filters = filters
     self.relays = relays
     self.at = at
   }
 
-  /// A time from 0.
+  /// The time is at least 0.
   public static var ranges: [FieldRange<Self>] { [FieldRange("at", \.at)] }
 
-  /// Too many relays.
+  /// The list has too many relays.
   public var objection: String? { tooMany(relays) }
 }
 
-/// One thing that is observed, by however many observers.
+/// One observed set of filters, with any number of observers.
 public struct ActiveObserve: Codable, Sendable, Hashable {
-  /// The same for the same filters, policy and relays, always: 64 hexadecimal digits.
+  /// Always the same for the same filters, policy and relays: 64 hexadecimal digits.
   public var key: String
   /// The filters, in canonical form.
   public var filters: [JSONValue]
   /// Where events come from.
   public var policy: ObservePolicy
-  /// Relays named by the observers, canonical and sorted.
+  /// Relays that the observers named, canonical and sorted.
   public var relays: [String]
-  /// Whether only those are to be asked.
+  /// Whether only these relays are to be queried.
   public var exclusiveRelays: Bool
-  /// The least age in seconds that an observer takes; 0 wants the network always.
+  /// The least `maxAge` of the observers, in seconds; with 0 the network is always queried.
   public var maxAge: Int64
-  /// Whether the network is to be asked now for any of the observers.
+  /// Whether the network is to be queried now for any of the observers.
   public var needsNetwork: Bool
-  /// How many observe it; never 0.
+  /// The number of observers; never 0.
   public var observers: Int
 
-  /// One thing that is observed.
+  /// An observed set of filters.
   public init(
     key: String, filters: [JSONValue], policy: ObservePolicy, relays: [String], exclusiveRelays: Bool, maxAge: Int64,
     needsNetwork: Bool, observers: Int
@@ -218,16 +218,16 @@ public struct ActiveObserve: Codable, Sendable, Hashable {
 
 /// An event of the topic `store.observes`.
 public struct ObserveChanges: Codable, Sendable, Hashable {
-  /// The life of the store that counts these versions.
+  /// The generation of the store that counts these versions.
   public var generation: Int64
   /// One more than the version before.
   public var version: Int64
-  /// Entries that are new or other than before, whole.
+  /// New and changed entries, each complete.
   public var changed: [ActiveObserve]
-  /// Keys of entries that nobody observes any more.
+  /// Keys of entries that no longer have an observer.
   public var removed: [String]
 
-  /// Some changes.
+  /// A set of changes.
   public init(generation: Int64, version: Int64, changed: [ActiveObserve] = [], removed: [String] = []) {
     self.generation = generation
     self.version = version
@@ -240,9 +240,9 @@ public struct ObserveChanges: Codable, Sendable, Hashable {
 public struct ObserveListEnd: Codable, Sendable, Hashable {
   /// As in ``ObserveChanges``.
   public var generation: Int64
-  /// Changes up to this version are in the list.
+  /// The list includes changes up to this version.
   public var version: Int64
-  /// How many entries the list has.
+  /// The number of entries in the list.
   public var count: Int
 
   /// The end of a list.
@@ -256,8 +256,8 @@ public struct ObserveListEnd: Codable, Sendable, Hashable {
 extension RefusalCode {
   /// Nothing was observed under this id.
   public static let noSuchObserve: RefusalCode = "no-such-observe"
-  /// The same caller observes under the same id anew.
+  /// The same caller has opened a new observation under the same id.
   public static let replaced: RefusalCode = "replaced"
-  /// More came than was kept for this observer; observing anew begins with what is stored.
+  /// More events arrived than the store keeps for this observer. A new observation starts with the stored events.
   public static let missed: RefusalCode = "missed"
 }

@@ -1,49 +1,49 @@
-// `store.offer`: a run of events of one's own, each with an outcome of its own. For whoever has many at hand at once,
-// as a relay that is sent one EVENT behind the other and owes an OK for each.
+// `store.offer`: a run of events, each with an outcome of its own. For callers that have many events at once, such as a
+// relay that receives one EVENT after the other and owes an OK for each.
 //
-// `store.offer.foreign` is the same for events that clients of the local relay hand in and no account signed: these go
-// first when room is made, and have a limit together (`foreign-limit`).
+// `store.offer.foreign` is the same for events that clients of the local relay sent and no account signed. The store
+// removes these first when it needs room, and they have a common limit (`foreign-limit`).
 //
-// The request, RAW: record follows record to its end.
+// The request, RAW: records follow each other to its end.
 //
 //    0  u32  byteCount
-//    4       byteCount bytes: an event, as it came
+//    4       byteCount bytes: an event, as it arrived
 //
 // The answer, RAW: as many records, in the same order.
 //
 //    0  u8   outcome: as in ``OfferOutcome/Code``
 //    1  u8   3 × 0
 //    4  u32  reasonByteCount
-//    8  i64  seq: of what is stored, was there or is mended; else 0
+//    8  i64  seq: of an event that is stored, duplicate or mended; else 0
 //   16       reasonByteCount bytes: why it is invalid, UTF-8
 //
-// All numbers little-endian. Rejected: the records of `store.ingest`, of which three quarters of the header are for
-// relays; a name of each outcome in JSON, which for a thousand events is more work than storing them.
+// All numbers are little-endian. Rejected: the records of `store.ingest`, because three quarters of their header are
+// for relays; and JSON with a name for each outcome, which for a thousand events costs more than storing them.
 //
-// The answer is given when all of the run that counts as stored is committed. If the database cannot be written the
-// whole run is refused (`disk-full`, `failed`), though an earlier transaction may have stored a part: offered again,
-// that part is there already.
+// The store answers when all events of the run that count as stored are committed. If the database cannot be written,
+// the store refuses the whole run (`disk-full`, `failed`), although an earlier transaction may have stored a part of
+// it. When the caller offers the run again, the store reports that part as duplicates.
 
 /// A run of events offered to the store.
 public enum OfferRun {
-  /// Bytes of a record before its event.
+  /// The size of a record's header, in bytes.
   public static let headerByteCount = 4
-  /// Most events of one run: with the reasons, their outcomes fit the smallest frame.
+  /// The maximum number of events of one run: their outcomes, with the reasons, fit into the smallest frame.
   public static let countMaximum = 2_048
 
   /// Why a run cannot be read.
   public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Where in the run, in bytes.
+    /// The offset in the run, in bytes.
     public let offset: Int
     /// What is wrong.
     public let reason: String
-    /// A sentence's end.
+    /// The end of a sentence.
     public var description: String { "the record at byte \(offset) \(reason)" }
   }
 
-  /// Where the events of a run are in it.
+  /// The range of each event in a run.
   ///
-  /// - Throws: at a record that cannot be read; nothing of the run is taken then.
+  /// - Throws: at a record that cannot be read; then nothing of the run is stored.
   public static func read(_ run: [UInt8]) throws(Problem) -> [Range<Int>] {
     var events: [Range<Int>] = []
     var offset = 0
@@ -70,57 +70,57 @@ public enum OfferRun {
   }
 }
 
-/// What became of one event of a run.
+/// The outcome of one event of a run.
 public enum OfferOutcome: Sendable, Hashable {
   /// Stored now, under this seq.
   case stored(seq: Int64)
-  /// There already.
+  /// Already stored.
   case duplicate(seq: Int64)
-  /// There, and damaged: the copy has taken the place of what was stored.
+  /// It was stored but damaged; this copy has replaced the damaged one.
   case mended(seq: Int64)
-  /// A newer one is in its place, or one of the same second with a lower id (NIP-01).
+  /// A newer event has replaced it, or one of the same second with a lower id (NIP-01).
   case superseded
   /// Deleted by its author (NIP-09).
   case deleted
-  /// Its author has vanished (NIP-62).
+  /// Its author has requested to vanish (NIP-62).
   case vanished
-  /// Over by its own `expiration` (NIP-40).
+  /// Its own `expiration` has passed (NIP-40).
   case expired
-  /// Ephemeral and new: passed on to whoever listens, and not kept.
+  /// Ephemeral and new: passed on to observers, and not stored.
   case ephemeral
-  /// Ephemeral, and met before.
+  /// Ephemeral, and received before.
   case ephemeralAgain
-  /// No event, or not what its author signed: why, as a sentence's end. The texts of one answer have
-  /// ``reasonByteCountMaximum`` bytes together; beyond that a reason is empty.
+  /// Not an event, or not what its author signed: the reason, as the end of a sentence. The reasons of one answer have
+  /// at most ``reasonByteCountMaximum`` bytes together; the reasons after that are empty.
   case invalid(String)
 
-  /// The byte that stands for an outcome.
+  /// The byte of an outcome.
   public enum Code: UInt8, Sendable, Hashable {
     /// Stored now.
     case stored = 0
-    /// There already.
+    /// Already stored.
     case duplicate = 1
-    /// There, and mended by this copy.
+    /// It was damaged, and this copy has replaced it.
     case mended = 2
-    /// A newer one is in its place.
+    /// A newer event has replaced it.
     case superseded = 3
     /// Deleted by its author.
     case deleted = 4
-    /// Its author has vanished.
+    /// Its author has requested to vanish.
     case vanished = 5
-    /// Its time is over.
+    /// Its expiration has passed.
     case expired = 6
     /// Ephemeral and new.
     case ephemeral = 7
-    /// Ephemeral, and met before.
+    /// Ephemeral, and received before.
     case ephemeralAgain = 8
     /// Not a valid event.
     case invalid = 9
   }
 
-  /// Bytes of an outcome before its reason.
+  /// The size of a record's header, in bytes.
   public static let headerByteCount = 16
-  /// Bytes of all reasons of an answer.
+  /// The maximum size of all reasons of an answer, in bytes.
   public static let reasonByteCountMaximum = 24 << 10
 
   /// The answer for these outcomes, in their order.
@@ -142,7 +142,7 @@ public enum OfferOutcome: Sendable, Hashable {
 
   /// Reads an answer.
   ///
-  /// - Throws: at a record that ends before it should, or has an outcome that is not known.
+  /// - Throws: at a record that is truncated or has an unknown outcome.
   public static func read(_ answer: [UInt8]) throws(OfferRun.Problem) -> [OfferOutcome] {
     var outcomes: [OfferOutcome] = []
     var offset = 0

@@ -1,20 +1,20 @@
 internal import Addresses
 public import Frames
 
-/// Where the local relays of this Roost listen: addresses that nobody here may dial.
+/// Where the local relays of this Roost listen: no worker of this Roost may dial these addresses.
 ///
-/// roostd derives it from the configuration and puts it into the settings of whoever dials or plans, as `ownAddresses`:
-/// `["127.0.0.1:4869","[::1]:4869"]`. Every program of this machine that is asked for is meant, not those of another:
-/// a local relay behind a router, dialled by its public name, is not recognised.
+/// roostd derives the list from the configuration and puts it into the settings of the workers that dial or plan, as
+/// `ownAddresses`: `["127.0.0.1:4869","[::1]:4869"]`. It covers the local relays of this machine only. A local relay
+/// that is reached through a router, under its public name, is not recognised.
 public struct OwnAddresses: Hashable, Sendable {
   private let addresses: Set<ListenAddress>
 
-  /// Why an address is left alone; a sentence's end.
+  /// Why an address is not used; the end of a sentence.
   public static let reason = "that is this Roost's own relay"
-  /// The entry of the settings.
+  /// The name of the entry in the settings.
   public static let entry = "ownAddresses"
 
-  /// These addresses. What is none is left out: roostd has read them before.
+  /// These addresses. Invalid texts are left out: roostd has checked them before.
   public init(_ texts: [String] = []) {
     var addresses: Set<ListenAddress> = []
     for text in texts {
@@ -23,12 +23,12 @@ public struct OwnAddresses: Hashable, Sendable {
     self.addresses = addresses
   }
 
-  /// Whether an address leads to one of them, as far as its text tells: the port is one of theirs, and the host this
-  /// machine, by whatever loopback name or address, or the very address of one.
+  /// Whether the text of an address shows that it leads to one of them: the port is one of theirs, and the host is a
+  /// loopback name, a loopback address, or the address of one of them.
   ///
   /// - Parameters:
   ///   - host: a name or an address, without brackets.
-  ///   - port: where it is dialled.
+  ///   - port: the port to dial.
   public func includes(host: String, port: UInt16) -> Bool {
     guard addresses.contains(where: { $0.port == port }) else { return false }
     if let address = IPAddress(host)?.unmapped { return includes(address, port) }
@@ -38,8 +38,8 @@ public struct OwnAddresses: Hashable, Sendable {
     return name == "localhost" || name.hasSuffix(".localhost")
   }
 
-  /// Whether a connection has led to one of them: besides the above, one from an address of this machine to the same
-  /// address, which is how somebody reaches himself who listens everywhere.
+  /// Whether a connection has led to one of them: as above, or from an address of this machine to the same address,
+  /// which is how a program reaches a server on its own machine that listens at every address.
   ///
   /// - Parameters:
   ///   - peer: the address at the other end.
@@ -56,6 +56,6 @@ public struct OwnAddresses: Hashable, Sendable {
 }
 
 extension RefusalCode {
-  /// The relay is this Roost's own: see ``OwnAddresses``.
+  /// The relay belongs to this Roost: see ``OwnAddresses``.
   public static let ownRelay: RefusalCode = "own-relay"
 }

@@ -1,7 +1,7 @@
 public import Frames
 
-// What travels as the arguments, a part or the answer of a method, and with a topic. A type that conforms says its
-// form once; callers, workers, the access table and `docs/methods.json` all read it from there.
+// The payloads of methods and topics: arguments, parts and answers. A type declares its form once; callers, workers,
+// the access table and `docs/methods.json` all read it from there.
 
 /// A value that travels over the bus.
 public protocol Payload: Sendable {
@@ -10,10 +10,10 @@ public protocol Payload: Sendable {
 
   /// Reads a payload that belongs to `method`.
   ///
-  /// - Throws: `bad-payload` or `bad-request`, as `MethodArguments` says.
+  /// - Throws: `bad-payload` or `bad-request`, as `MethodArguments` describes.
   static func read(_ bytes: [UInt8], isRaw: Bool, of method: String) throws(Refusal) -> Self
 
-  /// The bytes, and whether they are RAW rather than JSON.
+  /// The bytes, and whether they are RAW and not JSON.
   var written: (bytes: [UInt8], isRaw: Bool) { get }
 }
 
@@ -23,11 +23,11 @@ public indirect enum PayloadForm: Sendable {
   case nothing
   /// JSON of this type.
   case json(any (Decodable & SendableMetatype).Type)
-  /// One signed event (NIP-01) as JSON, in the bytes it was signed as.
+  /// One signed event (NIP-01) as JSON, in the exact bytes that its author signed.
   case event
-  /// A layout of the method's own, with a name and its drawing: offset, type and meaning of each field, a line each.
+  /// The method's own layout: a name, and a drawing with one line for each field: offset, type and meaning.
   case raw(name: String, drawing: String)
-  /// One of these: which one depends on the arguments.
+  /// One of several forms; the arguments decide which.
   case either([PayloadForm])
 }
 
@@ -40,7 +40,7 @@ extension Payload where Self: Codable {
     try JSONPayload.decode(Self.self, from: bytes)
   }
 
-  /// JSON.
+  /// Writes JSON.
   public var written: (bytes: [UInt8], isRaw: Bool) { (JSONPayload.encode(self), false) }
 }
 
@@ -53,15 +53,15 @@ extension MethodArguments {
 
 extension Array: Payload where Element == LogRecord {}
 
-/// No payload: the answer of a method that has only to say that it is done.
+/// No payload: the answer of a method that only reports that it is done.
 public struct Nothing: Payload, Hashable {
   /// No bytes.
   public static var form: PayloadForm { .nothing }
 
-  /// Nothing.
+  /// The empty payload.
   public init() {}
 
-  /// Ignores what is there.
+  /// Ignores the bytes.
   public static func read(_ bytes: [UInt8], isRaw: Bool, of method: String) throws(Refusal) -> Self { Self() }
 
   /// No bytes.
@@ -74,16 +74,16 @@ public protocol BytePayload: Payload {
   var bytes: [UInt8] { get }
   /// Whether they are RAW.
   var isRaw: Bool { get }
-  /// Bytes of either form.
+  /// A payload of these bytes.
   init(_ bytes: [UInt8], isRaw: Bool)
 }
 
 extension BytePayload {
-  /// Takes the bytes as they are.
+  /// Takes the bytes unchanged.
   public static func read(_ bytes: [UInt8], isRaw: Bool, of method: String) throws(Refusal) -> Self {
     Self(bytes, isRaw: isRaw)
   }
 
-  /// The bytes as they are.
+  /// The bytes unchanged.
   public var written: (bytes: [UInt8], isRaw: Bool) { (bytes, isRaw) }
 }

@@ -1,24 +1,24 @@
 internal import Synchronization
 public import Frames
 
-// What a payload's type says of its JSON: names, types, which members may be missing. Nothing is written down twice: a
-// type is asked by having it decoded from a decoder that records what `init(from:)` wants, and gives it empty values.
+// The JSON Schema of a payload's type: names, types, and which members are optional. Nothing is written down twice. The
+// type is decoded from a special decoder that records what `init(from:)` reads, and returns empty values.
 //
-// Rejected: macros, which would make every build slower for what is needed once; a schema beside each type, which
-// would be forgotten.
+// Rejected: macros, which would slow every build for something that is needed once; a schema beside each type, which
+// would get out of date.
 
 /// The JSON Schema (draft 2020-12) of payload types.
 public struct PayloadSchema {
-  /// Schemas of the object types met, by name: `Job`, `RelayStates.Relay`.
+  /// Schemas of the object types found so far, by name: `Job`, `RelayStates.Relay`.
   public private(set) var definitions: [String: JSONValue] = [:]
-  /// Adds to a member's schema: ranges and texts. Called with the type's name and the member's.
+  /// Adds ranges and texts to a member's schema. It receives the type's name and the member's name.
   public var describe: (_ type: String, _ member: String) -> [String: JSONValue] = { _, _ in [:] }
   private var underWay: Set<String> = []
 
-  /// No schemas yet.
+  /// An empty set of schemas.
   public init() {}
 
-  /// The schema of a type; object types are referred to, and are in ``definitions``.
+  /// The schema of a type. For an object type it is a reference into ``definitions``.
   public mutating func schema(of type: any Decodable.Type) -> JSONValue {
     if let simple = Self.simple(type) { return simple }
     if let list = type as? any ListType.Type {
@@ -86,18 +86,18 @@ public struct PayloadShape: Sendable {
     public let name: String
     /// Its type.
     public let type: any Decodable.Type
-    /// Whether it may be missing.
+    /// Whether it may be absent.
     public let isOptional: Bool
   }
 
-  /// In the order in which the type reads them.
+  /// The members, in the order in which the type reads them.
   public let members: [Member]
   /// Whether the type is a text in JSON, such as `RefusalCode`.
   public let isText: Bool
 
   private static let known = Mutex<[ObjectIdentifier: PayloadShape]>([:])
 
-  /// Asks a type; the answer is remembered.
+  /// Records what a type reads; the result is cached.
   public init(of type: any Decodable.Type) {
     let key = ObjectIdentifier(type)
     if let shape = Self.known.withLock({ $0[key] }) {
@@ -124,21 +124,21 @@ extension Set: ListType where Element: Decodable {
   static var elementType: any Decodable.Type { Element.self }
 }
 
-/// An object whose names are free.
+/// An object with arbitrary names.
 private protocol MapType { static var valueType: any Decodable.Type { get } }
 extension Dictionary: MapType where Key == String, Value: Decodable {
   static var valueType: any Decodable.Type { Value.self }
 }
 
 extension PayloadSchema {
-  /// The words of an enum of texts; nil for another type.
+  /// The words of an enum with text values; nil for another type.
   fileprivate static func words<Words: CaseIterable>(of type: Words.Type) -> [String]? {
     let words = type.allCases.compactMap { ($0 as? any RawRepresentable)?.rawValue as? String }
     return words.isEmpty ? nil : words
   }
 }
 
-/// Records what a type reads, one level deep, and gives it empty values.
+/// Records what a type reads, one level deep, and returns empty values to it.
 private final class ShapeRecorder: Decoder {
   var members: [PayloadShape.Member] = []
   var isSingle = false
@@ -178,7 +178,8 @@ private final class ShapeRecorder: Decoder {
       return nil
     }
 
-    // Without these the protocol's own ask `contains` and `decodeNil`, and a member would count as required.
+    // Without these, the defaults of the protocol call `contains` and `decodeNil`, and a member would count as
+    // required.
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) -> Bool? { optional(type, key) }
     func decodeIfPresent(_ type: String.Type, forKey key: Key) -> String? { optional(type, key) }
     func decodeIfPresent(_ type: Double.Type, forKey key: Key) -> Double? { optional(type, key) }

@@ -1,17 +1,17 @@
 public import Frames
 
-// The methods of role `outbox-planner`, `plan.*`: what is published and where, what is asked and where.
+// The methods of role `outbox-planner`, `plan.*`: which events go to which relays, and which filters.
 
-/// `plan.publish`: an event is to reach its relays, whatever happens meanwhile. Answered with a ``Publication`` when it
-/// is committed to the queue and stored; asking again with the same event gives the same outcome and sends nothing
-/// twice.
+/// `plan.publish`: sends an event to its relays and keeps trying, also after restarts. Answered with a ``Publication``
+/// when the event is committed to the publish queue and stored. A repeated call with the same event has the same result
+/// and sends nothing twice.
 ///
-/// Refused: as `store.publish` refuses; `no-relays` when there is none to send it to, with the reason (for a gift wrap:
-/// its recipient has no list of relays for it, NIP-17); `unavailable` while nobody knows where it goes; `would-replace`
-/// for a profile or list that lacks entries of its stored predecessor, or of which no relay could be asked yet whether
-/// it has one; `disk-full`.
+/// Refused: as `store.publish` refuses; `no-relays` when there is no relay to send it to, with the reason (for a gift
+/// wrap: its recipient has no relay list for it, NIP-17); `unavailable` while the planner does not know where it goes;
+/// `would-replace` for a profile or list that lacks entries of its stored predecessor, or when no relay could be
+/// queried yet for a predecessor; `disk-full`.
 public struct PlanPublish: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example =
     #"{"event":{"id":"…","pubkey":"…","created_at":1700000000,"kind":1,"tags":[],"content":"hello","sig":"…"},"#
     + #""relays":["wss://relay.example"],"foreignRelays":["wss://theirs.example"],"expiresAfter":259200,"#
@@ -19,19 +19,20 @@ public struct PlanPublish: MethodArguments {
 
   /// The signed event.
   public var event: RawJSON
-  /// To these relays and no others, ``relayMaximum`` at most; planned unless said.
+  /// Only these relays, at most ``relayMaximum``; the planner chooses when absent.
   public var relays: [String]?
-  /// To these relays besides, as far as there is room: somebody else has named them, such as the customer of a job.
-  /// They are never dialled at a private address, nor within the dial budget of what the user does himself. A gift wrap
-  /// goes to none of them.
+  /// Additional relays that someone else named, such as the customer of a job, as long as there is room for them. They
+  /// are never dialled at a private address, and do not use the dial budget of the user's own actions. A gift wrap goes
+  /// to none of them.
   public var foreignRelays: [String]?
-  /// Seconds after which relays that have not taken it are given up; as configured unless said.
+  /// After how many seconds the planner gives up relays that have not accepted the event; the configured value when
+  /// absent.
   public var expiresAfter: Int64?
-  /// Whether it is meant that a profile or list (kinds 0 and 3, those of NIP-51) loses entries of its predecessor. That
-  /// one is kept for `plan.replaced`. Not meant unless said.
+  /// Whether the user wants a profile or list (kinds 0 and 3, the lists of NIP-51) to lose entries of its predecessor.
+  /// The predecessor is kept for `plan.replaced`. Default: no.
   public var replace: Bool?
 
-  /// Most relays of one event.
+  /// The maximum number of relays of one event.
   public static let relayMaximum = 32
 
   /// An event to publish.
@@ -46,7 +47,7 @@ public struct PlanPublish: MethodArguments {
     self.expiresAfter = expiresAfter
   }
 
-  /// An empty list, too many relays, or no time.
+  /// An empty list, too many relays, or a time below 1.
   public var objection: String? {
     if relays?.isEmpty == true { return "'relays' is empty; leave it out to have them planned" }
     if let expiresAfter, expiresAfter < 1 { return "'expiresAfter' is \(expiresAfter); it is seconds, from 1" }
@@ -54,22 +55,22 @@ public struct PlanPublish: MethodArguments {
   }
 }
 
-/// How an event that was accepted for publishing is doing.
+/// The state of an event that was accepted for publishing.
 public struct Publication: Codable, Sendable, Hashable {
-  /// All its relays together.
+  /// The state over all its relays.
   public enum State: String, Codable, Sendable, Hashable, CaseIterable {
-    /// Accepted; no relay has taken it yet (NDKSwift: `optimistic`).
+    /// Accepted; no relay has accepted it yet (NDKSwift: `optimistic`).
     case optimistic
-    /// Some relays have taken it, others not yet.
+    /// Some relays have accepted it, others not yet.
     case partial
-    /// Every relay that was not given up has taken it, and at least one has.
+    /// Every relay that was not given up has accepted it, and at least one has.
     case confirmed
-    /// No relay has taken it, and none is tried any more.
+    /// No relay has accepted it, and no further attempt is made.
     case failed
-    /// It was called off before any relay had taken it.
+    /// It was cancelled before any relay had accepted it.
     case cancelled
 
-    /// Whether nothing will change any more by itself.
+    /// Whether the state is final and will not change.
     public var isFinal: Bool { self != .optimistic && self != .partial }
   }
 
@@ -79,15 +80,15 @@ public struct Publication: Codable, Sendable, Hashable {
   public var kind: UInt16
   /// Its author, 64 hexadecimal digits.
   public var author: String
-  /// All its relays together.
+  /// The state over all its relays.
   public var state: State
   /// When it was accepted, seconds since 1970.
   public var acceptedAt: Int64
-  /// When relays that have not taken it are given up, seconds since 1970.
+  /// When the planner gives up relays that have not accepted it, seconds since 1970.
   public var expiresAt: Int64
   /// Its relays, in the order of their URLs.
   public var targets: [PublicationTarget]
-  /// What is worth knowing of it beside that, to who has it published: `it does nothing for note1…`. Absent: nothing.
+  /// Further remarks for the caller that publishes it: `it does nothing for note1…`. Absent: none.
   public var remarks: [String]?
 
   /// A publication.
@@ -105,34 +106,34 @@ public struct Publication: Codable, Sendable, Hashable {
   }
 }
 
-/// How one relay of a publication is doing.
+/// The state of a publication at one relay.
 public struct PublicationTarget: Codable, Sendable, Hashable {
-  /// How far it is.
+  /// How far the event is at the relay.
   public enum State: String, Codable, Sendable, Hashable, CaseIterable {
     /// To be sent, now or at `nextAttemptAt`.
     case pending
-    /// Sent; the relay's OK has not come.
+    /// Sent; the relay's OK has not arrived.
     case sent
-    /// The relay has it. It is never sent there again.
+    /// The relay has it. The planner never sends it there again.
     case confirmed
     /// Given up; `message` says why.
     case failed
-    /// Called off.
+    /// Cancelled.
     case cancelled
   }
   /// The relay.
   public var relay: String
-  /// How far it is.
+  /// The state at this relay.
   public var state: State
-  /// Why this relay: `alice's list`, `configured`, `dm-list of npub1…`, `named`.
+  /// Why this relay was chosen: `alice's list`, `configured`, `dm-list of npub1…`, `named`.
   public var why: String
-  /// The relay's words, or why it cannot be sent, at the last attempt.
+  /// The relay's words, or why the event could not be sent, at the last attempt.
   public var message: String?
-  /// How often it was sent or tried.
+  /// The number of attempts.
   public var attempts: Int
-  /// When it is tried again, seconds since 1970.
+  /// The time of the next attempt, seconds since 1970.
   public var nextAttemptAt: Int64?
-  /// When the relay has taken it, seconds since 1970.
+  /// When the relay accepted it, seconds since 1970.
   public var confirmedAt: Int64?
 
   /// A relay of a publication.
@@ -150,41 +151,42 @@ public struct PublicationTarget: Codable, Sendable, Hashable {
   }
 }
 
-/// `plan.publications`: what was accepted, the newest first. Parts are ``Publication``s, the terminal answer a
+/// `plan.publications`: accepted publications, the newest first. Parts are ``Publication``s, the terminal answer a
 /// ``StoreCount``.
 public struct PlanPublications: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example = #"{"states":["optimistic","partial"],"ids":["…"],"limit":20}"#
 
-  /// In one of these states; in any when absent.
+  /// Only publications in one of these states; all when absent.
   public var states: [Publication.State]?
   /// Only these events, 64 hexadecimal digits each.
   public var ids: [String]?
-  /// Most publications wanted, from 0.
+  /// The maximum number of publications, from 0.
   public var limit: Int?
 
-  /// A question.
+  /// A request.
   public init(states: [Publication.State]? = nil, ids: [String]? = nil, limit: Int? = nil) {
     self.states = states
     self.ids = ids
     self.limit = limit
   }
 
-  /// A limit from 0.
+  /// The limit is at least 0.
   public static var ranges: [FieldRange<Self>] { [FieldRange("limit") { $0.limit.map(Int64.init) }] }
 }
 
 /// `plan.follow`, `plan.retry` and `plan.cancel`: one publication. Refused as `no-such-event` when it was never
-/// accepted, or so long ago that it is forgotten.
+/// accepted, or when the planner has forgotten it because it was accepted long ago.
 ///
-/// `plan.follow`: a ``Publication`` at once and at each change, until its state is final or the caller cancels.
-/// `plan.retry`: relays that failed or were called off are tried again, those that wait are tried now, never those that
-/// have it; answered with a ``Publication``.
-/// `plan.cancel`: relays that have not taken it are not tried any more; answered with a ``Publication``.
+/// `plan.follow`: a ``Publication`` immediately and at each change, until its state is final or the caller cancels.
+/// `plan.retry`: sends again to relays that failed or were cancelled, and now to those that wait, but never to relays
+/// that have the event; answered with a ``Publication``.
+/// `plan.cancel`: stops the attempts at relays that have not accepted it; answered with a ``Publication``.
 ///
-/// An event that the event store has not taken yet, being away, is shown as `optimistic`; called off, it is forgotten.
+/// While the event store is away and has not taken an event yet, the event is shown as `optimistic`; if the caller
+/// cancels it, the planner forgets it.
 public struct PlanPublication: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example = #"{"id":"9f2c…, 64 hexadecimal digits","relay":"wss://relay.example"}"#
 
   /// The event's id, 64 hexadecimal digits.
@@ -199,24 +201,24 @@ public struct PlanPublication: MethodArguments {
   }
 }
 
-/// `plan.route`: where an event would be sent, or where filters would be asked, and why. Nothing is sent. Answered with
-/// a ``Route``.
+/// `plan.route`: where an event would be sent, or where filters would go, and why. Nothing is sent. Answered with a
+/// ``Route``.
 public struct PlanRoute: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example = #"{"filters":[{"authors":["…"],"kinds":[1]}],"event":{"kind":1,"tags":[]}}"#
 
-  /// Asked with these filters.
+  /// The filters of a subscription.
   public var filters: [JSONValue]?
-  /// This event is published; signed or not: `kind`, `pubkey` and `tags` count.
+  /// The event to publish, signed or not; only `kind`, `pubkey` and `tags` count.
   public var event: JSONValue?
 
-  /// A question.
+  /// A request.
   public init(filters: [JSONValue]? = nil, event: JSONValue? = nil) {
     self.filters = filters
     self.event = event
   }
 
-  /// Neither, or both.
+  /// Neither or both are given.
   public var objection: String? {
     (filters == nil) == (event == nil) ? "exactly one of 'filters' and 'event' is wanted" : nil
   }
@@ -228,13 +230,14 @@ public struct Route: Codable, Sendable, Hashable {
   public struct Stop: Codable, Sendable, Hashable {
     /// The relay.
     public var relay: String
-    /// Why this one: each reason once.
+    /// Why this relay was chosen: each reason once.
     public var why: [String]
-    /// For whom, 64 hexadecimal digits each: authors asked there, or people who are to find it there; empty: for all.
+    /// For which people, 64 hexadecimal digits each: authors whose events are queried there, or people who are to find
+    /// the event there; empty: everyone.
     public var people: [String]
-    /// The worker that holds the connection; absent when none dials it.
+    /// The worker that holds the connection; absent when none dials the relay.
     public var connector: String?
-    /// How the connection is, as in `relay.list`.
+    /// The state of the connection, as in `relay.list`.
     public var state: RelayStateWord?
 
     /// A relay of a route.
@@ -250,9 +253,9 @@ public struct Route: Codable, Sendable, Hashable {
   }
   /// The relays.
   public var stops: [Stop]
-  /// Relays that would have been meant and are not used, and why: blocked, private address, budget.
+  /// Relays that would belong to the route but are not used, with the reason: blocked, private address, budget.
   public var skipped: [Stop]
-  /// Why there is none, if so.
+  /// Why there is no relay; absent when there is one.
   public var problem: String?
 
   /// A route.
@@ -263,17 +266,17 @@ public struct Route: Codable, Sendable, Hashable {
   }
 }
 
-/// `plan.relays`: the relays known, the answer of it a ``PlanRelayList``; `plan.relays.add` and `plan.relays.remove`
-/// change those that were added by hand, and answer with the same. What `supervisor.conf` names is changed there.
+/// `plan.relays`: the known relays, answered with a ``PlanRelayList``. `plan.relays.add` and `plan.relays.remove`
+/// change the relays that were added by hand, and have the same answer. Relays of `supervisor.conf` are changed there.
 public struct PlanRelay: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example = #"{"relay":"wss://relay.example","reads":true,"writes":true}"#
 
   /// The relay.
   public var relay: String
-  /// Whether observes are asked there; true unless said.
+  /// Whether subscriptions are opened there; default: true.
   public var reads: Bool?
-  /// Whether events are published there; true unless said.
+  /// Whether events are published there; default: true.
   public var writes: Bool?
 
   /// A relay.
@@ -290,15 +293,15 @@ public struct PlanRelayList: Codable, Sendable, Hashable {
   public struct Relay: Codable, Sendable, Hashable {
     /// Its canonical URL.
     public var relay: String
-    /// Where it is from: `supervisor.conf [worker.NAME]`, `added`, `ACCOUNT's list`.
+    /// Where it comes from: `supervisor.conf [worker.NAME]`, `added`, `ACCOUNT's list`.
     public var sources: [String]
-    /// Whether observes are asked there.
+    /// Whether subscriptions are opened there.
     public var reads: Bool
     /// Whether events are published there.
     public var writes: Bool
     /// The worker that holds the connection.
     public var connector: String?
-    /// As in `relay.list`, when the connector has said so.
+    /// As in `relay.list`, once the connector has reported it.
     public var state: RelayStates.Relay?
 
     /// A relay.
@@ -314,17 +317,17 @@ public struct PlanRelayList: Codable, Sendable, Hashable {
       self.state = state
     }
   }
-  /// The relays, by URL.
+  /// The relays, ordered by URL.
   public var relays: [Relay]
 
   /// A list.
   public init(relays: [Relay]) { self.relays = relays }
 }
 
-/// `plan.progress`: how far the network is with what is observed, until the caller cancels. The arguments are those of
-/// the `store.observe` it is about. Parts are ``ObserveProgress``, one at once and one at each change.
+/// `plan.progress`: how far the relays are with an observation, until the caller cancels. The arguments are those of
+/// the `store.observe` that it is about. Parts are ``ObserveProgress``, one immediately and one at each change.
 public struct ObserveProgress: Codable, Sendable, Hashable {
-  /// A relay that is asked.
+  /// A relay with a subscription for it.
   public struct Relay: Codable, Sendable, Hashable {
     /// Its URL.
     public var relay: String
@@ -332,7 +335,7 @@ public struct ObserveProgress: Codable, Sendable, Hashable {
     public var state: RequestReport.State
     /// Why it waits or has refused.
     public var reason: String?
-    /// Events it has brought.
+    /// Events received from it.
     public var events: UInt64
 
     /// A relay.
@@ -343,7 +346,7 @@ public struct ObserveProgress: Codable, Sendable, Hashable {
       self.events = events
     }
   }
-  /// Whether it is observed by anybody at present.
+  /// Whether any caller observes it at present.
   public var isObserved: Bool
   /// Whether every relay has sent what it had stored, or is not expected to.
   public var isComplete: Bool
@@ -362,38 +365,40 @@ public struct ObserveProgress: Codable, Sendable, Hashable {
 public struct PlanStatus: Codable, Sendable, Hashable {
   /// Publications by state.
   public var publications: [String: Int] = [:]
-  /// Sent to relays and not answered yet.
+  /// Events in flight: sent to relays and not answered yet.
   public var inFlight = 0
-  /// Observes that the network is asked for.
+  /// Observations for which the network is queried.
   public var observes = 0
-  /// REQs wanted of relays.
+  /// REQs that the planner wants at relays.
   public var requests = 0
-  /// Relays dialled that no group of `supervisor.conf` has.
+  /// Dialled relays that belong to no group of `supervisor.conf`.
   public var ephemeralRelays = 0
-  /// Why nothing can be accepted at present, if so.
+  /// Why nothing can be accepted at present; absent when it can.
   public var fault: String?
-  /// Connectors of `supervisor.conf` that say nothing, by name: held, stopped, or on their way. Absent: none.
+  /// Connectors of `supervisor.conf` that do not report, by name, because they are held, stopped or starting. Absent:
+  /// none.
   public var silentConnectors: [String]?
-  /// Publications of which something waits for one of those. Absent: none.
+  /// Publications that wait for such a connector. Absent: none.
   public var waitingForConnectors: Int?
-  /// Publications that wait for a relay for longer than ``overdueSeconds``. Absent: none.
+  /// Publications that have waited for a relay longer than ``overdueSeconds``. Absent: none.
   public var overdue: Int?
-  /// The relays those wait for, those of most publications first, ``overdueRelayMaximum`` at most. Absent: none.
+  /// The relays that those publications wait for, the relay of most publications first, at most
+  /// ``overdueRelayMaximum``. Absent: none.
   public var overdueRelays: [String]?
-  /// Lists that have lost more than half of their entries within the last days, the newest first. Absent: none.
+  /// Lists that lost more than half of their entries within the last days, the newest first. Absent: none.
   public var shrunkLists: [ReplacedList]?
 
-  /// After which a publication that a relay has not answered needs somebody: a relay that is merely restarted is back
-  /// by then.
+  /// After so many seconds, a publication without an answer of a relay needs a person's attention; a relay that only
+  /// restarts is back by then.
   public static let overdueSeconds: Int64 = 300
-  /// Most relays that are named as the cause.
+  /// The maximum number of relays in `overdueRelays`.
   public static let overdueRelayMaximum = 8
 
-  /// Nothing yet.
+  /// All counts are 0.
   public init() {}
 }
 
 extension RefusalCode {
-  /// There is no relay to send it to.
+  /// There is no relay to send the event to.
   public static let noRelays: RefusalCode = "no-relays"
 }

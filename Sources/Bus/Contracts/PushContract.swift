@@ -1,31 +1,32 @@
-// The methods of role `push-relay`, `push.*`: the operator's view. Phones and senders come over HTTP.
+// The methods of role `push-relay`, `push.*`: the operator's view. Phones and senders use HTTP.
 
-/// The answer of `push.status`. Counters begin with the process, but for ``accepted`` and ``Events/wakes``, which go on
-/// over restarts.
+/// The answer of `push.status`. Counters start at 0 with the process, except ``accepted`` and ``Events/wakes``, which
+/// continue over restarts.
 public struct PushStatus: Codable, Sendable, Hashable {
   /// One platform.
   public struct Platform: Codable, Sendable, Hashable {
     /// `ios`, `android` or `webpush`.
     public var name: String
-    /// `off`: not configured; `ready`; `away`: its service does not answer, or refuses; tried again.
+    /// `off`: not configured; `ready`; `away`: its service does not answer, or refuses, and is retried.
     public var state: String
-    /// Why it is off or away; of one that is ready, what it has against the last push that it refused.
+    /// Why it is off or away; with `ready`, the service's reason for the last push that it refused.
     public var reason: String?
-    /// What to look at because of ``reason``, a question or an order; absent where there is nothing.
+    /// What the operator should check because of ``reason``, as a question or an instruction; absent when there is
+    /// nothing to check.
     public var advice: String?
-    /// In how many seconds it is tried again when it is away; absent: with the next wake.
+    /// Seconds until the next attempt while it is away; absent: at the next wake.
     public var againSeconds: Int?
-    /// Pushes that were sent and not answered yet.
+    /// Pushes in flight: sent and not answered yet.
     public var inFlight = 0
-    /// Pushes that the service took.
+    /// Pushes that the service accepted.
     public var delivered: UInt64 = 0
-    /// Pushes that were sent again.
+    /// Pushes that were sent again after a failure.
     public var repeated: UInt64 = 0
-    /// Pushes given up: the service refused the token, or did not understand them.
+    /// Pushes given up, because the service refused the token or could not read the push.
     public var failed: UInt64 = 0
-    /// Pushes that the service had not taken when the time of their wake was over.
+    /// Pushes that the service had not accepted when their wake expired.
     public var expired: UInt64 = 0
-    /// Devices forgotten since the service knows their token no more.
+    /// Devices removed because the service no longer knows their token.
     public var pruned: UInt64 = 0
 
     /// A platform.
@@ -39,92 +40,92 @@ public struct PushStatus: Codable, Sendable, Hashable {
   public struct Events: Codable, Sendable, Hashable {
     /// Devices that were registered with a Nostr key.
     public var devices = 0
-    /// Keys whose events are looked at.
+    /// Keys whose events are observed.
     public var keys = 0
     /// `idle`: there are no such devices; `following`; `away`: the event store does not answer.
     public var state = "idle"
     /// Wakes since the ledger was made; those among ``PushStatus/accepted``.
     public var wakes: UInt64 = 0
-    /// Events that woke somebody, alone or with others.
+    /// Events that woke a device, alone or together with other events.
     public var waking: UInt64 = 0
-    /// Events that woke nobody, by why: `old`, `muted`, `off`, `own`, `unrelated`, `crowd`, `malformed`.
+    /// Events that woke no device, by reason: `old`, `muted`, `off`, `own`, `unrelated`, `crowd`, `malformed`.
     public var dismissed: [String: UInt64] = [:]
 
-    /// Nothing yet.
+    /// All counts are 0.
     public init() {}
   }
-  /// Where it listens.
+  /// The addresses at which it listens.
   public var addresses: [String] = []
   /// The platforms.
   public var platforms: [Platform] = []
-  /// Devices that are registered.
+  /// Registered devices.
   public var devices = 0
-  /// Wakes that are on their way.
+  /// Wakes under way.
   public var waiting = 0
-  /// Wakes that were accepted since the ledger was made.
+  /// Wakes accepted since the ledger was made.
   public var accepted: UInt64 = 0
-  /// Wakes that have ended, by how: `delivered`, `expired`, `coalesced`, `undeliverable`.
+  /// Finished wakes, by outcome: `delivered`, `expired`, `coalesced`, `undeliverable`.
   public var ended: [String: UInt64] = [:]
-  /// Requests that were refused, by the error's code.
+  /// Refused requests, by the error's code.
   public var refused: [String: UInt64] = [:]
-  /// Wakes of strangers that were dropped in silence.
+  /// Wakes from strangers that were dropped silently.
   public var dropped: UInt64 = 0
-  /// Tokens that open under an older key; of devices whose time is over, too, until they are swept.
+  /// Tokens that are encrypted under an older key, including those of expired devices until they are removed.
   public var underOlderKeys = 0
-  /// Rows that no key opens.
+  /// Rows that no key can decrypt.
   public var unreadable = 0
-  /// Wakes for events of Nostr; absent where no key may register for them.
+  /// Wakes for events of Nostr; absent when Nostr keys cannot register for them.
   public var events: Events?
-  /// Why the certificate in the files is not taken, and the one before it stays in use; absent: it is taken.
+  /// Why the certificate in the files is not used, so that the one before it stays in use; absent: it is used.
   public var certificateFault: String?
-  /// What is wrong with the key of Web Push: it is another than devices are subscribed under; absent: nothing.
+  /// What is wrong with the Web Push key: it is not the key under which devices are subscribed; absent: nothing.
   public var webPushFault: String?
-  /// Since when is counted, seconds since 1970.
+  /// When the counters started, seconds since 1970.
   public var countedSince: Int64 = 0
 
-  /// Nothing yet.
+  /// All counts are 0.
   public init() {}
 }
 
-/// `push.devices`: devices that are registered, in the order in which they first were. Parts are ``PushDeviceRow``s,
-/// the terminal answer a ``StoreCount``. Tokens are in no answer.
+/// `push.devices`: registered devices, in the order of their first registration. Parts are ``PushDeviceRow``s, the
+/// terminal answer a ``StoreCount``. No answer contains a token.
 public struct PushDevices: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example = #"{"owner":"npub1…","limit":20}"#
 
-  /// Only this key's: z-base-32, hexadecimal or `npub`.
+  /// Only devices of this key: z-base-32, hexadecimal or `npub`.
   public var owner: String?
-  /// Most wanted, from 1 to 10,000; 100 unless said otherwise.
+  /// The maximum number of devices, from 1 to 10,000; default 100.
   public var limit: Int?
 
-  /// A question.
+  /// A request.
   public init(owner: String? = nil, limit: Int? = nil) {
     self.owner = owner
     self.limit = limit
   }
 }
 
-/// A device, for the operator.
+/// A device, as the operator sees it.
 public struct PushDeviceRow: Codable, Sendable, Hashable {
-  /// The key that registered it, as its realm writes keys.
+  /// The key that registered it, in the notation of its realm.
   public var owner: String
-  /// What its owner calls it.
+  /// The device's name at its owner.
   public var device: String
-  /// What this relay calls it.
+  /// The device's id at this push relay.
   public var relayID: String
   /// `ios`, `android` or `webpush`.
   public var platform: String
-  /// What it wants to be woken for; empty: everything.
+  /// The types of wakes that it wants; empty: all.
   public var capabilities: [String]
-  /// Seconds since 1970.
+  /// When it registered, seconds since 1970.
   public var registeredAt: Int64
-  /// Seconds since 1970.
+  /// When its registration expires, seconds since 1970.
   public var expiresAt: Int64
-  /// Whether its owner has shown that the token is his.
+  /// Whether the owner has proven to hold the token.
   public var isVerified: Bool
-  /// Whether its token can be opened; else nothing is sent to it until it registers again.
+  /// Whether its token can be decrypted; if not, nothing is sent to it until it registers again.
   public var isReadable: Bool
-  /// Whether what it is sent is sealed for it, so that no platform can read it; absent in answers of older relays.
+  /// Whether messages to it are sealed, so that no platform can read them; absent in answers of older relays.
   public var isSealed: Bool?
 
   /// A device.
@@ -145,21 +146,21 @@ public struct PushDeviceRow: Codable, Sendable, Hashable {
   }
 }
 
-/// `push.send`: wakes the devices of a key, past all limits; for trying. The answer is a ``PushSent``, once each device
-/// has a push or is refused one, at the latest after ``PushSend/waitMillisecondsMaximum``.
+/// `push.send`: wakes the devices of a key without any limits, as a test. Answered with a ``PushSent`` when each device
+/// has received or been refused its push, at the latest after ``PushSend/waitMillisecondsMaximum``.
 public struct PushSend: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example = #"{"owner":"npub1…","type":"noise_connect","waitMilliseconds":8000}"#
 
-  /// Whose devices: z-base-32, hexadecimal or `npub`.
+  /// The owner of the devices: z-base-32, hexadecimal or `npub`.
   public var owner: String
   /// The wake's type.
   public var type: String
-  /// For how long the answer waits for what platforms say, in milliseconds; absent: not at all. More than
-  /// ``waitMillisecondsMaximum`` is that.
+  /// How long the answer waits for the platforms, in milliseconds; absent: not at all. A value above
+  /// ``waitMillisecondsMaximum`` counts as that.
   public var waitMilliseconds: Int?
 
-  /// Most that is waited.
+  /// The longest wait.
   public static let waitMillisecondsMaximum = 20_000
 
   /// A wake.
@@ -174,23 +175,23 @@ public struct PushSend: MethodArguments {
 public struct PushSent: Codable, Sendable, Hashable {
   /// 32 hexadecimal digits.
   public var wake: String
-  /// How many devices are to be woken.
+  /// The number of devices to wake.
   public var devices: Int
-  /// What became of it so far, device by device; absent where that was not waited for.
+  /// The outcome so far for each device; absent when the answer did not wait.
   public var outcomes: [Outcome]?
 
-  /// What became of a wake at one device.
+  /// The outcome of a wake at one device.
   public struct Outcome: Codable, Sendable, Hashable {
-    /// What its owner calls the device.
+    /// The device's name at its owner.
     public var device: String
     /// `ios`, `android` or `webpush`.
     public var platform: String
-    /// `delivered`: the platform has taken it; `refused`: it is given up; `waiting`: it is tried until it expires;
+    /// `delivered`: the platform accepted it; `refused`: it was given up; `waiting`: it is retried until it expires;
     /// `off`: its platform is not configured, and it waits for that.
     public var state: String
-    /// The platform's word, where it did not take it, or why it was not asked.
+    /// The platform's reason for not accepting it, or why it was not sent to the platform.
     public var reason: String?
-    /// What to look at because of that.
+    /// What the operator should check because of that.
     public var advice: String?
 
     /// An outcome.
@@ -211,15 +212,15 @@ public struct PushSent: Codable, Sendable, Hashable {
   }
 }
 
-/// The answer of `push.rekey`, which reads the key ring again, and encrypts all tokens under its newest key.
+/// The answer of `push.rekey`, which reads the key ring again and encrypts all tokens under its newest key.
 public struct PushRekeyed: Codable, Sendable, Hashable {
   /// Tokens that are under the newest key now and were not before.
   public var changed: Int
   /// Keys in the ring.
   public var keys: Int
-  /// Rows that no key opens; they stay.
+  /// Rows that no key can decrypt; they stay.
   public var unreadable: Int
-  /// Tokens that are under an older key still, whose lines must stay.
+  /// Tokens that are still under an older key, whose line in the key ring must stay.
   public var remaining: Int
 
   /// An answer.

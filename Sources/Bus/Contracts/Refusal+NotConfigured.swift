@@ -1,7 +1,7 @@
 public import Frames
 
 extension Refusal {
-  /// A method that no worker serves, because none of its role is configured.
+  /// The refusal of a method that no worker serves, because no worker of its role is configured.
   ///
   /// - Parameters:
   ///   - method: the method's name.

@@ -2,17 +2,17 @@ public import Frames
 
 // The methods of role `relay-connector`, `relay.*`.
 
-/// `relay.request`: a REQ to one relay. Each part of the answer is one event, JSON in the very bytes the relay sent;
-/// the terminal answer comes after the relay's EOSE.
+/// `relay.request`: a REQ to one relay. Each part of the answer is one event, JSON in the exact bytes that the relay
+/// sent; the terminal answer comes after the relay's EOSE.
 public struct RelayRequest: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example = #"{"relay":"ws://127.0.0.1:7777","filters":[{"kinds":[1]}],"limit":5}"#
 
   /// The relay; may be left out when the connector has exactly one.
   public var relay: String?
   /// NIP-01 filters, as JSON; absent: one filter that matches everything.
   public var filters: [JSONValue]?
-  /// Most events wanted, from 0; the connector ends the subscription then.
+  /// The maximum number of events, from 0; the connector closes the subscription after so many.
   public var limit: Int?
 
   /// A request.
@@ -22,17 +22,17 @@ public struct RelayRequest: MethodArguments {
     self.limit = limit
   }
 
-  /// A limit from 0.
+  /// The limit is at least 0.
   public static var ranges: [FieldRange<Self>] { [FieldRange("limit") { $0.limit.map(Int64.init) }] }
 }
 
 /// The terminal answer of `relay.request`.
 public struct RelayRequestResult: Codable, Sendable {
-  /// The relay that was asked.
+  /// The relay that answered.
   public var relay: String
   /// Events passed on.
   public var events: Int
-  /// Whether the relay said EOSE; false when `limit` was reached first.
+  /// Whether the relay sent EOSE; false when `limit` was reached first.
   public var isComplete: Bool
 
   /// A result.
@@ -45,10 +45,10 @@ public struct RelayRequestResult: Codable, Sendable {
 
 /// `relay.publish`: an EVENT to one relay, answered by its OK.
 ///
-/// An event that the relay takes from authenticated authors only (`auth-required`) is sent again once `account` has
-/// shown himself there (NIP-42).
+/// If the relay accepts the event from authenticated clients only (`auth-required`), the connector authenticates as
+/// `account` (NIP-42) and sends it again.
 public struct RelayPublish: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example =
     #"{"relay":"ws://127.0.0.1:7777","event":{"id":"…","pubkey":"…","kind":1,"content":"hello","sig":"…"},"#
     + #""account":"…","isProtected":false,"isForeign":false}"#
@@ -57,11 +57,11 @@ public struct RelayPublish: MethodArguments {
   public var relay: String?
   /// The signed event, as JSON.
   public var event: RawJSON
-  /// Who shows himself if the relay asks for it, 64 hexadecimal digits; nobody unless said.
+  /// The account that authenticates if the relay requires it, 64 hexadecimal digits; default: none.
   public var account: String?
-  /// The event is sent only on a connection on which `account` has shown himself (NIP-70). Needs `account`.
+  /// Whether the event is sent only on a connection that is authenticated as `account` (NIP-70). Needs `account`.
   public var isProtected: Bool?
-  /// The relay was named by other people, in a list or a hint: it is not dialled at a private address.
+  /// Whether the relay was named by someone else, in a list or a hint; it is then not dialled at a private address.
   public var isForeign: Bool?
 
   /// An event to publish.
@@ -75,7 +75,7 @@ public struct RelayPublish: MethodArguments {
     self.isForeign = isForeign ? true : nil
   }
 
-  /// Protected, and nobody to show himself.
+  /// Protected, but without an account that authenticates.
   public var objection: String? {
     isProtected == true && account == nil ? "'isProtected' needs 'account'" : nil
   }
@@ -87,7 +87,7 @@ public struct RelayPublishResult: Codable, Sendable {
   public var relay: String
   /// The event's id.
   public var id: String
-  /// Whether the relay took it.
+  /// Whether the relay accepted it.
   public var isAccepted: Bool
   /// The relay's words, with their standard prefix.
   public var message: String
@@ -101,46 +101,47 @@ public struct RelayPublishResult: Codable, Sendable {
   }
 }
 
-/// `relay.retry`: dial a relay now, if it is wanted; what was the matter before is forgotten, quarantine too. Answered
-/// with a ``RelayStates/Relay``; `no-such-relay` when the connector does not have it.
+/// `relay.retry`: dials a relay now, if any caller needs it, and forgets its failures and its quarantine. Answered with
+/// a ``RelayStates/Relay``; `no-such-relay` when the connector does not have the relay.
 public struct RelayRetry: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example = #"{"relay":"wss://relay.example"}"#
 
   /// The relay.
   public var relay: String
 
-  /// A wish to try.
+  /// A request to retry.
   public init(relay: String) { self.relay = relay }
 }
 
-/// `relay.information`: what a relay says of itself (NIP-11). Fetched when it is not known yet, or an hour old; nothing
-/// is fetched without being asked for.
+/// `relay.information`: what a relay says about itself (NIP-11). It is fetched when it is unknown or an hour old, and
+/// only for a request.
 public struct RelayInformationRequest: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example = #"{"relay":"wss://relay.example","isForeign":false}"#
 
   /// The relay.
   public var relay: String
-  /// The relay was named by other people, in a list or a hint: it is not asked at a private address.
+  /// Whether the relay was named by someone else, in a list or a hint; it is then not queried at a private address.
   public var isForeign: Bool?
 
-  /// A question.
+  /// A request.
   public init(relay: String, isForeign: Bool) {
     self.relay = relay
     self.isForeign = isForeign ? true : nil
   }
 }
 
-/// The answer of `relay.information`. Every text in it is the relay's own, and nothing of it is proven.
+/// The answer of `relay.information`. Every text in it is the relay's own, and none of it is proven.
 public struct RelayInformationResult: Codable, Sendable, Hashable {
   /// Canonical URL.
   public var relay: String
   /// When it was fetched, seconds since 1970.
   public var fetchedAt: Int64
-  /// What was understood, under the names of NIP-11.
+  /// What could be read, under the names of NIP-11.
   public var document: JSONValue
-  /// What was dropped because it is not what NIP-11 says, a sentence each: `supported_nips is not a list of numbers`.
+  /// What was dropped because it does not have the form of NIP-11, one sentence each:
+  /// `supported_nips is not a list of numbers`.
   public var dropped: [String]
 
   /// An answer.
@@ -153,53 +154,53 @@ public struct RelayInformationResult: Codable, Sendable, Hashable {
 }
 
 extension RefusalCode {
-  /// The relay's server answers, and has no information document.
+  /// The relay's server answers, but has no information document.
   public static let noInformation: RefusalCode = "no-information"
 }
 
 /// The answer of `relay.list`, and the contents of the topic `relay.states`.
 public struct RelayStates: Codable, Sendable, Hashable {
-  /// One relay as its connector sees it. Counters begin with the process.
+  /// One relay as its connector sees it. Counters start at 0 with the process.
   public struct Relay: Codable, Sendable, Hashable {
     /// Canonical URL.
     public var relay: String
-    /// How its connection is.
+    /// The state of its connection.
     public var state: RelayStateWord
-    /// Why it is not connected, if it is not.
+    /// Why it is not connected; absent when it is.
     public var reason: String?
-    /// Whether `supervisor.conf` names it; else a caller has.
+    /// Whether `supervisor.conf` names it; otherwise a caller named it.
     public var isConfigured = false
-    /// Whether observes are to be asked there without being told so.
+    /// Whether the planner opens subscriptions there by default.
     public var reads = false
-    /// Whether events are to be published there without being told so.
+    /// Whether the planner publishes events there by default.
     public var writes = false
-    /// Seconds since 1970; while it is open.
+    /// Since when the connection is open, seconds since 1970; absent when it is not.
     public var openSince: Int64?
-    /// Milliseconds it was open, all connections together.
+    /// How long it was open, over all connections, in milliseconds.
     public var openMilliseconds: UInt64 = 0
-    /// Connections made.
+    /// The number of connections that succeeded.
     public var connections: UInt64 = 0
-    /// Attempts that failed.
+    /// The number of attempts that failed.
     public var failures: UInt64 = 0
-    /// Messages received, and their bytes.
+    /// Messages received.
     public var messages: UInt64 = 0
-    /// Bytes of those messages.
+    /// Their bytes together.
     public var bytes: UInt64 = 0
     /// Events received.
     public var events: UInt64 = 0
-    /// Events that the relay took.
+    /// Events that the relay accepted.
     public var accepted: UInt64 = 0
     /// Requests and events that it refused.
     public var refusals: UInt64 = 0
     /// Milliseconds from the last REQ to its EOSE, or EVENT to its OK.
     public var latencyMilliseconds: UInt64?
-    /// Accounts that have shown themselves on this connection (NIP-42), 64 hexadecimal digits each.
+    /// Accounts that have authenticated on this connection (NIP-42), 64 hexadecimal digits each.
     public var authenticated: [String] = []
-    /// What it has said or done that its owner may want to know, one of a kind at most; absent where there is nothing,
-    /// and in ``RelayReport`` and `relay.states`.
+    /// What the relay said or did that its user may want to know, at most one of each kind; absent when there is
+    /// nothing, and in ``RelayReport`` and `relay.states`.
     public var remarks: [RelayRemark]?
 
-    /// A relay of which nothing is known yet.
+    /// A relay without any history.
     public init(relay: String, state: RelayStateWord) {
       self.relay = relay
       self.state = state

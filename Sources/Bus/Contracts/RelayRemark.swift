@@ -1,35 +1,35 @@
-/// Something that a relay has said or done of which its owner may want to know: that it refuses, wants to know who
-/// asks, says something to people, or gives no more than so much. In `relay.list` only.
+/// Something that a relay said or did and its user may want to know: it refuses, it requires authentication, it has a
+/// message for people, or it returns only a limited number of events. In `relay.list` only.
 public struct RelayRemark: Codable, Sendable, Hashable {
-  /// What it is.
+  /// What the relay said or did.
   public enum Kind: String, Codable, Sendable, Hashable, CaseIterable {
-    /// It has closed a subscription, with a reason (CLOSED).
+    /// It closed a subscription with a reason (CLOSED).
     case refusedRequest = "refused-request"
-    /// It has not taken an event (OK), for another reason than that it has it.
+    /// It did not accept an event (OK), for another reason than that it has the event.
     case refusedEvent = "refused-event"
-    /// It wants to know who asks (NIP-42), and nobody was named who could tell.
+    /// It requires authentication (NIP-42), and no account was named for it.
     case authWall = "auth-wall"
-    /// Its answers end at a number of events, which seems to be the most that it gives.
+    /// Its answers stop at a certain number of events, which seems to be its maximum.
     case capped
-    /// It has said something to people (NOTICE).
+    /// It sent a message for people (NOTICE).
     case notice
   }
 
-  /// What it is.
+  /// The kind of the remark.
   public var kind: Kind
-  /// The relay's own words, the latest, without control characters, at most ``textLengthMaximum``; empty where it gave
-  /// none. Nothing of it is proven.
+  /// The relay's own latest words, without control characters, at most ``textLengthMaximum`` characters; empty when it
+  /// gave none. None of it is proven.
   public var text: String
-  /// How often, since the connector began to speak with it.
+  /// The number of times, since the connector first connected to it.
   public var count: UInt64
-  /// When last, seconds since 1970.
+  /// The last time, seconds since 1970.
   public var at: Int64
-  /// With `capped`: at how many events.
+  /// With `capped`: the number of events.
   public var limit: Int?
 
-  /// Most characters of ``text``.
+  /// The maximum number of characters of ``text``.
   public static let textLengthMaximum = 120
-  /// Relays of one answer that bring their remarks: those that made one last. So the answer stays small.
+  /// The maximum number of relays with remarks in one answer: those with the latest remarks. So the answer stays small.
   public static let relayMaximum = 32
 
   /// A remark.

@@ -1,23 +1,23 @@
 public import Frames
 
-/// `plan.replaced`: lists, profiles among them, of which a version was kept because the next one had lost entries of
-/// it; the newest first. Parts are ``ReplacedList``s, the terminal answer a ``StoreCount``.
+/// `plan.replaced`: versions of lists, including profiles, that were kept because the next version had lost entries;
+/// the newest first. Parts are ``ReplacedList``s, the terminal answer a ``StoreCount``.
 public struct PlanReplaced: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example = #"{"id":"9f2c…, 64 hexadecimal digits","forget":false}"#
 
-  /// Only this version, with its event: the event's id, 64 hexadecimal digits.
+  /// Only this version, and with its event: the event's id, 64 hexadecimal digits.
   public var id: String?
-  /// Whether that version is kept no longer.
+  /// Whether the planner forgets that version.
   public var forget: Bool?
 
-  /// A question.
+  /// A request.
   public init(id: String? = nil, forget: Bool? = nil) {
     self.id = id
     self.forget = forget
   }
 
-  /// Something to forget without a name.
+  /// `forget` without an id.
   public var objection: String? { forget == true && id == nil ? "'forget' needs 'id'" : nil }
 }
 
@@ -29,17 +29,17 @@ public struct ReplacedList: Codable, Sendable, Hashable {
   public var kind: UInt16
   /// Its author, 64 hexadecimal digits.
   public var author: String
-  /// The author's account, if it is one.
+  /// The author's account, if this Roost has it.
   public var account: String?
   /// The identifier of a set (its tag `d`); empty for other lists.
   public var identifier: String
-  /// When another version took its place, seconds since 1970.
+  /// When the next version replaced it, seconds since 1970.
   public var replacedAt: Int64
-  /// Its entries.
+  /// The number of its entries.
   public var before: Int
-  /// Entries of the version that counts now, as far as it was published here.
+  /// The number of entries of the version that counts now, if that was published here.
   public var after: Int
-  /// The event, to who asks for this one.
+  /// The event; only when the request named this version.
   public var event: JSONValue?
 
   /// A version of a list.
@@ -60,7 +60,7 @@ public struct ReplacedList: Codable, Sendable, Hashable {
 }
 
 extension RefusalCode {
-  /// The event would take entries from a list, or it is not known whether it would, and nobody has said that this is
-  /// meant.
+  /// The event would remove entries from a list, or it is not known whether it would, and the caller has not confirmed
+  /// that it wants this.
   public static let wouldReplace: RefusalCode = "would-replace"
 }

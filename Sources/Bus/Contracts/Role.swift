@@ -1,5 +1,5 @@
-/// A role on the bus: what a peer is there for. Numbers stand in headers; 1–63 are Roost's own, 64–127 the roles that
-/// `supervisor.conf` adds for people's own workers.
+/// A role on the bus: what a peer is for. Headers carry its number; 1–63 are Roost's own, 64–127 the roles that
+/// `supervisor.conf` adds for a user's own workers.
 public struct Role: Hashable, Sendable, CustomStringConvertible {
   /// The number in a header, 0 … 127.
   public let number: UInt16
@@ -16,8 +16,9 @@ public struct Role: Hashable, Sendable, CustomStringConvertible {
   /// The name.
   public var description: String { name }
 
-  /// Whether workers of a role take in what strangers send, or run their programs: relays that such a worker names are
-  /// foreign (`ForeignRelayURL`), since a stranger may speak through it. A caller without a role counts as one.
+  /// Whether workers of a role process what strangers send, or run programs on it. Relays that such a worker names are
+  /// foreign (`ForeignRelayURL`), because a stranger may have chosen them. A caller without a role counts as such a
+  /// worker.
   public static func readsStrangers(_ number: UInt16?) -> Bool {
     guard let number else { return true }
     return [relayConnector, localRelay, dvmProvider, pushRelay].contains { $0.number == number }
@@ -32,15 +33,15 @@ public struct Role: Hashable, Sendable, CustomStringConvertible {
   public static let supervisor = Role(number: 0, name: "supervisor")
   /// Applications, scripts and the `roost` command.
   public static let client = Role(number: 1, name: "client")
-  /// Talks to relays.
+  /// Connects to relays.
   public static let relayConnector = Role(number: 2, name: "relay-connector")
   /// Verifies and keeps events.
   public static let eventStore = Role(number: 3, name: "event-store")
-  /// Decides which relay is asked and written.
+  /// Decides which relays are queried and which events go where.
   public static let outboxPlanner = Role(number: 4, name: "outbox-planner")
   /// Keeps the ledger of jobs.
   public static let dvmTracker = Role(number: 5, name: "dvm-tracker")
-  /// Serves jobs.
+  /// Does jobs for customers.
   public static let dvmProvider = Role(number: 6, name: "dvm-provider")
   /// Wakes phones.
   public static let pushRelay = Role(number: 7, name: "push-relay")
@@ -49,8 +50,8 @@ public struct Role: Hashable, Sendable, CustomStringConvertible {
   /// A relay on localhost.
   public static let localRelay = Role(number: 9, name: "local-relay")
 
-  /// Roles that speak for themselves: each has an account with its name, which the signer makes when it is first asked
-  /// for, or which somebody imports under that name.
+  /// Roles that sign with an account of their own, which has the role's name. The signer makes the account at the first
+  /// request for it, or a user imports a key under that name.
   public static let withAccount: [Role] = [.dvmTracker, .dvmProvider]
 
   /// Roost's own roles.

@@ -1,28 +1,28 @@
-// The methods of role `dvm-provider`, `dvm.*`: jobs of others that are done here (NIP-90).
+// The methods of role `dvm-provider`, `dvm.*`: jobs of customers that are done on this machine (NIP-90).
 
-/// Bounds of what is done for others, which those who look at the machine must know.
+/// Bounds of the work for customers, which other parts of Roost must know.
 public enum ServingBounds {
-  /// Bytes of the disk that programs leave free: with less a run is ended, and its customer is told an error.
+  /// Bytes of the disk that programs must leave free. With less, the run ends and its customer receives an error.
   public static let freeByteCountMinimum: UInt64 = 128 << 20
 }
 
-/// The answer of `dvm.status`. Counters begin with the process, which a reload of its settings ends.
+/// The answer of `dvm.status`. Counters start at 0 with the process, which ends when its settings are reloaded.
 public struct ServingStatus: Codable, Sendable, Hashable {
-  /// One kind of job that is served.
+  /// A kind of job that it serves.
   public struct Service: Codable, Sendable, Hashable {
     /// The kind of its requests.
     public var kind: UInt16
     /// `count`, `search`, or the program's path.
     public var program: String
-    /// What it costs, in millisatoshi.
+    /// The price, in millisatoshi.
     public var price: Int64
-    /// Running now.
+    /// Jobs running now.
     public var running: Int
-    /// Requests taken up.
+    /// Requests accepted.
     public var taken: UInt64
-    /// Answered with a result.
+    /// Requests answered with a result.
     public var answered: UInt64
-    /// Ended with an error.
+    /// Requests that ended with an error.
     public var failed: UInt64
 
     /// A service.
@@ -36,46 +36,46 @@ public struct ServingStatus: Codable, Sendable, Hashable {
       failed = 0
     }
   }
-  /// Who answers, 64 hexadecimal digits; absent while the signer has not said.
+  /// The public key that answers, 64 hexadecimal digits; absent until the signer has reported it.
   public var provider: String?
   /// What is served, by kind.
   public var services: [Service] = []
-  /// Whether relays are asked for requests, and answers sent to them.
+  /// Whether relays are queried for requests, and answers sent to them.
   public var isOnNetwork = false
-  /// Requests that wait for their turn.
+  /// Requests that wait in the queue.
   public var waiting = 0
-  /// Requests with a bill that was not paid yet.
+  /// Requests with a bill that is not paid yet.
   public var unpaid = 0
-  /// Since when is counted, seconds since 1970.
+  /// When the counters started, seconds since 1970.
   public var countedSince: Int64 = 0
-  /// Requests that were not taken up: of others, too large, unreadable, expired. Also those for which there was no room
-  /// when they came, whether they were taken up later or not.
+  /// Requests that were not accepted: addressed to another provider, too large, unreadable, expired. Also requests for
+  /// which there was no room when they arrived, even if they were accepted later.
   public var passedOver: UInt64 = 0
 
-  /// Nothing yet.
+  /// All counts are 0.
   public init() {}
 }
 
-/// `dvm.jobs`: requests taken up, the latest first. Parts are ``ServedJob``s, the terminal answer a ``StoreCount``.
+/// `dvm.jobs`: accepted requests, the latest first. Parts are ``ServedJob``s, the terminal answer a ``StoreCount``.
 public struct ServedJobs: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example = #"{"limit":20}"#
 
-  /// Most wanted, from 0.
+  /// The maximum number of requests, from 0.
   public var limit: Int?
 
-  /// A question.
+  /// A request.
   public init(limit: Int? = nil) { self.limit = limit }
 
-  /// A limit from 0.
+  /// The limit is at least 0.
   public static var ranges: [FieldRange<Self>] { [FieldRange("limit") { $0.limit.map(Int64.init) }] }
 }
 
-/// A request that was taken up.
+/// An accepted request.
 public struct ServedJob: Codable, Sendable, Hashable {
-  /// How far it is.
+  /// How far the work is.
   public enum State: String, Codable, Sendable, Hashable, CaseIterable {
-    /// It waits for its turn.
+    /// It waits in the queue.
     case waiting
     /// The customer has to pay first.
     case paymentRequired = "payment-required"
@@ -83,31 +83,31 @@ public struct ServedJob: Codable, Sendable, Hashable {
     case running
     /// Its result is on its way.
     case answering
-    /// Its result was accepted for publishing.
+    /// The planner has accepted its result for publishing.
     case answered
-    /// It has ended without one; `reason` says why.
+    /// It ended without a result; `reason` says why.
     case failed
-    /// Its customer has called it off.
+    /// Its customer cancelled it.
     case cancelled
   }
   /// The request event's id.
   public var request: String
   /// The kind of the request.
   public var kind: UInt16
-  /// Whose it is, 64 hexadecimal digits.
+  /// The customer's public key, 64 hexadecimal digits.
   public var customer: String
-  /// How far it is.
+  /// Its state.
   public var state: State
-  /// Why it has failed.
+  /// Why it failed.
   public var reason: String?
   /// The result event's id.
   public var result: String?
-  /// When it was taken up, seconds since 1970.
+  /// When it was accepted, seconds since 1970.
   public var takenAt: Int64
   /// When it ended, seconds since 1970.
   public var endedAt: Int64?
 
-  /// A request that was taken up.
+  /// An accepted request.
   public init(request: String, kind: UInt16, customer: String, state: State, takenAt: Int64) {
     self.request = request
     self.kind = kind

@@ -2,56 +2,56 @@ public import Frames
 
 // The methods of role `signer`, `signer.*`.
 //
-// No secret key and no passphrase stands in any of these payloads: what a person types travels as a ``SealedSecret``,
-// which only the signer's process opens, so that the hub, its mailboxes and its dead letters carry nothing worth
-// stealing. Texts to be encrypted and texts that were decrypted do stand in them. `AccessEntry.isSecret` therefore
-// holds for all of them.
+// None of these payloads contains a secret key or a passphrase. What a person types travels as a ``SealedSecret``,
+// which only the signer's process can open, so that the hub, its mailboxes and its dead letters hold nothing worth
+// stealing. But they do contain texts to encrypt and decrypted texts. Therefore `AccessEntry.isSecret` is true for all
+// of them.
 //
-// `account` is a name, an `npub` or 64 hexadecimal digits; it may be left out while there is one account, and no key
-// that is refused: with that one mended or gone, the only account would be another. Accounts of workers
-// (``Role/withAccount``) do not count there.
+// `account` is a name, an `npub` or 64 hexadecimal digits. It may be left out while there is exactly one account and no
+// refused key: once a refused key is repaired or removed, the only account could be a different one. Accounts of
+// workers (``Role/withAccount``) do not count here.
 //
-// `signer.own` takes no arguments and is answered with the ``SignerAccount`` of the caller's role, which is made if it
-// is not there. Asking again is the same as once.
+// `signer.own` takes no arguments and is answered with the ``SignerAccount`` of the caller's role, which the signer
+// makes if it does not exist. A repeated call makes no second account.
 
 /// A secret on its way to the signer: encrypted by NIP-44 from a key made for this one message to the key that this
-/// process of the signer made at its start (``SignerAccounts/sealingKey``). A signer that was started anew cannot open
-/// it: it refuses with `sealed-for-another`, and the caller asks for the new key.
+/// process of the signer made at its start (``SignerAccounts/sealingKey``). A restarted signer cannot open it: it
+/// refuses with `sealed-for-another`, and the caller requests the new key.
 public struct SealedSecret: Codable, Sendable, Hashable {
-  /// The public key of the sender's for this message, 64 hexadecimal digits.
+  /// The sender's public key for this message, 64 hexadecimal digits.
   public var key: String
   /// The NIP-44 payload.
   public var payload: String
 
-  /// A secret that was sealed.
+  /// A sealed secret.
   public init(key: String, payload: String) {
     self.key = key
     self.payload = payload
   }
 }
 
-/// `signer.sign`: an event to be signed.
+/// `signer.sign`: an event to sign.
 public struct SignerSign: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example =
     #"{"account":"alice","event":{"kind":1,"content":"hello"},"allowSecrets":false,"#
     + #""deleted":[{"id":"…","kind":5302,"sig":"…"}]}"#
 
-  /// Who signs.
+  /// The account that signs.
   public var account: String?
-  /// `kind`, and where they matter `content`, `tags`, `created_at` (else now) and `pubkey` (then it must be the
-  /// account's). Any other member is refused, and so are tags `p`, `e`, `a`, `q` that refer to nothing.
+  /// `kind`, and optionally `content`, `tags`, `created_at` (default: now) and `pubkey` (it must be the account's). Any
+  /// other member is refused, and so are tags `p`, `e`, `a`, `q` without a valid reference.
   public var event: JSONValue
-  /// Whether `nsec1…` or `ncryptsec1…` may stand in it; false unless said.
+  /// Whether it may contain `nsec1…` or `ncryptsec1…`; default: false.
   public var allowSecrets: Bool?
-  /// Of a deletion (NIP-09) by a worker that may delete some kinds only: the events that its `e` tags name, whole and
-  /// signed, so that their kinds are known; ``deletedMaximum`` at most. Others need not show them.
+  /// For a deletion (NIP-09) by a worker that may delete only some kinds: the events that its `e` tags name, whole and
+  /// signed, so that the signer knows their kinds; at most ``deletedMaximum``. Other callers need not send them.
   public var deleted: [JSONValue]?
 
-  /// Most events of ``deleted``.
+  /// The maximum number of events in ``deleted``.
   public static let deletedMaximum = 16
 
-  /// An event to be signed.
+  /// An event to sign.
   public init(account: String? = nil, event: JSONValue, allowSecrets: Bool? = nil, deleted: [JSONValue]? = nil) {
     self.account = account
     self.event = event
@@ -59,7 +59,7 @@ public struct SignerSign: MethodArguments {
     self.deleted = deleted
   }
 
-  /// Too many events are shown.
+  /// Too many events in `deleted`.
   public var objection: String? {
     guard let count = deleted?.count, count > Self.deletedMaximum else { return nil }
     return "'deleted' has \(count) events; at most \(Self.deletedMaximum) are looked at"
@@ -75,19 +75,19 @@ public struct SignerSigned: Codable, Sendable {
   public init(event: RawJSON) { self.event = event }
 }
 
-/// `signer.authenticate`: the answer to a relay's challenge (NIP-42). The signer makes the event itself.
+/// `signer.authenticate`: signs the answer to a relay's challenge (NIP-42). The signer makes the event itself.
 public struct SignerAuthenticate: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example = #"{"account":"alice","relay":"wss://relay.example.com","challenge":"…"}"#
 
-  /// Who shows himself.
+  /// The account that authenticates.
   public var account: String?
   /// The relay, in its canonical spelling.
   public var relay: String
-  /// What the relay sent, 1 … 512 bytes.
+  /// The challenge that the relay sent, 1 … 512 bytes.
   public var challenge: String
 
-  /// A challenge to be answered.
+  /// A challenge to answer.
   public init(account: String? = nil, relay: String, challenge: String) {
     self.account = account
     self.relay = relay
@@ -97,39 +97,39 @@ public struct SignerAuthenticate: MethodArguments {
 
 /// `signer.nip04.encrypt`, `signer.nip04.decrypt`, `signer.nip44.encrypt`, `signer.nip44.decrypt`.
 public struct SignerCipher: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example =
     #"{"account":"alice","peer":"npub1…","text":"hello","event":{"id":"…","kind":6302,"content":"…","sig":"…"}}"#
 
-  /// Whose key.
+  /// The account whose key is used.
   public var account: String?
-  /// The other's public key: 64 hexadecimal digits or `npub`.
+  /// The public key of the other side: 64 hexadecimal digits or `npub`.
   public var peer: String
-  /// What is to be encrypted or decrypted. Most bytes: what fits into a frame and what the NIP allows.
+  /// The text to encrypt or decrypt. The frame and the NIP limit its length.
   public var text: String?
-  /// In place of ``text``, for decrypting: the peer's event whose content it is, whole and signed. A worker that may
-  /// read some kinds only shows so that it is one of them.
+  /// For decrypting, instead of ``text``: the peer's event that has the text as its content, whole and signed. A worker
+  /// that may read only some kinds proves the kind with it.
   public var event: JSONValue?
 
-  /// A text to be encrypted or decrypted.
+  /// A text to encrypt or decrypt.
   public init(account: String? = nil, peer: String, text: String) {
     self.account = account
     self.peer = peer
     self.text = text
   }
 
-  /// The content of a peer's event, to be decrypted.
+  /// The content of a peer's event, to decrypt.
   public init(account: String? = nil, peer: String, contentOf event: JSONValue) {
     self.account = account
     self.peer = peer
     self.event = event
   }
 
-  /// Nothing is there to be encrypted or decrypted.
+  /// Neither a text nor an event is given.
   public var objection: String? { text == nil && event == nil ? "'text' is missing" : nil }
 }
 
-/// The answer of the four: the other form of the text.
+/// The answer of these four methods: the other form of the text.
 public struct SignerText: Codable, Sendable {
   /// The text.
   public var text: String
@@ -138,30 +138,30 @@ public struct SignerText: Codable, Sendable {
   public init(text: String) { self.text = text }
 }
 
-/// `signer.wrap`: something said under a seal, for one recipient (NIP-59). Who speaks to several asks once for each,
-/// with the same `created_at`, so that the rumor's id is the same for all.
+/// `signer.wrap`: seals a rumor and wraps it for one recipient (NIP-59). For several recipients the caller calls it
+/// once for each, with the same `created_at`, so that the rumor's id is the same for all.
 public struct SignerWrap: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example =
     #"{"account":"alice","recipient":"npub1…","rumor":{"kind":14,"content":"hello"},"#
     + #""relayHint":"wss://relay.example.com","expiration":1800000000,"isEphemeral":false,"allowSecrets":false}"#
 
-  /// Who speaks.
+  /// The account that is the author.
   public var account: String?
-  /// Who is to read it: 64 hexadecimal digits or `npub`.
+  /// The recipient: 64 hexadecimal digits or `npub`.
   public var recipient: String
   /// An event as for `signer.sign`; it is not signed.
   public var rumor: JSONValue
-  /// A relay of the recipient's for the `p` tag.
+  /// A relay of the recipient, for the `p` tag.
   public var relayHint: String?
   /// When relays may drop it, in seconds since 1970 (NIP-40).
   public var expiration: Int64?
   /// Whether relays are not to store it (kind 21059).
   public var isEphemeral: Bool?
-  /// Whether `nsec1…` or `ncryptsec1…` may stand in it; false unless said.
+  /// Whether it may contain `nsec1…` or `ncryptsec1…`; default: false.
   public var allowSecrets: Bool?
 
-  /// A rumor to be wrapped.
+  /// A rumor to wrap.
   public init(
     account: String? = nil, recipient: String, rumor: JSONValue, relayHint: String? = nil, expiration: Int64? = nil,
     isEphemeral: Bool? = nil, allowSecrets: Bool? = nil
@@ -178,9 +178,9 @@ public struct SignerWrap: MethodArguments {
 
 /// The answer of `signer.wrap`.
 public struct SignerWrapped: Codable, Sendable {
-  /// The gift wrap, to be sent to the recipient's relays.
+  /// The gift wrap, to send to the recipient's relays.
   public var wrap: RawJSON
-  /// The rumor with its id, to be kept by the sender.
+  /// The rumor with its id, for the sender to keep.
   public var rumor: RawJSON
 
   /// A rumor in its gift wrap.
@@ -190,17 +190,17 @@ public struct SignerWrapped: Codable, Sendable {
   }
 }
 
-/// `signer.unwrap`: a gift wrap to be opened, with all checks of NIP-59.
+/// `signer.unwrap`: opens a gift wrap, with all checks of NIP-59.
 public struct SignerUnwrap: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example = #"{"account":"alice","wrap":{"id":"…","pubkey":"…","kind":1059,"content":"…","sig":"…"}}"#
 
-  /// For whom it is; else the account that a `p` tag of it names.
+  /// The recipient's account; default: the account that one of its `p` tags names.
   public var account: String?
   /// The gift wrap.
   public var wrap: RawJSON
 
-  /// A gift wrap to be opened.
+  /// A gift wrap to open.
   public init(account: String? = nil, wrap: RawJSON) {
     self.account = account
     self.wrap = wrap
@@ -209,13 +209,13 @@ public struct SignerUnwrap: MethodArguments {
 
 /// The answer of `signer.unwrap`.
 public struct SignerUnwrapped: Codable, Sendable {
-  /// The account it was for, 64 hexadecimal digits.
+  /// The recipient's account, 64 hexadecimal digits.
   public var recipient: String
-  /// Who speaks, proven by the seal's signature.
+  /// The author, proven by the seal's signature.
   public var author: String
-  /// What was said, with its id and without signature.
+  /// The rumor, with its id and without a signature.
   public var rumor: RawJSON
-  /// What is unusual about it, in sentences' ends.
+  /// What is unusual about it, each as the end of a sentence.
   public var warnings: [String]
 
   /// What an opened gift wrap held.
@@ -240,7 +240,7 @@ public struct SignerAccount: Codable, Sendable, Hashable {
   public enum Origin: String, Codable, Sendable, CaseIterable {
     /// In a file of the signer's.
     case file
-    /// In a credential of the service manager's: not stored, and not to be removed here.
+    /// In a credential of the service manager: the signer does not store it and cannot remove it.
     case credential
   }
   /// Lower case letters, digits, `-` and `_`, at most 32.
@@ -255,10 +255,10 @@ public struct SignerAccount: Codable, Sendable, Hashable {
   public var isEncrypted: Bool
   /// Where the key is.
   public var origin: Origin
-  /// When the key came here, in seconds since 1970.
+  /// When the signer got the key, in seconds since 1970.
   public var createdAt: Int64
 
-  /// Whether it is a worker's own, and not a person's: such a one is never meant where no account is named.
+  /// Whether it is a worker's own account, not a person's. Such an account is never used where no account is named.
   public var isOfWorker: Bool { Role.withAccount.contains { $0.name == name } }
 
   /// An account.
@@ -275,13 +275,13 @@ public struct SignerAccount: Codable, Sendable, Hashable {
   }
 }
 
-/// A key that is there and not used. As long as there is one, no account is taken for the only one.
+/// A key that exists but is not used. As long as there is one, no account counts as the only one.
 public struct SignerRefusedKey: Codable, Sendable, Hashable {
-  /// The account that it would be.
+  /// The name of the account that it would be.
   public var account: String
   /// `a key file alice.key`, `a credential roost.key.alice`.
   public var place: String
-  /// Why, as a sentence's end.
+  /// Why, as the end of a sentence.
   public var reason: String
   /// What to do about it.
   public var remedy: String
@@ -299,7 +299,7 @@ public struct SignerRefusedKey: Codable, Sendable, Hashable {
 }
 
 extension [SignerRefusedKey] {
-  /// The one that would be the account of this name.
+  /// The refused key of the account with this name.
   public func first(named name: String) -> SignerRefusedKey? { first { $0.account == name } }
 }
 
@@ -307,18 +307,18 @@ extension [SignerRefusedKey] {
 public struct SignerAccounts: Codable, Sendable {
   /// By name.
   public var accounts: [SignerAccount]
-  /// Key files that were refused, in sentences that say what to do.
+  /// Key files that were refused, as sentences that say what to do.
   public var problems: [String]
-  /// Those of them that would be accounts, and are none.
+  /// The refused keys among them that would be accounts.
   public var refused: [SignerRefusedKey]
   /// For ``SealedSecret``: the public key of this process of the signer, 64 hexadecimal digits.
   public var sealingKey: String
-  /// Whether keys are locked into memory, so that they never stand on a swap partition.
+  /// Whether keys are locked into memory, so that they are never written to a swap partition.
   public var isMemoryLocked: Bool
   /// Requests that wait for an account to be unlocked.
   public var waiting: Int
 
-  /// What the signer has.
+  /// The accounts and keys of the signer.
   public init(
     accounts: [SignerAccount], problems: [String], refused: [SignerRefusedKey] = [], sealingKey: String,
     isMemoryLocked: Bool, waiting: Int
@@ -332,8 +332,8 @@ public struct SignerAccounts: Codable, Sendable {
   }
 }
 
-/// An event of the topic `signer.changes`: all accounts, whenever one has come, gone, or been locked or unlocked. It
-/// may be missed; `signer.accounts` tells the same.
+/// An event of the topic `signer.changes`: all accounts, whenever one is added, removed, locked or unlocked. A
+/// subscriber may miss one; `signer.accounts` gives the same.
 public struct SignerChanges: Codable, Sendable {
   /// By name.
   public var accounts: [SignerAccount]
@@ -342,28 +342,28 @@ public struct SignerChanges: Codable, Sendable {
   public init(accounts: [SignerAccount]) { self.accounts = accounts }
 }
 
-/// `signer.generate`: a new key. Answered by its ``SignerAccount``. To be asked at most once: doing it twice is two
-/// keys.
+/// `signer.generate`: makes a new key. Answered with its ``SignerAccount``. Callers send it at most once, because a
+/// repeated call makes a second key.
 public struct SignerGenerate: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example = #"{"name":"alice","passphrase":{"key":"…","payload":"…"}}"#
 
   /// The account's name.
   public var name: String
-  /// Encrypts the stored key; without one it is stored as it is.
+  /// Encrypts the stored key; without one it is stored unencrypted.
   public var passphrase: SealedSecret?
 
-  /// A key to be made.
+  /// A key to make.
   public init(name: String, passphrase: SealedSecret? = nil) {
     self.name = name
     self.passphrase = passphrase
   }
 }
 
-/// `signer.import`: a key that was made elsewhere. Answered by its ``SignerAccount``. Importing the same key under the
-/// same name twice is the same as once.
+/// `signer.import`: imports a key that was made elsewhere. Answered with its ``SignerAccount``. A repeated import of
+/// the same key under the same name changes nothing.
 public struct SignerImport: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example =
     #"{"name":"alice","secret":{"key":"…","payload":"…"},"passphrase":{"key":"…","#
     + #""payload":"…"}}"#
@@ -372,10 +372,11 @@ public struct SignerImport: MethodArguments {
   public var name: String
   /// `nsec1…`, `ncryptsec1…` or 64 hexadecimal digits.
   public var secret: SealedSecret
-  /// Of an `ncryptsec` the passphrase that opens it, and which it keeps; else the one to store the key under, if any.
+  /// For an `ncryptsec`, the passphrase that opens it and stays its passphrase; otherwise the passphrase to store the
+  /// key under, if any.
   public var passphrase: SealedSecret?
 
-  /// A key to be taken over.
+  /// A key to import.
   public init(name: String, secret: SealedSecret, passphrase: SealedSecret? = nil) {
     self.name = name
     self.secret = secret
@@ -383,50 +384,50 @@ public struct SignerImport: MethodArguments {
   }
 }
 
-/// `signer.unlock`. Answered by the ``SignerAccount``.
+/// `signer.unlock`. Answered with the ``SignerAccount``.
 public struct SignerUnlock: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example = #"{"account":"alice","passphrase":{"key":"…","payload":"…"}}"#
 
-  /// The account; may be left out while one is locked.
+  /// The account; may be left out while exactly one is locked.
   public var account: String?
   /// Its passphrase.
   public var passphrase: SealedSecret
 
-  /// An account to be unlocked.
+  /// An account to unlock.
   public init(account: String? = nil, passphrase: SealedSecret) {
     self.account = account
     self.passphrase = passphrase
   }
 }
 
-/// `signer.lock`: forgets the keys until their passphrases are given again. Answered by ``SignerAccounts``.
+/// `signer.lock`: forgets the keys until their passphrases are given again. Answered with ``SignerAccounts``.
 public struct SignerLock: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example = #"{"account":"alice"}"#
 
-  /// The account; all encrypted ones if left out.
+  /// The account; all encrypted ones when absent.
   public var account: String?
 
-  /// An account to be locked.
+  /// An account to lock.
   public init(account: String? = nil) { self.account = account }
 }
 
-/// `signer.passphrase`: stores a key under another passphrase. Answered by its ``SignerAccount``. To be asked at most
-/// once.
+/// `signer.passphrase`: stores a key under another passphrase. Answered with its ``SignerAccount``. Callers send it at
+/// most once.
 public struct SignerPassphrase: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example =
     #"{"account":"alice","present":{"key":"…","payload":"…"},"new":{"key":"…","payload":"…"}}"#
 
-  /// The account; may be left out while there is one.
+  /// The account; may be left out while there is exactly one.
   public var account: String?
-  /// The passphrase it is under, also while it is unlocked; absent for a key that is stored as it is.
+  /// Its present passphrase, also while it is unlocked; absent for a key that is stored unencrypted.
   public var present: SealedSecret?
-  /// The passphrase it is to be under; absent: it is stored as it is.
+  /// The new passphrase; absent: the key is stored unencrypted.
   public var new: SealedSecret?
 
-  /// A passphrase to be changed.
+  /// A passphrase to change.
   public init(account: String? = nil, present: SealedSecret?, new: SealedSecret?) {
     self.account = account
     self.present = present
@@ -434,17 +435,17 @@ public struct SignerPassphrase: MethodArguments {
   }
 }
 
-/// `signer.remove`: deletes a stored key for good. Answered by the ``SignerAccount`` that was.
+/// `signer.remove`: deletes a stored key permanently. Answered with the deleted ``SignerAccount``.
 public struct SignerRemove: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example = #"{"name":"alice","publicKey":"3bf0…, 64 hexadecimal digits"}"#
 
   /// The account's name.
   public var name: String
-  /// Its public key, so that nobody removes another key than the one he means.
+  /// Its public key, so that the caller does not remove a different key than it intends.
   public var publicKey: String
 
-  /// A key to be deleted.
+  /// A key to delete.
   public init(name: String, publicKey: String) {
     self.name = name
     self.publicKey = publicKey
@@ -458,10 +459,10 @@ extension RefusalCode {
   public static let noSuchAccount: RefusalCode = "no-such-account"
   /// The caller's role may not have this signed.
   public static let forbidden: RefusalCode = "forbidden"
-  /// The caller's role has used up what it may have done at a time; `retryAfterMilliseconds` says when there is more.
+  /// The caller's role has used up its requests for this time; `retryAfterMilliseconds` says when it may send more.
   public static let rateLimited: RefusalCode = "rate-limited"
   /// The passphrase does not open the key.
   public static let wrongPassphrase: RefusalCode = "wrong-passphrase"
-  /// A sealed secret was meant for an earlier process of the signer.
+  /// A sealed secret was sealed for an earlier process of the signer.
   public static let sealedForAnother: RefusalCode = "sealed-for-another"
 }

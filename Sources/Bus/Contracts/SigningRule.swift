@@ -1,30 +1,30 @@
-/// A rule of the signer's key `sign-kinds`: kinds of events that a role of people's own may have signed.
+/// A rule of the signer's key `sign-kinds`: kinds of events that a role of the user's own workers may have signed.
 ///
 ///     example:1               one kind
 ///     example:30000-39999     kinds from … to …, both included
-///     example:1@bot           the same of one account alone: its name, its npub or its 64 digits
+///     example:1@bot           the same for one account only: its name, its npub or its 64 digits
 ///
-/// A role all of whose rules name accounts acts as those only, for encrypting and decrypting too.
+/// If all rules of a role name accounts, the role acts as those accounts only, for encrypting and decrypting too.
 ///
-/// It stands here because two read it: whoever checks `supervisor.conf`, and the signer, which keeps to it.
+/// Two parts of Roost read it: the check of `supervisor.conf`, and the signer, which applies it.
 public struct SigningRule: Hashable, Sendable {
-  /// The role's name; never one of Roost's own.
+  /// The role's name; never one of Roost's own roles.
   public let role: String
   /// The kinds, without ``authenticationKind``.
   public let kinds: ClosedRange<UInt16>
-  /// The account that it holds for, as it is written; nil: every one.
+  /// The account that the rule applies to, in the notation of the rule; nil: all accounts.
   public let account: String?
 
-  /// The kind that shows who one is to a relay (NIP-42): no rule gives it to anybody.
+  /// The kind that authenticates to a relay (NIP-42): no rule can allow it.
   public static let authenticationKind: UInt16 = 22_242
-  /// Most rules that `supervisor.conf` may have for one signer.
+  /// The maximum number of rules that `supervisor.conf` may have for one signer.
   public static let countMaximum = 256
-  /// What a rule looks like, for complaints: it follows "… is not ".
+  /// The form of a rule, for error messages: it follows "… is not ".
   public static let form =
     "of the form \"role:kind\" or \"role:kind-kind\", such as \"example:1\" or \"example:30000-39999\", "
     + "with a role that is your own and kinds from 0 to 65535 without 22242; \"@account\" behind it means one account alone"
 
-  /// Reads a rule; nil for anything that is none.
+  /// Reads a rule; nil when the text is not a rule.
   public init?(_ text: String) {
     let halves = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
     guard let text = halves.first else { return nil }
@@ -44,16 +44,16 @@ public struct SigningRule: Hashable, Sendable {
     kinds = first...last
   }
 
-  /// Bytes of a public key's digits, which are more than a name or an npub has.
+  /// The length of a public key in hexadecimal digits, which is longer than a name or an npub.
   private static let accountByteCountMaximum = 64
 
-  /// What names and keys consist of. Whether there is such an account, the signer alone can say.
+  /// Whether a byte can be part of a name or a key. Only the signer knows whether such an account exists.
   private static func isOfAccount(_ byte: UInt8) -> Bool {
     (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte) || byte == UInt8(ascii: "-")
       || byte == UInt8(ascii: "_")
   }
 
-  /// A kind in digits; the sign that Swift would take in front of them is no part of one.
+  /// A kind in digits. A sign in front of them, which Swift would accept, is not valid.
   private static func kind(_ digits: Substring) -> UInt16? {
     digits.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? UInt16(digits) : nil
   }

@@ -1,25 +1,24 @@
 public import Frames
 
-// The methods of role `event-store`, `store.*`. Runs of events, in and out of them, are in IngestRecords.swift.
+// The methods of role `event-store`, `store.*`. Runs of events, in and out, are in IngestRecords.swift.
 //
-// Events travel as the bytes they were signed as. So where an event stands in an answer, the answer is put together
-// around its bytes, and no type here holds one.
+// Events travel as the bytes that were signed. So an answer with an event is put together around its bytes, and no type
+// here contains one.
 
-/// The answer of `store.ingest` and `store.import`, given when all that is counted as stored is committed.
+/// The answer of `store.ingest` and `store.import`, sent when all events that count as stored are committed.
 ///
-/// The request is a run of ``IngestRecord``s, RAW. `store.ingest` goes over the live lane, `store.import` over the bulk
-/// lane.
+/// The request is a run of ``IngestRecord``s, RAW. `store.ingest` uses the live lane, `store.import` the bulk lane.
 public struct IngestResult: Codable, Sendable, Hashable {
-  /// An event that was not taken.
+  /// An event that was rejected.
   public struct Invalid: Codable, Sendable, Hashable {
-    /// Which record of the run it was, from 0; records of other kinds are counted too.
+    /// The index of the record in the run, from 0; records of other kinds count too.
     public var record: Int
-    /// Why, as a sentence's end.
+    /// Why, as the end of a sentence.
     public var reason: String
-    /// The relay it came from, when the run names it.
+    /// The relay that sent it, when the run names it.
     public var relay: String?
 
-    /// An event that was not taken.
+    /// An event that was rejected.
     public init(record: Int, reason: String, relay: String? = nil) {
       self.record = record
       self.reason = reason
@@ -27,34 +26,35 @@ public struct IngestResult: Codable, Sendable, Hashable {
     }
   }
 
-  /// Most events of ``invalid``. Whoever wants all of them named sends no more events than that in a run.
+  /// The maximum number of events in ``invalid``. A caller that wants all of them named sends at most so many events in
+  /// a run.
   public static let invalidMaximum = 256
-  /// Bytes of reasons and relays in ``invalid`` from which on none is added, so that it fits the smallest frame.
-  /// Without relays, ``invalidMaximum`` of them fit.
+  /// When reasons and relays in ``invalid`` have so many bytes, no further event is added, so that the answer fits into
+  /// the smallest frame. Without relays, ``invalidMaximum`` events fit.
   public static let invalidByteCountMaximum = 40 << 10
 
-  /// Stored now.
+  /// Events stored now.
   public var stored = 0
-  /// There already.
+  /// Events already stored.
   public var duplicate = 0
-  /// There, and damaged: the copy has taken the place of what was stored. Absent: none.
+  /// Events that were stored but damaged; this copy has replaced the damaged one. Absent: none.
   public var mended: Int?
-  /// A newer one is in its place.
+  /// Events that a newer one has replaced.
   public var superseded = 0
-  /// Deleted by its author.
+  /// Events that their author has deleted.
   public var deleted = 0
-  /// Over by its own `expiration`.
+  /// Events whose own `expiration` has passed.
   public var expired = 0
-  /// Ephemeral: passed on to whoever listens, and not kept.
+  /// Ephemeral events: passed on to observers, and not stored.
   public var ephemeral = 0
-  /// Not events, or not signed by who they say.
+  /// Not events, or not signed by their author.
   public var invalidCount = 0
-  /// The first of those, ``invalidMaximum`` at most.
+  /// The first of these, at most ``invalidMaximum``.
   public var invalid: [Invalid] = []
   /// The last seq of the store.
   public var seq: Int64 = 0
 
-  /// Nothing yet.
+  /// All counts are 0.
   public init() {}
 }
 
@@ -66,9 +66,9 @@ public struct PublishResult: Codable, Sendable, Hashable {
   public var id: String
   /// Its place in the order of commits; absent for an ephemeral one.
   public var seq: Int64?
-  /// Whether it was not there before.
+  /// Whether it was not stored before.
   public var isNew: Bool
-  /// Whether it was there, and damaged, and is mended by this copy; absent: no.
+  /// Whether it was stored but damaged, and this copy has replaced it; absent: no.
   public var isMended: Bool?
 
   /// A result.
@@ -80,26 +80,26 @@ public struct PublishResult: Codable, Sendable, Hashable {
   }
 }
 
-/// `store.query` and `store.count`: what any of the filters matches, each event once, newest first, of one second the
-/// lowest id first. Each part of the answer to `store.query` is one event, or with `pages` an ``EventPage``; the
-/// terminal answer of both is ``StoreCount``.
+/// `store.query` and `store.count`: the events that any of the filters matches, each event once, newest first, and
+/// within one second the lowest id first. Each part of the answer to `store.query` is one event, or with `pages` an
+/// ``EventPage``; the terminal answer of both is a ``StoreCount``.
 ///
-/// What a filter with `search` finds (NIP-50) comes first, the best match first, and its `limit` counts from there;
-/// then what other filters match. Words may stand in "quotes", and behind a hyphen to exclude them; `key:value` is
-/// passed over.
+/// The results of a filter with `search` (NIP-50) come first, the best match first, and its `limit` counts in that
+/// order; then come the results of the other filters. Words may be in "quotes", and after a hyphen to exclude them;
+/// `key:value` is ignored.
 public struct StoreQuery: FilterArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example =
     #"{"filters":[{"kinds":[1]}],"limit":20,"pages":false,"recipients":["#
     + #""82341f882b6eabcd2ba7f1ef90aad961cf074af15b9ef44a09f9d2a8fbfbe6a2"]}"#
 
   /// NIP-01 filters; each may have its own `limit`.
   public var filters: [JSONValue]
-  /// Most events wanted of all filters together, from 0.
+  /// The maximum number of events of all filters together, from 0.
   public var limit: Int?
-  /// Whether parts are pages; `store.count` has none.
+  /// Whether parts are pages; ignored by `store.count`, which has no parts.
   public var pages: Bool?
-  /// Whose gift wraps may be given and counted: see ``RecipientList``.
+  /// The keys whose gift wraps the store may send and count: see ``RecipientList``.
   public var recipients: [String]?
 
   /// A query.
@@ -110,19 +110,19 @@ public struct StoreQuery: FilterArguments {
     self.recipients = recipients
   }
 
-  /// A limit from 0.
+  /// The limit is at least 0.
   public static var ranges: [FieldRange<Self>] { [FieldRange("limit") { $0.limit.map(Int64.init) }] }
 
-  /// Too many recipients, or one that is no key.
+  /// Too many recipients, or one that is not a key.
   public var objection: String? { RecipientList.objection(to: recipients) }
 }
 
-/// `recipients` of `store.query`, `store.count` and `store.observe`: keys, 64 lower-case hexadecimal digits each. Where
-/// the list stands, even an empty one, a gift wrap (NIP-59, kinds 1059 and 21059) counts only if a `p` tag of its names
-/// one of them: it is as if no other were there, for limits, for counts, and for what comes live. Absent: no
+/// `recipients` of `store.query`, `store.count` and `store.observe`: keys, 64 lower-case hexadecimal digits each. With
+/// a list, even an empty one, a gift wrap (NIP-59, kinds 1059 and 21059) counts only if one of its `p` tags names one
+/// of the keys. For limits, counts and live events the store behaves as if it had no other gift wraps. Absent: no
 /// restriction.
 public enum RecipientList {
-  /// Most keys of a list.
+  /// The maximum number of keys of a list.
   public static let countMaximum = 256
 
   static func objection(to keys: [String]?) -> String? {
@@ -136,18 +136,18 @@ public enum RecipientList {
   }
 }
 
-/// How many.
+/// A number of events.
 public struct StoreCount: Codable, Sendable, Hashable {
-  /// Events.
+  /// The number of events.
   public var count: Int
-  /// Of `store.query`: whether all that is stored and matches was sent; false when a limit cut it off and there is
-  /// more. Absent when that is not known without looking further.
+  /// For `store.query`: whether all stored events that match were sent; false when a limit cut them off and there are
+  /// more. Absent when the store would have to search further to know.
   public var isComplete: Bool?
-  /// After a search: how many of the last seqs it has not looked at, because their words are not indexed yet; absent
+  /// After a search: how many of the newest seqs were not searched, because their words are not indexed yet; absent
   /// when none.
   public var unsearched: Int64?
 
-  /// So many.
+  /// A number of events.
   public init(count: Int, isComplete: Bool? = nil, unsearched: Int64? = nil) {
     self.count = count
     self.isComplete = isComplete
@@ -157,7 +157,7 @@ public struct StoreCount: Codable, Sendable, Hashable {
 
 /// `store.seen`: which relays had an event.
 public struct StoreSeen: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example = #"{"id":"9f2c…, 64 hexadecimal digits"}"#
 
   /// The event's id, 64 hexadecimal digits.
@@ -173,7 +173,7 @@ public struct SeenResult: Codable, Sendable, Hashable {
   public struct Relay: Codable, Sendable, Hashable {
     /// Its URL.
     public var relay: String
-    /// When it first came from there, seconds since 1970.
+    /// When it first arrived from there, seconds since 1970.
     public var firstSeenAt: Int64
 
     /// A relay.
@@ -186,10 +186,10 @@ public struct SeenResult: Codable, Sendable, Hashable {
   public var id: String
   /// Its place in the order of commits.
   public var seq: Int64
-  /// The relays, the first first.
+  /// The relays, in the order in which they first sent it.
   public var relays: [Relay]
 
-  /// Where an event was seen.
+  /// The relays of an event.
   public init(id: String, seq: Int64, relays: [Relay]) {
     self.id = id
     self.seq = seq
@@ -197,37 +197,37 @@ public struct SeenResult: Codable, Sendable, Hashable {
   }
 }
 
-/// The answer of `store.status`. Counters begin with the process.
+/// The answer of `store.status`. Counters start at 0 with the process.
 public struct StoreStatus: Codable, Sendable, Hashable {
   /// Events stored.
   public var events: Int64 = 0
   /// The last seq.
   public var seq: Int64 = 0
-  /// The last rescue of a damaged database, while the damaged file is beside it.
+  /// The last rescue of a damaged database, as long as the damaged file is beside it.
   public var rescued: Rescue?
-  /// Events that were found not to be what their ids say, and were removed. Told for a week; absent: none.
+  /// Events that did not match their ids and were removed. Reported for a week; absent: none.
   public var damaged: Int64?
-  /// Events that were committed and that the database had not any more at a start: lost to damage or with the power, or
-  /// the file was removed or replaced. Told for a week; absent when none is known.
+  /// Events that were committed but missing from the database at a start: lost to damage or a power failure, or because
+  /// the file was removed or replaced. Reported for a week; absent when none is known.
   public var lost: SeqRange?
   /// Bytes of the database file and its log.
   public var bytes: Int64 = 0
-  /// Bytes of the database in use, which is what `size-limit` is about: the file keeps room that events have left.
+  /// Used bytes of the database, which `size-limit` limits: the file keeps the room of removed events.
   public var usedBytes: Int64 = 0
-  /// Bytes of the events that clients of the local relay handed in and no account signed, as `foreign-limit` counts
-  /// them; absent: none.
+  /// Bytes of the events that clients of the local relay sent and no account signed, as `foreign-limit` counts them;
+  /// absent: none.
   public var foreignBytes: Int64?
   /// The limit; absent without one.
   public var limitBytes: Int64?
   /// Events removed to make room.
   public var evicted: UInt64 = 0
-  /// True when the limit is reached and nothing is left that may be removed.
+  /// True when the limit is reached and no event may be removed.
   public var isFull: Bool?
   /// The database file.
   public var path = ""
   /// Signatures checked.
   public var verified: UInt64 = 0
-  /// Events that needed no check, being known.
+  /// Events that needed no check, because they were known.
   public var duplicates: UInt64 = 0
   /// Events refused as invalid.
   public var invalid: UInt64 = 0
@@ -237,25 +237,24 @@ public struct StoreStatus: Codable, Sendable, Hashable {
   public var waiting: [Int] = []
   /// Observations under way.
   public var observers = 0
-  /// Events of sampled relays that were taken without a look at their signatures.
+  /// Events of sampled relays that were accepted without a check of their signatures.
   public var unchecked: UInt64 = 0
-  /// The relays that sent most forgeries, the worst first; ``relayMaximum`` at most.
+  /// The relays that sent the most forgeries, the worst first; at most ``relayMaximum``.
   public var relays: [Relay] = []
-  /// Seqs whose words are not indexed yet (NIP-50): they are when there is nothing else to do, or when somebody
-  /// searches.
+  /// Seqs whose words are not indexed yet (NIP-50). The store indexes them when it is idle, or for a search.
   public var unsearched: Int64 = 0
-  /// Why nothing can be written at present, if so.
+  /// Why nothing can be written at present; absent when it can.
   public var fault: String?
 
-  /// What a rescue has come to.
+  /// The result of a rescue.
   public struct Rescue: Codable, Sendable, Hashable {
-    /// When, seconds since 1970.
+    /// When it happened, seconds since 1970.
     public var at: Int64
     /// Events in the new database.
     public var saved: Int
-    /// Events lost; absent when the damaged file did not say how many it had.
+    /// Events lost; absent when the damaged file did not show how many it had.
     public var lost: Int?
-    /// The damaged file. Without it no more is told of the rescue.
+    /// The damaged file. Once it is removed, the rescue is no longer reported.
     public var aside: String
 
     /// A rescue.
@@ -267,26 +266,26 @@ public struct StoreStatus: Codable, Sendable, Hashable {
     }
   }
 
-  /// Seqs, both ends among them.
+  /// A range of seqs, including both ends.
   public struct SeqRange: Codable, Sendable, Hashable {
     /// The first.
     public var first: Int64
     /// The last.
     public var last: Int64
 
-    /// From one to another.
+    /// A range of seqs.
     public init(_ seqs: ClosedRange<Int64>) { (first, last) = (seqs.lowerBound, seqs.upperBound) }
   }
 
-  /// A relay that sends what no author signed.
+  /// A relay that sends forged events.
   public struct Relay: Codable, Sendable, Hashable {
     /// Its URL.
     public var relay: String
-    /// Events that are not what an author signed.
+    /// Forged events: not what an author signed.
     public var forged: UInt64
     /// Signatures checked and found good.
     public var valid: UInt64
-    /// Whether a sample was to do for it, and does no more.
+    /// Whether only a sample of its events was to be checked, and now all are, because of forgeries.
     public var isDistrusted: Bool
 
     /// A relay.
@@ -298,19 +297,19 @@ public struct StoreStatus: Codable, Sendable, Hashable {
     }
   }
 
-  /// Most relays of ``relays``.
+  /// The maximum number of relays in ``relays``.
   public static let relayMaximum = 8
 
-  /// Nothing yet.
+  /// All counts are 0.
   public init() {}
 }
 
 extension RefusalCode {
-  /// The store has no room on its disk: nothing was lost, and asking again later makes sense.
+  /// The store has no room on its disk. Nothing was lost, and a later retry makes sense.
   public static let diskFull: RefusalCode = "disk-full"
-  /// What was to be stored is no valid event.
+  /// The event to store is not valid.
   public static let invalidEvent: RefusalCode = "invalid"
-  /// A newer event is in its place (NIP-01).
+  /// A newer event has replaced it (NIP-01).
   public static let superseded: RefusalCode = "superseded"
   /// Its author has deleted it (NIP-09, NIP-62).
   public static let deletedEvent: RefusalCode = "deleted"

@@ -1,18 +1,18 @@
-// The supervisor's own methods, `supervisor.*`: what `roost status`, `why`, `logs` and the
-// others send and get. All JSON.
+// The supervisor's own methods, `supervisor.*`: the requests and answers of `roost status`, `why`, `logs` and the
+// others. All JSON.
 
 /// `supervisor.status`.
 public struct StatusRequest: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example = #"{"memory":true}"#
 
-  /// Also measure proportional memory, which costs a walk through each process's pages.
+  /// Also measure proportional memory, which costs a walk through the pages of each process.
   public var memory: Bool?
   /// A request.
   public init(memory: Bool? = nil) { self.memory = memory }
 }
 
-/// The answer to ``StatusRequest``: the whole picture.
+/// The answer to ``StatusRequest``: the state of the supervisor, its workers and its clients.
 public struct SupervisorStatus: Codable, Sendable {
   /// Version of roostd.
   public var version: String
@@ -30,7 +30,7 @@ public struct SupervisorStatus: Codable, Sendable {
   public var keptBytes: Int
   /// Counters of the hub, by name; they only grow.
   public var counters: [String: UInt64]
-  /// Dead letters kept.
+  /// Number of dead letters.
   public var deadLetters: Int
   /// The workers, in the order of the file.
   public var workers: [WorkerStatus]
@@ -63,37 +63,37 @@ public struct WorkerStatus: Codable, Sendable {
   public var name: String
   /// Its role.
   public var role: String
-  /// The state it is in.
+  /// Its state.
   public var state: WorkerStateWord
   /// Milliseconds in this state.
   public var sinceMilliseconds: UInt64
   /// Process id, while it runs.
   public var pid: Int32?
-  /// Which start of it this is.
+  /// The worker's generation.
   public var generation: UInt32
-  /// Restarts that the breaker counts now, and how many it allows.
+  /// Restarts that the circuit breaker counts now.
   public var restarts: Int
-  /// The breaker's limit.
+  /// The number of restarts that the circuit breaker allows.
   public var restartLimit: Int
   /// Milliseconds until the next attempt, while one is planned.
   public var nextAttemptMilliseconds: UInt64?
-  /// How the last life ended, in words.
+  /// How its last process ended, in words.
   public var lastExit: String?
-  /// Frames that wait for it.
+  /// Frames in its mailbox.
   public var mailboxFrames: Int
-  /// Messages it has in hand.
+  /// Messages in flight to it.
   public var inHand: Int
-  /// Milliseconds since its work last moved, while it owes any.
+  /// Milliseconds since its work last made progress, while it owes an answer.
   public var busyMilliseconds: UInt64?
   /// Resident memory in bytes.
   public var residentBytes: UInt64?
-  /// Proportional memory in bytes, when asked for.
+  /// Proportional memory in bytes, when the request asked for it.
   public var proportionalBytes: UInt64?
-  /// The sandbox it achieved.
+  /// The sandbox that it could set up.
   public var sandbox: String?
-  /// Its own line about what it does.
+  /// The worker's own status line.
   public var text: String?
-  /// Log lines dropped because it wrote too fast.
+  /// Log lines that were dropped because it wrote too fast.
   public var droppedLogLines: UInt64
 
   /// A worker that is not running.
@@ -113,13 +113,13 @@ public struct WorkerStatus: Codable, Sendable {
 
 /// One client in ``SupervisorStatus``.
 public struct ClientStatus: Codable, Sendable {
-  /// What it calls itself.
+  /// The name that it gave.
   public var name: String
   /// Its process id, from the kernel.
   public var pid: Int32
-  /// Requests it waits for.
+  /// Requests without an answer yet.
   public var outstanding: Int
-  /// Frames that wait for it.
+  /// Frames in its mailbox.
   public var mailboxFrames: Int
 
   /// A client.
@@ -131,9 +131,9 @@ public struct ClientStatus: Codable, Sendable {
   }
 }
 
-/// `supervisor.start` and `supervisor.restart`: answered when the worker has arrived where it was sent.
+/// `supervisor.start` and `supervisor.restart`: answered when the worker is ready or has failed.
 public struct WorkerCommand: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example = #"{"worker":"signer"}"#
 
   /// The worker's name.
@@ -145,12 +145,12 @@ public struct WorkerCommand: MethodArguments {
 
 /// `supervisor.stop`: answered when the worker has stopped.
 public struct StopCommand: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example = #"{"worker":"signer","drainMilliseconds":5000}"#
 
   /// The worker's name.
   public var worker: String
-  /// How long it may finish what it has; absent: as configured.
+  /// How long it may finish what is in flight; absent: the configured time.
   public var drainMilliseconds: UInt64?
 
   /// A command for a worker.
@@ -160,14 +160,14 @@ public struct StopCommand: MethodArguments {
   }
 }
 
-/// `supervisor.hold`: answered when the worker is held, or has arrived where it was released to.
+/// `supervisor.hold`: answered when the worker is held, or when it is ready or has failed after the release.
 public struct HoldCommand: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example = #"{"worker":"signer","hold":true}"#
 
   /// The worker's name.
   public var worker: String
-  /// False releases; true unless said.
+  /// False releases; default: true.
   public var hold: Bool?
 
   /// A command for a worker.
@@ -181,7 +181,7 @@ public struct HoldCommand: MethodArguments {
 public struct WorkerCommandResult: Codable, Sendable {
   /// The worker's name.
   public var worker: String
-  /// The state it is in now.
+  /// Its state now.
   public var state: WorkerStateWord
   /// A sentence about it.
   public var sentence: String
@@ -196,13 +196,13 @@ public struct WorkerCommandResult: Codable, Sendable {
 
 /// `supervisor.attach`: a one-time token for a worker started by hand.
 public struct AttachRequest: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example = #"{"role":"example","name":"mine"}"#
 
-  /// The role to join as.
+  /// The role to join with.
   public var role: String
-  /// The worker's place to take, if it is one of `supervisor.conf`; absent: the worker of that role when there is
-  /// exactly one, else a new name.
+  /// The name of the worker to replace, if it is one of `supervisor.conf`; absent: the worker of that role when there
+  /// is exactly one, otherwise a new name.
   public var name: String?
 
   /// A request for a token.
@@ -214,7 +214,7 @@ public struct AttachRequest: MethodArguments {
 
 /// The answer to ``AttachRequest``.
 public struct AttachGrant: Codable, Sendable {
-  /// The token, good for one HELLO.
+  /// The token, valid for one HELLO.
   public var token: String
   /// The name to join under.
   public var name: String
@@ -222,11 +222,11 @@ public struct AttachGrant: Codable, Sendable {
   public var role: String
   /// The socket to connect to.
   public var socket: String
-  /// A command line that does it, for a shell.
+  /// A shell command line that uses it.
   public var command: String
-  /// Milliseconds the token is good for.
+  /// Milliseconds until the token expires.
   public var expiresMilliseconds: UInt64
-  /// What must be done to the command before it can run, in a sentence.
+  /// What must be changed in the command before it can run, in a sentence.
   public var remark: String?
 
   /// A grant.
@@ -242,25 +242,26 @@ public struct AttachGrant: Codable, Sendable {
 
 /// `supervisor.reload`.
 public struct ReloadRequest: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example = #"{"dryRun":true}"#
 
-  /// Only tell what would happen.
+  /// Only report what would change.
   public var dryRun: Bool?
-  /// A reload, or what it would do.
+  /// A reload, or a report of what it would change.
   public init(dryRun: Bool? = nil) { self.dryRun = dryRun }
 }
 
 /// The answer to ``ReloadRequest``.
 public struct ReloadResult: Codable, Sendable {
-  /// What differs, a paragraph a part; empty when nothing does.
+  /// What differs, one paragraph each; empty when nothing does.
   public var changes: [String]
-  /// Whether it is in force.
+  /// Whether the changes are in force.
   public var isApplied: Bool
-  /// What is allowed in the file and yet hardly meant, a line each, as `roostd --check` tells it; nil if nothing is.
+  /// Settings that are allowed but probably a mistake, one line each, as `roostd --check` reports them; absent: no such
+  /// settings.
   public var warnings: [String]?
-  /// What a reload does not do though somebody may expect it, a line each: workers that stay failed; nil if there are
-  /// none.
+  /// What a reload does not do although a user may expect it, one line each, such as workers that stay failed; absent:
+  /// nothing.
   public var remarks: [String]?
   /// A result.
   public init(changes: [String], isApplied: Bool, warnings: [String] = [], remarks: [String] = []) {
@@ -273,12 +274,12 @@ public struct ReloadResult: Codable, Sendable {
 
 /// `supervisor.why`: the worker to explain.
 public struct WhyRequest: MethodArguments {
-  /// How it is asked.
+  /// An example of the arguments.
   public static let example = #"{"worker":"signer"}"#
 
   /// The worker's name.
   public var worker: String
-  /// A question about a worker.
+  /// A request about a worker.
   public init(worker: String) { self.worker = worker }
 }
 
@@ -286,14 +287,14 @@ public struct WhyRequest: MethodArguments {
 public struct WhyResult: Codable, Sendable {
   /// The worker.
   public var worker: String
-  /// The state it is in.
+  /// Its state.
   public var state: WorkerStateWord
-  /// What there is to say, a sentence each.
+  /// The explanation, one sentence each.
   public var sentences: [String]
   /// Its last log lines.
   public var lastLines: [LogRecord]
-  /// What it said went wrong, of one that has failed or waits for its next start; nil where it said nothing since it
-  /// was ready the last time.
+  /// For a worker that has failed or waits for its next start, the error that it logged; nil when it logged none since
+  /// it was last ready.
   public var complaint: String?
   /// An explanation.
   public init(
@@ -309,13 +310,13 @@ public struct WhyResult: Codable, Sendable {
 
 /// The answer to `supervisor.doctor`.
 public struct DoctorResult: Codable, Sendable {
-  /// One look at something.
+  /// One check.
   public struct Check: Codable, Sendable {
-    /// What was looked at.
+    /// What was checked.
     public var name: String
-    /// Whether nothing has to be mended.
+    /// Whether nothing needs fixing.
     public var isGood: Bool
-    /// Whether it is on its way, or as somebody wanted it: good, and not at work. Absent: no.
+    /// Whether it is starting, or stopped on purpose: good, but not at work. Absent: no.
     public var isPending: Bool?
     /// What was found, and what to do.
     public var text: String
@@ -327,7 +328,7 @@ public struct DoctorResult: Codable, Sendable {
       self.text = text
     }
   }
-  /// All looks.
+  /// All checks.
   public var checks: [Check]
   /// A result.
   public init(checks: [Check]) { self.checks = checks }
@@ -339,12 +340,12 @@ public struct SupervisorEvent: Codable, Sendable {
   public var time: String
   /// The worker.
   public var worker: String
-  /// The state it left; `absent` for a worker started by hand, in no configuration, that has joined.
+  /// The state it left; `absent` for a worker that was started by hand, is in no configuration, and has joined.
   public var from: WorkerStateWord
-  /// The state it is in; `absent` when such a worker has left; that of ``from`` when what is told changed no state,
-  /// such as that a message which killed the worker was set aside.
+  /// Its state now; `absent` when such a worker has left; the same as ``from`` when the event changed no state, such as
+  /// when a message that killed the worker was set aside.
   public var to: WorkerStateWord
-  /// Why.
+  /// The reason.
   public var sentence: String
   /// An event.
   public init(time: String, worker: String, from: WorkerStateWord, to: WorkerStateWord, sentence: String) {

@@ -1,6 +1,6 @@
-/// A type of wakes that a push relay knows without being told: what its clients send, what it sends itself, and
-/// ``others``. The table of defaults, for the file that the supervisor reads and for the relay that acts by it; all of
-/// it is a setting (`[worker.push-relay.wake.TYPE]`).
+/// A built-in type of wake: the types that clients send, the type that the push relay sends itself, and ``others``.
+/// This is the table of defaults, for the supervisor that reads the file and for the push relay that applies it; every
+/// value is a setting (`[worker.push-relay.wake.TYPE]`).
 ///
 ///     type               push type   APNs  FCM     seconds  collapses  shows
 ///     payment_received   alert       10    high    60       no         words, changeable
@@ -11,28 +11,28 @@
 ///     nostr              alert       10    high    86,400   yes        words, changeable
 ///     any other          alert       10    high    60       no         words, changeable
 ///
-/// `noise_connect` is an alert because its sender tries again two seconds later, and as a background push it would come
-/// two or three times an hour. What an event of Nostr is about keeps for a day. A type nobody knows is one too: what it
-/// is for cannot be known, and a late wake is none.
+/// `noise_connect` is an alert because its sender tries again two seconds later, and as a background push it would
+/// arrive two or three times an hour. An event of Nostr is still of use after a day. An unknown type is an alert too:
+/// its purpose cannot be known, and a late wake is useless.
 public struct WakeType: Hashable, Sendable {
-  /// What it is called; see ``isName(_:)``.
+  /// The type's name; see ``isName(_:)``.
   public let name: String
-  /// What is shown; nil: nothing, and it comes when it suits the device.
+  /// The words to show; nil: nothing is shown, and the device chooses the moment of delivery.
   public let words: Words?
-  /// Seconds from acceptance until a wake is worth nothing.
+  /// Seconds from acceptance until a wake is worthless.
   public let timeToLiveSeconds: Int64
-  /// Whether the next of its pushes takes the place of one that was not brought.
+  /// Whether a new push of this type replaces an undelivered older one.
   public let isCollapsed: Bool
 
-  /// Two lines that the app may change before they are shown.
+  /// Two lines, which the app may change before they are shown.
   public struct Words: Hashable, Sendable {
-    /// The first.
+    /// The first line.
     public let title: String
-    /// The second.
+    /// The second line.
     public let body: String
   }
 
-  /// All that are known by their names.
+  /// All types with a name.
   public static let known = [
     WakeType("payment_received", title: "Payment received"),
     WakeType("payment_request", title: "Payment request"),
@@ -43,13 +43,13 @@ public struct WakeType: Hashable, Sendable {
     WakeType("nostr", timeToLiveSeconds: 86_400, isCollapsed: true),
   ]
 
-  /// All others, which settings call `default`.
+  /// All other types, which settings call `default`.
   public static let others = WakeType("default")
 
-  /// Most bytes of a name.
+  /// The maximum number of bytes of a name.
   public static let nameByteCountMaximum = 64
 
-  /// Whether a text can be a type's name: 1 to 64 characters of `a-z0-9_`.
+  /// Whether a text is a valid name of a type: 1 to 64 characters of `a-z0-9_`.
   public static func isName(_ text: String) -> Bool {
     (1...nameByteCountMaximum).contains(text.utf8.count)
       && text.utf8.allSatisfy { byte in

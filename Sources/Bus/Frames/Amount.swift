@@ -1,6 +1,6 @@
-/// Numbers as people read them.
+/// Numbers in a form for people.
 public enum Amount {
-  /// A span of time in its two largest units: `350ms`, `12s`, `2m 5s`, `3h 20m`, `4d 1h`.
+  /// A duration in its two largest units: `350ms`, `12s`, `2m 5s`, `3h 20m`, `4d 1h`.
   public static func duration(milliseconds: UInt64) -> String {
     if milliseconds < 1_000 { return "\(milliseconds)ms" }
     let seconds = milliseconds / 1_000
@@ -20,7 +20,7 @@ public enum Amount {
     let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
     var index = 0
     var divisor: UInt64 = 1_024
-    // 1,023.95 and more would round to 1,024 of the unit.
+    // 1,023.95 and more would be rounded to 1,024 of the unit.
     while index < units.count - 1, count / divisor >= 1_024 {
       divisor *= 1_024
       index += 1
@@ -29,7 +29,7 @@ public enum Amount {
     return tenths < 100 ? "\(tenths / 10).\(tenths % 10) \(units[index])" : "\(tenths / 10) \(units[index])"
   }
 
-  /// Millisatoshi as satoshi, with three decimals at most: `21 sat`, `1.5 sat`, `0.001 sat`.
+  /// Millisatoshi as satoshi, with at most three decimals: `21 sat`, `1.5 sat`, `0.001 sat`.
   public static func satoshis(_ millisatoshis: Int64) -> String {
     let (whole, rest) = millisatoshis.magnitude.quotientAndRemainder(dividingBy: 1_000)
     let sign = millisatoshis < 0 ? "-" : ""
@@ -44,13 +44,13 @@ public enum Amount {
     number == 1 ? "1 \(noun)" : "\(number) \(noun)s"
   }
 
-  /// The same with a plural of its own: `1 person`, `3 people`.
+  /// The same with an irregular plural: `1 person`, `3 people`.
   public static func count(_ number: some BinaryInteger, _ noun: String, _ plural: String) -> String {
     "\(number) \(number == 1 ? noun : plural)"
   }
 
-  /// Reads a span of time: a whole number and `ms`, `s`, `m` or `h`, as in `supervisor.conf`. Nil for anything else,
-  /// and for more than the 32 bits of milliseconds that a frame holds (about 49 days).
+  /// Reads a duration: a whole number and `ms`, `s`, `m` or `h`, as in `supervisor.conf`. Nil for anything else, and
+  /// for more than the 32 bits of milliseconds in a frame (about 49 days).
   public static func milliseconds(reading text: String) -> UInt32? {
     let digits = text.prefix { $0.isASCII && $0.isNumber }
     guard let number = UInt64(digits), digits.utf8.count <= 10 else { return nil }

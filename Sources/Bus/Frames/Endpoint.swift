@@ -1,4 +1,4 @@
-/// An address on the bus: the hub, one connection, or a role whose member the hub picks.
+/// An address on the bus: the hub, one connection, or a role with any of its members.
 ///
 ///     31 30 … 12  11 … 0
 ///     ┌─┬─────────┬──────┐
@@ -7,13 +7,14 @@
 ///     │1│ role number    │   any member of a role
 ///     └─┴────────────────┘
 ///
-/// A worker keeps its seat across restarts, and with it its mailbox: a frame addressed to an earlier turn of the seat
-/// reaches the present one. A client's seat is given to others later, so there an old turn is answered `gone`.
+/// A worker keeps its seat across restarts, and with it its mailbox: a frame to an earlier turn of the seat reaches the
+/// present one. A client's seat is later given to other clients, so a frame to an old turn there is answered with
+/// `gone`.
 public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
-  /// The 32 bits as they stand in a header.
+  /// The 32 bits in a header.
   public var rawValue: UInt32
 
-  /// Takes the bits as they stand in a header.
+  /// An endpoint from the bits in a header.
   @inlinable
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
@@ -28,7 +29,7 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
   @inlinable
   public init(role: UInt16) { rawValue = 0x8000_0000 | UInt32(role) }
 
-  /// The hub itself; in a header from a peer, also "not said".
+  /// The hub itself; in a header from a peer, also "not given".
   @inlinable
   public static var hub: Endpoint { Endpoint(rawValue: 0) }
   /// The highest seat number.
@@ -37,7 +38,7 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
   /// The seat of a connection's endpoint.
   @inlinable
   public var seat: Int { Int(rawValue & 0xFFF) }
-  /// Which turn of the seat it is, of 19 bits.
+  /// The turn of the seat, 19 bits.
   @inlinable
   public var turn: UInt32 { rawValue >> 12 & 0x7FFFF }
   /// The role's number, if this addresses a role.

@@ -7,30 +7,30 @@
 ///
 /// `length` counts the bytes after itself: 44 for an empty payload. Python: `struct.Struct("<IBBHIIQQIHHQ")`.
 public struct FrameHeader: Hashable, Sendable {
-  /// Bytes of the payload, 0 … the connection's frame limit less 44.
+  /// Bytes of the payload, from 0 to the connection's frame limit minus 44.
   public var payloadByteCount: Int
-  /// What kind of frame it is.
+  /// The type of the frame.
   public var type: FrameType
   /// Flag bits.
   public var flags: FrameFlags
-  /// Where the frame goes.
+  /// The destination of the frame.
   public var destination: Endpoint
-  /// Where it came from; 0 from a peer, written by the hub.
+  /// The origin of the frame; a peer sends 0, and the hub writes it.
   public var source: Endpoint
-  /// The sender's number for the frame, increasing on its connection; 0 where nobody will refer to it.
+  /// The sender's number for the frame, increasing on its connection; 0 when no frame will refer to it.
   public var id: UInt64
-  /// The id this frame answers or refers to. A REQUEST or EVENT refers to none: see ``callerRole``.
+  /// The id of the frame that this one answers or refers to. A REQUEST or EVENT refers to none: see ``callerRole``.
   public var re: UInt64
   /// Milliseconds left; 0 = no limit.
   public var ttlMilliseconds: UInt32
   /// 1 at the first delivery; written by the hub, echoed in the answer.
   public var attempt: UInt16
-  /// Method or topic, by its number in the registry.
+  /// The method or topic, by its number in the registry.
   public var method: UInt16
-  /// Ties together what was caused by one thing; 0 = the hub assigns one.
+  /// Connects all frames with the same cause; 0 = the hub assigns one.
   public var trace: UInt64
 
-  /// A header with everything that is not named at zero.
+  /// A header in which everything that is not given is zero.
   @inlinable
   public init(
     type: FrameType, flags: FrameFlags = [], destination: Endpoint = .hub, source: Endpoint = .hub, id: UInt64 = 0,
@@ -61,7 +61,7 @@ public struct FrameHeader: Hashable, Sendable {
   @inlinable
   public var frameByteCount: Int { FrameHeader.byteCount + payloadByteCount }
 
-  /// Reads the header at the start of `bytes`, which must hold at least 48 bytes whose length field was already
+  /// Reads the header at the start of `bytes`, which must hold at least 48 bytes with a length field that was already
   /// checked.
   ///
   /// - Throws: ``FrameViolation`` for an unknown version, type or flag.
@@ -105,28 +105,28 @@ public struct FrameHeader: Hashable, Sendable {
   }
 }
 
-// A REQUEST and an EVENT answer nothing, so their `re` is free on the way from the hub to whom they are for. The hub
-// writes there which role its sender has: a receiver that must know need not have heard of the sender before, from a
-// registry that may still be under way.
+// A REQUEST and an EVENT answer nothing, so their `re` is free on the way from the hub to the receiver. The hub writes
+// the role of the sender there. A receiver that needs the role then does not depend on a registry that names the sender
+// and may still be on its way.
 //
 //      63           47      40 39                             0
 //     ┌──────────────┬────────┬────────────────────────────────┐
 //     │      0       │  role  │               0                │   re of a REQUEST or an EVENT from the hub
 //     └──────────────┴────────┴────────────────────────────────┘
 //
-// Not in the low bits, where somebody who looks at `re` before the type would take it for the id of a request of his
-// own, and not in the highest, so that a program whose numbers are floating point reads it exactly.
+// It is not in the low bits, where a program that reads `re` before the type would take it for the id of its own
+// request, and not in the highest bits, so that a program with floating-point numbers reads it exactly.
 
 extension FrameHeader {
   /// Bits of ``re`` below the role's number.
   @usableFromInline static let callerRoleShift: UInt64 = 40
 
-  /// The greatest number that the eight bits of ``re`` have room for; no role has it.
+  /// The greatest number that the eight bits of ``re`` can hold; no role has it.
   @usableFromInline static let callerRoleMaximum: UInt16 = 0xFF
 
-  /// The number of the role of who sent this REQUEST or EVENT, as the hub wrote it; 0 is the supervisor itself. What a
-  /// peer writes there is replaced. Of no other type has it a meaning. Bits 40 to 47 of ``re``: a number above 255,
-  /// which no role has, is written as 255.
+  /// The number of the role of the sender of this REQUEST or EVENT, as the hub wrote it; 0 is the supervisor itself.
+  /// The hub replaces what a peer writes there. It has no meaning in frames of other types. Bits 40 to 47 of ``re``: a
+  /// number above 255, which no role has, is written as 255.
   @inlinable
   public var callerRole: UInt16 {
     get { UInt16(truncatingIfNeeded: re >> FrameHeader.callerRoleShift) & FrameHeader.callerRoleMaximum }

@@ -1,23 +1,23 @@
 /// Cuts a byte stream into frames, in place.
 ///
-/// A reader holds no bytes: the caller keeps one buffer, appends what arrives, and asks for the next frame at an
-/// offset. The length field is checked before anything is made of it, so a peer cannot make the caller reserve what it
-/// only announces.
+/// A reader holds no bytes: the caller keeps one buffer, appends what arrives, and requests the next frame at an
+/// offset. The length field is checked before it is used, so a peer cannot make the caller reserve memory for bytes
+/// that it only announces.
 public struct FrameReader: Sendable {
   /// The largest length field accepted, in bytes.
   public var lengthMaximum: Int
 
   /// Default limit of the length field: 1 MiB.
   public static let defaultLengthMaximum = 1 << 20
-  /// No connection may agree on more: 16 MiB.
+  /// The maximum on which a connection may agree: 16 MiB.
   public static let lengthCeiling = 16 << 20
 
-  /// A reader for a connection with this limit, which is kept between 44 bytes and 16 MiB.
+  /// A reader for a connection with this limit, which is limited to between 44 bytes and 16 MiB.
   public init(lengthMaximum: Int = FrameReader.defaultLengthMaximum) {
     self.lengthMaximum = min(max(lengthMaximum, FrameHeader.lengthMinimum), FrameReader.lengthCeiling)
   }
 
-  /// What stands at the start of some bytes.
+  /// What the start of some bytes contains.
   @frozen
   public enum Step {
     /// A whole frame: its header, and the payload inside the caller's bytes.
@@ -28,7 +28,7 @@ public struct FrameReader: Sendable {
 
   /// Reads the frame at the start of `bytes`. Nothing is copied or consumed.
   ///
-  /// - Throws: ``FrameViolation`` as soon as the bytes at hand prove one, also before the frame is whole.
+  /// - Throws: ``FrameViolation`` as soon as the bytes show one, even before the frame is complete.
   @inlinable
   public func next(in bytes: UnsafeRawBufferPointer) throws(FrameViolation) -> Step {
     guard bytes.count >= 4, let base = bytes.baseAddress else { return .needsBytes(4) }

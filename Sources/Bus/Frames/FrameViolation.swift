@@ -1,9 +1,9 @@
-/// What a peer did that RBP/1 forbids. It is told in a FATAL frame and the connection is cut; the peer's other messages
-/// and all other peers are untouched.
+/// What a peer did that RBP/1 forbids. A FATAL frame names it, and the connection is closed; other messages of the peer
+/// and all other peers are not affected.
 public enum FrameViolation: Error, Hashable, Sendable {
   /// A length below 44 or above the connection's limit.
   case length(UInt32, maximum: Int)
-  /// A version byte other than 1.
+  /// A version byte that is not 1.
   case version(UInt8)
   /// A type that is not in the table.
   case unknownType(UInt8)

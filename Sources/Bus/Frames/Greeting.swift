@@ -1,4 +1,4 @@
-/// How much one side may have in flight towards the other: the first grant, before any CREDIT.
+/// How much one side may have in flight to the other: the first grant, before any CREDIT.
 public struct Window: Codable, Hashable, Sendable {
   /// Frames that spend credit.
   public var frames: UInt64
@@ -16,19 +16,19 @@ public struct Window: Codable, Hashable, Sendable {
   public static let standard = Window(frames: 64, bytes: 1 << 20)
 }
 
-/// The payload of HELLO, JSON of at most 64 KiB: who is calling, and what it serves.
+/// The payload of HELLO, JSON of at most 64 KiB: the peer's name and role, and the methods it serves.
 ///
 /// Only `role` and `name` are required: `{"role":"client","name":"my-script"}`.
 public struct Hello: Codable, Sendable {
   /// Lowest and highest protocol version the peer speaks; absent: `[1,1]`.
   public var `protocol`: [UInt8]?
-  /// What the peer is called: a worker's name in `supervisor.conf`, anything up to 64 bytes for a client.
+  /// The peer's name: a worker's name in `supervisor.conf`, any text of at most 64 bytes for a client.
   public var name: String
   /// A role of the registry: `client`, `relay-connector`, …
   public var role: String
-  /// Random text that tells this start of the program from others.
+  /// Random text that distinguishes this start of the program from others.
   public var instance: String?
-  /// The incarnation number a managed worker got in `ROOST_GENERATION`.
+  /// The generation that a managed worker received in `ROOST_GENERATION`.
   public var generation: UInt64?
   /// The one-time token of `roost attach`.
   public var token: String?
@@ -42,15 +42,15 @@ public struct Hello: Codable, Sendable {
   public var frameLimit: Int?
   /// What the peer lets the hub send before its first CREDIT; absent: 64 frames and 1 MiB.
   public var window: Window?
-  /// Whether the peer understands CREDIT for a single answer (`re` ≠ 0); absent: it does not, and is sent none.
+  /// Whether the peer understands CREDIT for a single answer (`re` ≠ 0); absent: it does not, and receives none.
   public var answerCredit: Bool?
-  /// Whether this client grants the parts of each of its answers by CREDIT with `re`, its own number of the request;
-  /// absent: they spend the credit of the connection.
+  /// Whether this client grants credit for each of its answers separately, by CREDIT with the request's id in `re`;
+  /// absent: parts spend the credit of the connection.
   public var answerGrants: Bool?
-  /// Whether the hub is to write the role of each sender into the REQUESTs and EVENTs that it passes on to this worker
+  /// Whether the hub writes the sender's role into the REQUESTs and EVENTs that it passes on to this worker
   /// (``FrameHeader/callerRole``); absent: their `re` is 0.
   public var callerRole: Bool?
-  /// The sandbox achieved, as text for `roost status --sandbox`.
+  /// The sandbox that the worker could set up, as text for `roost status --sandbox`.
   public var sandbox: String?
 
   /// The greeting of a peer with this name and role.
@@ -59,29 +59,29 @@ public struct Hello: Codable, Sendable {
     self.role = role
   }
 
-  /// Largest payload of a HELLO, in bytes.
+  /// The largest payload of a HELLO, in bytes.
   public static let byteCountMaximum = 64 << 10
-  /// Longest name, in UTF-8 bytes.
+  /// The longest name, in UTF-8 bytes.
   public static let nameByteCountMaximum = 64
-  /// Most methods in one HELLO.
+  /// The maximum number of methods in one HELLO.
   public static let methodCountMaximum = 256
 }
 
-/// The payload of WELCOME, JSON: what the peer needs to know to begin.
+/// The payload of WELCOME, JSON: what the peer needs to begin.
 public struct Welcome: Codable, Sendable {
   /// The protocol version in use: 1.
   public var `protocol`: UInt8
   /// The peer's own endpoint.
   public var endpoint: UInt32
-  /// The largest length field on this connection, in bytes, both ways.
+  /// The largest length field on this connection, in bytes, in both directions.
   public var frameLimit: Int
   /// What the peer may send before the hub's first CREDIT.
   public var window: Window
   /// What the peer may send of each answer before the hub's first CREDIT for it, in parts and their payload bytes;
-  /// absent: the hub knows no such window.
+  /// absent: the hub has no such window.
   public var answerWindow: Window?
-  /// Whether the hub goes by what this client grants of each answer; its first grant is ``answerWindow``. Absent: the
-  /// peer did not ask for it, or the hub does not know it.
+  /// Whether the hub follows the credit that this client grants for each answer; the first grant is ``answerWindow``.
+  /// Absent: the peer did not request it, or the hub does not support it.
   public var answerGrants: Bool?
   /// Methods, topics, roles and endpoints.
   public var registry: Registry
@@ -106,7 +106,7 @@ public struct Welcome: Codable, Sendable {
   }
 }
 
-/// The payload of REGISTRY and a part of WELCOME: the numbers that headers speak in.
+/// The payload of REGISTRY and a part of WELCOME: the numbers that headers use.
 public struct Registry: Codable, Sendable, Equatable {
   /// A method that can be requested.
   public struct Method: Codable, Sendable, Equatable {
@@ -126,11 +126,11 @@ public struct Registry: Codable, Sendable, Equatable {
     public var name: String
     /// Its role.
     public var role: String
-    /// Its present endpoint; older ones of the same worker go on working.
+    /// Its present endpoint; older endpoints of the same worker continue to work.
     public var endpoint: UInt32
-    /// Whether it takes work now; if not, work waits in its mailbox.
+    /// Whether it takes work now; if not, messages wait in its mailbox.
     public var isReady: Bool
-    /// A member in this state.
+    /// A member.
     public init(name: String, role: String, endpoint: UInt32, isReady: Bool) {
       self.name = name
       self.role = role
@@ -157,14 +157,15 @@ public struct Registry: Codable, Sendable, Equatable {
 }
 
 extension Registry {
-  /// The worker whose connection an endpoint is: the present one as told here, or the next one on its seat, whose
-  /// REGISTRY is under way. Nil of any other: a seat is given to others, and who has it next is not known yet.
+  /// The worker whose connection an endpoint is: its present connection in this registry, or the next one on its seat,
+  /// whose REGISTRY is still on its way. Nil for any other endpoint: a seat is given to other peers later, and its next
+  /// holder is not known yet.
   ///
-  /// A worker that is back has the turn behind its last one. The hub never gives that turn to another worker: a seat
-  /// that is given again is reserved for one turn before it is joined. A client may have it; hence the role.
+  /// A worker that comes back gets the turn after its last one. The hub never gives that turn to another worker,
+  /// because a seat that is given away is first reserved for one turn. A client may get it; hence the role.
   ///
   /// - Parameters:
-  ///   - endpoint: of the connection.
+  ///   - endpoint: the connection's endpoint.
   ///   - role: the number of its role, as the hub wrote it (``FrameHeader/callerRole``).
   public func member(at endpoint: Endpoint, role: UInt16) -> Member? {
     members.first { member in
@@ -175,11 +176,11 @@ extension Registry {
   }
 }
 
-/// The payload of STATUS, JSON: what a worker is doing, in a line, and how far it is.
+/// The payload of STATUS, JSON: one line about what a worker is doing, and a progress counter.
 public struct StatusReport: Codable, Sendable {
-  /// One line for people, at most 200 bytes shown.
+  /// One line for people; at most 200 bytes are shown.
   public var text: String
-  /// Anything that grows while work moves.
+  /// Any number that grows while the work makes progress.
   public var progress: UInt64?
   /// A status line.
   public init(text: String, progress: UInt64? = nil) {
@@ -188,7 +189,7 @@ public struct StatusReport: Codable, Sendable {
   }
 }
 
-/// The payload of GAP, JSON `{"dropped":17}`: how many events of the topic this subscriber has missed here.
+/// The payload of GAP, JSON `{"dropped":17}`: how many events of the topic this subscriber has missed.
 public struct Gap: Codable, Sendable {
   /// Events dropped since the last one delivered.
   public var dropped: UInt64
@@ -196,17 +197,18 @@ public struct Gap: Codable, Sendable {
   public init(dropped: UInt64) { self.dropped = dropped }
 }
 
-/// The 16 bytes of a CREDIT, little-endian: totals since WELCOME, or, with `re` ≠ 0, of one answer since its request
-/// was delivered (to its worker) or sent (by its caller). Totals, so that a repeated or late one does no harm.
+/// The 16 bytes of a CREDIT, little-endian. They are totals since WELCOME, or, with `re` ≠ 0, totals of one answer
+/// since its request was delivered (to its worker) or sent (by its caller). Because they are totals, a repeated or late
+/// one does no harm.
 ///
 ///      0        8        16
 ///     ┌────────┬────────┐
 ///     │ frames │ bytes  │
 ///     └────────┴────────┘
 public struct Credit: Hashable, Sendable {
-  /// Frames the other side may have sent in all.
+  /// The total number of frames that the other side may have sent.
   public var frames: UInt64
-  /// Payload bytes the other side may have sent in all.
+  /// The total number of payload bytes that the other side may have sent.
   public var bytes: UInt64
 
   /// Totals of this size.

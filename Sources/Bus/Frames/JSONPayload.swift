@@ -1,16 +1,16 @@
 internal import FoundationEssentials
 internal import JSON
 
-/// JSON as it stands in payloads: the one way in and out, so that every worker writes it alike.
+/// JSON in payloads: the only reader and writer, so that all workers write it in the same way.
 public enum JSONPayload {
-  /// The bytes of `value`; keys in order, so equal values give equal bytes.
+  /// The bytes of `value`; keys are sorted, so equal values give equal bytes.
   public static func encode(_ value: some Encodable) -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let marks = RawJSONMarks()
     encoder.userInfo[RawJSONMarks.key] = marks
     do { return marks.replaced(in: Array(try encoder.encode(value))) } catch {
-      // Our payload types hold nothing JSON cannot say; non-finite numbers would be a bug of ours.
+      // Our payload types hold nothing that JSON cannot express; a non-finite number would be a bug of ours.
       preconditionFailure("a payload could not be written as JSON: \(error)")
     }
   }
@@ -26,7 +26,7 @@ public enum JSONPayload {
     let decoder = JSONDecoder()
     decoder.userInfo[RawJSON.payloadKey] = bytes
     do { return try decoder.decode(type, from: data) } catch let refusal as Refusal {
-      // A type that knows better what is wrong with a value.
+      // A refusal of the type itself describes the fault better.
       throw refusal
     } catch {
       throw Refusal(.badPayload, describe(error, in: data), outcome: .notStarted)
@@ -44,7 +44,7 @@ public enum JSONPayload {
     case .typeMismatch(let type, let context): return "\(place(context.codingPath)) is not \(word(for: type))"
     case .valueNotFound(let type, let context): return "\(place(context.codingPath)) is null, not \(word(for: type))"
     case .dataCorrupted(let context):
-      // Of half a surrogate pair, and of a number that does not fit, the decoder says that the text is no JSON.
+      // For half a surrogate pair, and for a number out of range, the decoder says that the text is not JSON.
       switch JSONFlaw.first(in: Array(data)) {
       case .notJSON(let fault)?: return "the payload is not JSON: \(fault)"
       case let flaw?: return flaw.description
@@ -68,7 +68,7 @@ public enum JSONPayload {
   }
 }
 
-/// Any JSON value, for what passes through without being understood.
+/// Any JSON value, for data that is passed on unread.
 public enum JSONValue: Codable, Sendable, Hashable {
   /// `null`.
   case null
@@ -90,7 +90,7 @@ public enum JSONValue: Codable, Sendable, Hashable {
     let container = try decoder.singleValueContainer()
     if container.decodeNil() {
       self = .null
-    } else if let value = try? container.decode(Bool.self) {  // Each "not this" is an answer, not a fault.
+    } else if let value = try? container.decode(Bool.self) {  // Not a fault: it has another type.
       self = .bool(value)
     } else if let value = try? container.decode(Int64.self) {  // As above.
       self = .integer(value)
@@ -119,7 +119,7 @@ public enum JSONValue: Codable, Sendable, Hashable {
     }
   }
 
-  /// The member of an object; nil when there is none or this is no object.
+  /// The member of an object; nil when there is no such member or this is not an object.
   public subscript(key: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
     return members[key]

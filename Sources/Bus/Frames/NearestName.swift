@@ -1,13 +1,14 @@
 /// "Did you mean …?" for people who mistyped a name.
 public enum NearestName {
-  /// How many letters may be wrong: a third of the name, at least one, at most this. More is another word.
+  /// The maximum number of wrong letters: a third of the name, at least one, at most this. With more it is another
+  /// word.
   static let distanceMaximum = 3
-  /// Letters looked at, so that an endless name costs no time.
+  /// The number of letters compared, so that an endless name costs no time.
   private static let letterMaximum = 64
 
-  /// The name among `names` with the fewest letters wrong, if one is close enough; the first of equals wins.
+  /// The name among `names` with the fewest wrong letters, if one is close enough; the first of equals.
   public static func find(_ name: String, among names: some Sequence<String>) -> String? {
-    // Every single letter is near every other.
+    // Every single letter is close to every other.
     guard name.utf8.count > 1 else { return nil }
     var limit = min(distanceMaximum, max(1, name.utf8.count / 3))
     var best: String?
@@ -20,13 +21,14 @@ public enum NearestName {
     return best
   }
 
-  /// `; did you mean 'relay.request'?`, or nothing.
+  /// `; did you mean 'relay.request'?`, or an empty text.
   public static func hint(_ name: String, among names: some Sequence<String>) -> String {
     find(name, among: names).map { "; did you mean '\($0)'?" } ?? ""
   }
 
-  /// How many insertions, deletions, substitutions and swaps of neighbours turn one word into the other; nil above
-  /// `limit`. Work is bounded by the lengths' product, and ends early when a whole row is above the limit.
+  /// The number of insertions, deletions, substitutions and swaps of neighbours that turn one word into the other; nil
+  /// above `limit`. The work is bounded by the product of the lengths, and ends early when a whole row is above the
+  /// limit.
   static func distance(_ left: String, _ right: String, limit: Int) -> Int? {
     let (a, b) = (Array(left.utf8.prefix(letterMaximum)), Array(right.utf8.prefix(letterMaximum)))
     guard abs(a.count - b.count) <= limit else { return nil }

@@ -1,15 +1,15 @@
 public import Contracts
 public import Frames
 
-// Every method, topic, role and refusal as data: what `roost methods` shows and `docs/methods.json` holds, so that the
-// author of a client in any language reads no Swift. All of it is made from the constants of Contracts and from the
-// comments beside the members of their types (`MemberTexts`, written by `make methods`).
+// Every method, topic, role and refusal as data, for `roost methods` and `docs/methods.json`, so that the author of a
+// client in any language need not read Swift. All of it is made from the constants of Contracts and from the comments
+// beside the members of their types (`MemberTexts`, written by `make methods`).
 
 /// The reference of the protocol's methods.
 public struct MethodReference {
   private var schema = PayloadSchema()
 
-  /// A reference without anything in it yet.
+  /// An empty reference.
   public init() {
     schema.describe = { type, member in
       var more = Self.bounds["\(type).\(member)"] ?? [:]
@@ -18,7 +18,7 @@ public struct MethodReference {
     }
   }
 
-  /// The whole of it, as `docs/methods.json` holds it: an object a line.
+  /// The complete reference, as in `docs/methods.json`: one object on each line.
   public static var document: String {
     var reference = MethodReference()
     let methods = BuiltInMethods.all.map { reference.entry($0) }
@@ -116,10 +116,10 @@ public struct MethodReference {
 }
 
 extension MemberTexts {
-  /// What is said of a member: `StoreQuery.limit`, `Role.client`, `RefusalCode.full`.
+  /// The text about a member: `StoreQuery.limit`, `Role.client`, `RefusalCode.full`.
   public static func text(_ name: String) -> String? { byName[name] }
 
-  /// The members of a type of which something is said, in their order.
+  /// The members of a type that have a text, in their order.
   static func names(of type: String) -> [String] {
     byName.keys.filter { $0.hasPrefix(type + ".") }.map { String($0.dropFirst(type.count + 1)) }.sorted()
   }

@@ -1,11 +1,11 @@
 internal import Frames
 internal import Nostr
 
-// What a signer signs and nobody means to publish. The signer itself does not look at it: a program may have a draft
-// signed for other ends. The command line does, before it asks for a signature.
+// Drafts that a signer signs but that no author wants to publish. The signer itself does not check for this, because a
+// program may need a signature for other purposes. The command line checks before it requests a signature.
 
 extension Draft {
-  /// Why nobody means to publish this draft, as a sentence; nil when it can be meant.
+  /// Why an author cannot want to publish this draft, as a sentence; nil when there is no objection.
   public var objectionToPublishing: String? {
     switch kind {
     case EventKind.encryptedDirectMessage where !isEncryptedForSomebody:

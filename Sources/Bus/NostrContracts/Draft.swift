@@ -2,34 +2,34 @@ public import Cryptography
 public import Frames
 public import Nostr
 
-// What somebody wants signed, looked at before anything is done with it.
+// A draft of an event, checked before it is signed.
 //
-// A signature cannot be taken back. So nothing is signed that its author can hardly have meant: a member that no event
-// has (`tgas`), a reference that no relay will ever find, a time that programs with 53-bit numbers read differently,
-// and above all a secret key. The command line looks in the same way before it asks, so that people hear it at once;
-// what counts is that the signer does.
+// A signature cannot be taken back. So the signer refuses drafts that are probably mistakes: a member that no event has
+// (`tgas`), a reference that no relay will find, a time that programs with 53-bit numbers read differently, and above
+// all a secret key. The command line makes the same checks before it sends the request, so that people see the error at
+// once; the signer's check is the one that counts.
 
-/// An event that is to be signed or sealed, without who its author is.
+/// An event to sign or seal, without its author.
 public struct Draft: Hashable, Sendable {
   /// The kind.
   public let kind: UInt16
-  /// Seconds since 1970; nil: now, whenever that is.
+  /// Seconds since 1970; nil: the time of signing.
   public let createdAt: Int64?
   let members: [String: JSONValue]
   private let name: String
 
-  /// The members a draft may have. An `id` must be the right one, and a `sig` counts for nothing.
+  /// The members that a draft may have. An `id` must be correct; a `sig` is ignored.
   public static let memberNames = ["kind", "content", "tags", "created_at", "pubkey", "id", "sig"]
-  /// The last second that every JSON program reads as it stands: 2^53 - 1.
+  /// The last second that every JSON program reads exactly: 2^53 - 1.
   public static let createdAtMaximum: Int64 = 1 << 53 - 1
 
   /// Reads a draft.
   ///
   /// - Parameters:
-  ///   - value: an object of which only `kind` must be there.
-  ///   - name: what it is called in refusals, `event`; empty: its members are named alone.
-  ///   - allowsSecrets: whether a secret key may stand in it, because its owner says so: an example, a key given up.
-  ///   - now: seconds since 1970. A time far ahead of it is in other units than seconds, and relays refuse it.
+  ///   - value: an object in which only `kind` is required.
+  ///   - name: its name in refusals, `event`; empty: only the names of its members are given.
+  ///   - allowsSecrets: whether it may contain a secret key, because its owner allows it: an example, a key given up.
+  ///   - now: seconds since 1970. A time far ahead of it is not in seconds, and relays refuse it.
   /// - Throws: `bad-request` with the place and what is expected there. A secret is never repeated.
   public init(_ value: JSONValue, named name: String, allowsSecrets: Bool = false, now: Int64) throws(Refusal) {
     guard case .object(let members) = value else {
@@ -53,7 +53,7 @@ public struct Draft: Hashable, Sendable {
     try Self.checkTags(members["tags"]) { index in place("tags[\(index)]") }
   }
 
-  /// Most letters of a wrong member that a refusal repeats.
+  /// The longest part of a wrong member that a refusal repeats, in characters.
   private static let shownLengthMaximum = 64
 
   private static func bad(_ message: String) -> Refusal { Refusal(.badRequest, message, outcome: .notStarted) }
@@ -70,10 +70,10 @@ public struct Draft: Hashable, Sendable {
     }
   }
 
-  /// How far ahead of the present a time may lie, in seconds: a year.
+  /// How far a time may be in the future, in seconds: a year.
   static let aheadMaximum: Int64 = 365 * 86_400
 
-  /// What is odd about an event's time, as a sentence's end; nil when nothing is.
+  /// What is unusual about an event's time, as the end of a sentence; nil when nothing is.
   public static func doubt(of time: Int64, now: Int64) -> String? {
     let latest = now + aheadMaximum
     guard time > latest else { return nil }
@@ -81,7 +81,7 @@ public struct Draft: Hashable, Sendable {
     return "is \(time), more than a year ahead: it looks like milliseconds, and would be \(time / 1_000) in seconds"
   }
 
-  /// 1 January 2001: what would be earlier in milliseconds is none.
+  /// 1 January 2001. A number that would be an earlier time in milliseconds is not taken for milliseconds.
   private static let earliest: Int64 = 978_307_200
 
   private static let tooLate =
@@ -89,7 +89,7 @@ public struct Draft: Hashable, Sendable {
 
   // MARK: Secrets
 
-  /// Looks through everything that would be signed.
+  /// Searches everything that would be signed for secrets.
   private static func refuseSecrets(in value: JSONValue, _ place: String) throws(Refusal) {
     switch value {
     case .string(let text):
@@ -109,7 +109,7 @@ public struct Draft: Hashable, Sendable {
 
   // MARK: Tags
 
-  /// Looks at what tags refer to. That they are lists of texts is looked at by whoever reads the event.
+  /// Checks the references in tags. That tags are lists of texts is checked when the event is read.
   private static func checkTags(_ value: JSONValue?, _ place: (Int) -> String) throws(Refusal) {
     guard case .array(let tags)? = value else { return }
     for (index, tag) in tags.enumerated() {
@@ -122,7 +122,7 @@ public struct Draft: Hashable, Sendable {
     }
   }
 
-  /// What can be said of a wrong value: what was meant, if that can be read. A secret key is not repeated.
+  /// A hint for a wrong value: the right spelling, if the value can be read. A secret key is not repeated.
   private static func hint(_ text: String, _ reference: TagReference) -> String {
     do throws(EntityFault) { return "; what is meant is written \(try reference.value(spelled: text))" } catch {
       if case .secret = error { return "; it is a secret key, which must never stand there" }
@@ -136,11 +136,11 @@ public struct Draft: Hashable, Sendable {
 
   // MARK: Deleting
 
-  /// The kinds of what this draft deletes (NIP-09): an address says its own, an id that of the event which is shown for
-  /// it.
+  /// The kinds of the events that this draft deletes (NIP-09): an address contains its kind, an id has the kind of the
+  /// event in `shown`.
   ///
   /// - Parameter shown: events whose ids were verified.
-  /// - Returns: nil when it names something that is not shown, or nothing.
+  /// - Returns: nil when it names an event that is not in `shown`, or names none.
   public func deletedKinds(shown: [Event]) -> Set<UInt16>? {
     guard case .array(let tags)? = members["tags"] else { return nil }
     var kinds: Set<UInt16> = []
@@ -166,9 +166,9 @@ public struct Draft: Hashable, Sendable {
   /// The event of this author.
   ///
   /// - Parameters:
-  ///   - author: whose key signs it.
+  ///   - author: the public key that signs it.
   ///   - now: its time if the draft has none, seconds since 1970.
-  /// - Throws: `bad-request` when it is none, or names another author.
+  /// - Throws: `bad-request` when it is not a valid event, or names another author.
   public func event(of author: PublicKey, now: Int64) throws(Refusal) -> UnsignedEvent {
     var fields = members
     if createdAt == nil { fields["created_at"] = .integer(now) }

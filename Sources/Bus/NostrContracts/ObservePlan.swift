@@ -1,23 +1,22 @@
 public import Contracts
 public import Nostr
 
-/// What somebody observes, in the one form in which it is compared: of two observers with the same plan the network is
-/// asked once.
+/// An observation in its canonical form: for two observers with the same plan the network is queried once.
 public struct ObservePlan: Hashable, Sendable {
   /// The filters, canonical and sorted, each once.
   public let filters: [Filter]
   /// Where events come from.
   public let policy: ObservePolicy
-  /// Relays named besides, canonical and sorted.
+  /// Relays that the observer named, canonical and sorted.
   public let relays: [String]
-  /// Whether only those count.
+  /// Whether only these relays count.
   public let isExclusive: Bool
-  /// The plan's name.
+  /// The plan's key.
   public let key: FilterKey
-  /// The name under which an observer's place is kept: that of the plan, unless gift wraps are given to some only. With
-  /// others he begins again, since what he passed over before may be for them.
+  /// The key under which an observer's position is kept: the plan's, unless the observer may receive gift wraps of some
+  /// recipients only. With other recipients it starts again, because events that were left out before may be for them.
   public let placeKey: FilterKey
-  /// The name of what is asked of the network: plans that differ in their policy only have the same.
+  /// The key of the network query: plans that differ only in their policy have the same.
   public let fetchKey: FilterKey
 
   /// A plan.
@@ -26,8 +25,8 @@ public struct ObservePlan: Hashable, Sendable {
   ///   - filters: in any order.
   ///   - policy: where events come from.
   ///   - relays: canonical URLs, in any order.
-  ///   - isExclusive: whether only those count.
-  ///   - recipients: the name of those whose gift wraps are given; nil: all are.
+  ///   - isExclusive: whether only these relays count.
+  ///   - recipients: the key of the recipients whose gift wraps are sent; nil: all recipients.
   public init(
     _ filters: [Filter], policy: ObservePolicy = .cacheWithNetwork, relays: [String] = [], isExclusive: Bool = false,
     recipients: String? = nil
@@ -48,18 +47,18 @@ public struct ObservePlan: Hashable, Sendable {
     placeKey = recipients.map { FilterKey(sorted, words + ["recipients:\($0)"]) } ?? key
   }
 
-  /// Whether events count that were stored before, when a relay sends them now.
+  /// Whether events that were stored before count when a relay sends them now.
   public var watchesSightings: Bool { policy == .networkOnly || isExclusive }
 
   /// Whether stored events are sent.
   public var readsStored: Bool { policy != .networkOnly }
 
-  /// Whether the network is to be asked.
+  /// Whether the network is to be queried.
   ///
   /// - Parameters:
-  ///   - maxAge: seconds that may have gone by since the last time; 0 or less: always.
-  ///   - fetchedAt: when that was, seconds since 1970; nil for never.
-  ///   - now: seconds since 1970. A time of fetching that lies ahead was read from a wrong clock, and does not count.
+  ///   - maxAge: seconds since the last query within which none is needed; 0 or less: it is always needed.
+  ///   - fetchedAt: the time of the last query, seconds since 1970; nil for never.
+  ///   - now: seconds since 1970. A `fetchedAt` in the future comes from a wrong clock, and does not count.
   public func needsNetwork(maxAge: Int64, fetchedAt: Int64?, now: Int64) -> Bool {
     switch policy {
     case .cacheOnly: return false

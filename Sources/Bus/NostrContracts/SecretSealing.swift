@@ -3,23 +3,24 @@ public import Cryptography
 public import Frames
 internal import Nostr
 
-// How a passphrase gets from a terminal to the signer. Between the two is the hub, which keeps messages: in mailboxes
-// while the signer is away, in dead letters on the disk if it dies of them. So the terminal's program makes a key for
-// the one message, agrees on a secret with the key that the signer made at its start, and encrypts by NIP-44, which is
-// there anyway.
+// How a passphrase gets from a terminal to the signer. Between them is the hub, which keeps messages: in mailboxes
+// while the signer is away, in dead letters on the disk if the signer dies of them. So the terminal's program makes a
+// key for this one message, agrees on a secret with the key that the signer made at its start, and encrypts with
+// NIP-44, which Roost has anyway.
 //
-// It is no proof of who the signer is: who stands between the two could put his own key in. That is the hub, which is
-// trusted with messages; what is won is that none of its memory and files holds the secret.
+// This does not authenticate the signer: a program between the two could replace the signer's key with its own. Only
+// the hub is between them, and it is trusted with messages. The gain is that neither its memory nor its files hold the
+// secret.
 
 extension SealedSecret {
-  /// Most bytes of a secret: a passphrase is the longest.
+  /// The maximum size of a secret, in bytes: a passphrase is the longest.
   public static let byteCountMaximum = Passphrase.byteCountMaximum
-  /// Most characters of a payload that are looked at.
+  /// The maximum length of a payload that is read, in characters.
   private static let payloadByteCountMaximum = 4_096
 
   /// Seals bytes, which the caller wipes, for the signer with this sealing key.
   ///
-  /// - Throws: `bad-request` for nothing, for too much, or for a key that is none.
+  /// - Throws: `bad-request` for an empty or too long secret, or for an invalid key.
   public static func seal(_ secret: UnsafeRawBufferPointer, for sealingKey: String) throws(Refusal) -> SealedSecret {
     guard (1...byteCountMaximum).contains(secret.count) else {
       throw Refusal(
@@ -40,7 +41,7 @@ extension SealedSecret {
 
   private static var badKey: Refusal { Refusal(.badRequest, "the sealing key is no public key", outcome: .notStarted) }
 
-  /// Opens it with the key that it was sealed for, and lends the bytes.
+  /// Opens it with the key that it was sealed for, and lends the bytes to `body`.
   ///
   /// - Throws: `sealed-for-another`, or what `body` throws.
   public func open<Value>(

@@ -1,22 +1,22 @@
 internal import Contracts
 internal import Frames
 
-/// The roles of those who asked a recorded worker, for recordings in which no role stands: older ones, from before the
-/// hub wrote it into REQUEST and EVENT (``FrameHeader/callerRole``). A worker of today refuses what comes from nobody.
+/// The roles of the callers in a recording that does not contain them: it was made before the hub wrote the role into
+/// REQUEST and EVENT (``FrameHeader/callerRole``). A worker of today refuses requests without a caller's role.
 ///
-/// They are read from the registries that the worker was told: a seat of a worker's has its role, any other seat is a
-/// client's.
+/// They are derived from the registries that the worker received: a seat of a worker has the worker's role, any other
+/// seat belongs to a client.
 struct RecordedCallers {
   private var rolesBySeat: [Int: UInt16] = [:]
 
-  /// The frames with a role in each REQUEST and EVENT of somebody's.
+  /// The frames with a role in each REQUEST and EVENT that came from a peer.
   static func completed(_ frames: [RecordedFrame]) -> [RecordedFrame] {
     var callers = RecordedCallers()
     return frames.map { frame in
       guard frame.direction == .toWorker else { return frame }
       var frame = frame
       switch frame.header.type {
-      // A registry that cannot be read tells the worker nothing either.
+      // A registry that cannot be read gives the worker no information either.
       case .welcome: callers.learn((try? JSONPayload.decode(Welcome.self, from: frame.payload))?.registry)
       case .registry: callers.learn(try? JSONPayload.decode(Registry.self, from: frame.payload))
       case .request, .event:

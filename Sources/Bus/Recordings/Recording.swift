@@ -1,16 +1,16 @@
 public import Frames
 
-// What stands in a recording of the bus, as values. The bytes are `RecordingWriter`'s and `RecordingReader`'s;
+// The contents of a recording of the bus, as values. `RecordingWriter` and `RecordingReader` handle the bytes;
 // docs/recordings.md draws them.
 //
-// A recording holds one connection of one worker: every whole frame in either direction, in the order in which the hub
-// dealt with it. That order is total, and it is what makes a replay possible: whatever the worker was told before it
-// said a thing stands before it. What a recording never holds: tokens, and payloads of methods that the access table
-// marks as secret.
+// A recording holds one connection of one worker: every complete frame in both directions, in the order in which the
+// hub handled it. That order is total, and it makes a replay possible: everything that the worker received before it
+// sent a frame precedes that frame. A recording never holds tokens, or payloads of methods that the access table marks
+// as secret.
 
-/// A frame as it went over the bus.
+/// A frame that went over the bus.
 public struct RecordedFrame: Hashable, Sendable {
-  /// Which way it went.
+  /// The direction of a frame.
   public enum Direction: UInt8, Sendable {
     /// From the hub to the worker.
     case toWorker = 1
@@ -19,18 +19,19 @@ public struct RecordedFrame: Hashable, Sendable {
   }
   /// Nanoseconds since the recording's start, on the monotonic clock.
   public var nanoseconds: UInt64
-  /// Which way it went.
+  /// Its direction.
   public var direction: Direction
-  /// Its header. `payloadByteCount` is what the frame had; more than `payload` has when that was withheld.
+  /// Its header. `payloadByteCount` is the original size, which is more than that of `payload` when the payload was
+  /// withheld.
   public var header: FrameHeader
   /// Its payload; empty when it was withheld.
   public var payload: [UInt8]
   /// Whether the payload was left out because it is secret.
   public var isWithheld: Bool
-  /// Whether a token was taken out of the payload (HELLO); its length is that of the rest.
+  /// Whether a token was removed from the payload (HELLO); the length is that of the rest.
   public var isTokenRemoved: Bool
 
-  /// A frame as it was seen; its header gets the payload's length unless the payload was withheld.
+  /// A frame; its header gets the payload's length unless the payload was withheld.
   public init(
     nanoseconds: UInt64, direction: Direction, header: FrameHeader, payload: [UInt8], isWithheld: Bool = false,
     isTokenRemoved: Bool = false
@@ -45,11 +46,11 @@ public struct RecordedFrame: Hashable, Sendable {
   }
 }
 
-/// One record behind the opening.
+/// One record after the opening.
 public enum RecordingEntry: Hashable, Sendable {
   /// A frame.
   case frame(RecordedFrame)
-  /// So many frames are missing here: the disk did not take them in time.
+  /// Frames are missing here, because the disk did not take them in time.
   case gap(nanoseconds: UInt64, missingCount: UInt64)
   /// The last record.
   case end(nanoseconds: UInt64, RecordingEnd)
@@ -59,13 +60,13 @@ public enum RecordingEntry: Hashable, Sendable {
 public struct RecordingEnd: Codable, Hashable, Sendable {
   /// A stable word for why.
   public enum Reason: String, Codable, Sendable {
-    /// Whoever asked for it had enough, or left.
+    /// The client that requested it ended it, or disconnected.
     case asked
-    /// Its time was over.
+    /// Its time had ended.
     case time
-    /// Its file was full.
+    /// Its file had reached the maximum size.
     case size
-    /// The worker's connection ended: it left, died or was cut.
+    /// The worker's connection ended: the worker left or died, or the hub closed the connection.
     case connection
   }
   /// Why.
@@ -80,29 +81,30 @@ public struct RecordingEnd: Codable, Hashable, Sendable {
   }
 }
 
-/// What a recording says about itself first. JSON; everything a replay needs to start the worker's program alike.
+/// The first part of a recording, about itself. JSON; everything that a replay needs to start the worker's program in
+/// the same way.
 public struct RecordingOpening: Codable, Hashable, Sendable {
   /// The worker's name.
   public var worker: String
   /// Its role.
   public var role: String
-  /// Which start of it this is: `ROOST_GENERATION`; 0 for a worker that stands in no configuration.
+  /// The worker's generation: `ROOST_GENERATION`; 0 for a worker that is in no configuration.
   public var generation: UInt32
   /// Whether the recording begins with HELLO. One that begins in the middle cannot be replayed.
   public var isFromStart: Bool
-  /// Its program, as `supervisor.conf` names it; empty for a worker that stands in no configuration.
+  /// Its program, as `supervisor.conf` names it; empty for a worker that is in no configuration.
   public var program: String
   /// Its arguments.
   public var arguments: [String]
-  /// The variables of the environment that it was given, by name.
+  /// The names of the environment variables that it received.
   public var environment: [String]
-  /// The sandbox it was to enter: `try`, `required` or `off`.
+  /// The configured sandbox: `try`, `required` or `off`.
   public var sandbox: String
   /// Wall time of the start, RFC 3339; for people.
   public var time: String
   /// The version of roostd.
   public var version: String
-  /// Numbers of methods by name, where no WELCOME in the recording tells them: in one that begins in the middle.
+  /// Numbers of methods by name, for a recording that begins in the middle and so has no WELCOME with them.
   public var methods: [String: UInt16]?
 
   /// An opening with these contents.
@@ -126,11 +128,11 @@ public struct RecordingOpening: Codable, Hashable, Sendable {
 
 /// A whole recording in memory.
 public struct Recording: Sendable {
-  /// What it says about itself.
+  /// Its opening.
   public var opening: RecordingOpening
   /// All records, in order.
   public var records: [RecordingEntry]
-  /// Whether bytes of an unfinished record follow, as a crash or a full disk leaves them. They are not in `records`.
+  /// Whether bytes of an incomplete record follow, as after a crash or with a full disk. They are not in `records`.
   public var isCutOff: Bool
 
   /// A recording of these parts.
@@ -142,8 +144,8 @@ public struct Recording: Sendable {
 
   /// Reads a whole file.
   ///
-  /// - Throws: ``RecordingFault`` when it is no recording, or a damaged one. A file that only stops early is read as
-  ///   far as it goes, if its opening is whole.
+  /// - Throws: ``RecordingFault`` when it is not a recording, or is damaged. A truncated file is read up to its last
+  ///   complete record, if its opening is complete.
   public init(reading bytes: [UInt8]) throws(RecordingFault) {
     var reader = RecordingReader()
     reader.append(bytes)
@@ -153,43 +155,43 @@ public struct Recording: Sendable {
     self.init(opening: opening, records: records, isCutOff: reader.restByteCount > 0)
   }
 
-  /// The frames alone; a frame's number is its place here, counted from 1.
+  /// Only the frames; a frame's number is its index here, counted from 1.
   public var frames: [RecordedFrame] {
     records.compactMap { if case .frame(let frame) = $0 { frame } else { nil } }
   }
 
-  /// The worker's settings, as WELCOME told them; nil where the recording has no WELCOME, or one without settings.
+  /// The worker's settings from WELCOME; nil when the recording has no WELCOME, or one without settings.
   public var settings: JSONValue? {
     let welcome = frames.first { $0.direction == .toWorker && $0.header.type == .welcome && !$0.isWithheld }
-    // One that cannot be read is told by whoever replays it.
+    // The replay reports a WELCOME that cannot be read.
     return welcome.flatMap { try? JSONPayload.decode(Welcome.self, from: $0.payload) }?.configuration
   }
 
-  /// How it ended; nil when nobody could write it down.
+  /// How it ended; nil when the end could not be written.
   public var end: RecordingEnd? {
     if case .end(_, let end)? = records.last { end } else { nil }
   }
 
-  /// Frames that are missing in gaps.
+  /// The number of frames missing in gaps.
   public var missingCount: UInt64 {
     records.reduce(0) { count, record in if case .gap(_, let missing) = record { count + missing } else { count } }
   }
 }
 
-/// Why bytes are no recording.
+/// Why bytes are not a valid recording.
 public enum RecordingFault: Error, Hashable, Sendable, CustomStringConvertible {
   /// The first bytes are not those of a recording.
   case notARecording
   /// A version this program does not know.
   case version(UInt16)
-  /// The file ends before its opening does.
+  /// The file ends within its opening.
   case noOpening
-  /// The opening cannot be understood.
+  /// The opening cannot be read.
   case opening(String)
-  /// The record that begins at this byte cannot be understood.
+  /// The record at this byte offset cannot be read.
   case record(offset: Int, String)
 
-  /// A sentence.
+  /// The fault as a sentence.
   public var description: String {
     switch self {
     case .notARecording: "this is no recording of roost: its first bytes are others"
@@ -209,9 +211,9 @@ enum RecordingLayout {
   static let fileHeadByteCount = 16
   /// Time, kind, flags, reserved, length of the body.
   static let recordHeadByteCount = 16
-  /// Longest opening, in bytes of JSON: the names of all methods there can be fit.
+  /// The longest opening, in bytes of JSON: the names of the maximum number of methods fit.
   static let openingByteCountMaximum = 128 << 10
-  /// Longest body: the largest frame there can be.
+  /// The longest body: the largest frame that is possible.
   static let bodyByteCountMaximum = FrameHeader.byteCount + FrameReader.lengthCeiling
 
   enum Kind: UInt8 {

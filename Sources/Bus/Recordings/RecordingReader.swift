@@ -1,12 +1,12 @@
 internal import Frames
 
-/// Cuts the bytes of a recording into records, however they come. Every length is checked before anything is made of
-/// it.
+/// Cuts the bytes of a recording into records, whatever pieces the bytes arrive in. Every length is checked before it
+/// is used.
 ///
-/// The bytes are foreign: a recording may come from another machine, or be damaged. What cannot be understood is a
-/// ``RecordingFault`` with its place; nothing behind it is read.
+/// The bytes are foreign: a recording may come from another machine, or be damaged. A part that cannot be read is a
+/// ``RecordingFault`` with its offset; nothing after it is read.
 public struct RecordingReader: Sendable {
-  /// What the recording says about itself, once that has been read.
+  /// The opening of the recording, once it has been read.
   public private(set) var opening: RecordingOpening?
 
   private var bytes: [UInt8] = []
@@ -15,13 +15,13 @@ public struct RecordingReader: Sendable {
   private var discardedCount = 0
   private var hasEnded = false
 
-  /// Used bytes are thrown away when there are this many.
+  /// Consumed bytes are dropped when there are this many.
   private static let usedByteCountMaximum = 1 << 20
 
-  /// A reader at the beginning of a file.
+  /// A reader at the start of a file.
   public init() {}
 
-  /// Bytes that are no whole record yet.
+  /// The number of bytes that are not a complete record yet.
   public var restByteCount: Int { bytes.count - offset }
 
   /// The next bytes of the file.
@@ -34,7 +34,7 @@ public struct RecordingReader: Sendable {
     bytes.append(contentsOf: more)
   }
 
-  /// The next record; nil when its bytes have not all been given yet.
+  /// The next record; nil when not all of its bytes have arrived.
   public mutating func next() throws(RecordingFault) -> RecordingEntry? {
     if opening == nil, !(try readOpening()) { return nil }
     guard restByteCount > 0 else { return nil }

@@ -1,26 +1,27 @@
 public import Frames
 
-/// Turns frames into the bytes of a recording, and sees to its bounds and its secrets. Holds no bytes and writes none.
+/// Turns frames into the bytes of a recording, and enforces its size limit and its secrets. It holds no bytes and does
+/// no I/O.
 ///
 ///      magic "ROOSTREC"  version u16  0 u16  length u32  opening (JSON)          once
 ///      nanoseconds u64   kind u8  flags u8  0 u16  length u32  body              a record
 ///
-/// All numbers are little-endian. The body of a frame is its 48-byte header and its payload; of a gap, the number of
-/// missing frames as u64; of the end, JSON. At the size limit the end is written in place of the frame that finds no
-/// room, so a file is never larger than was asked for and always says why it stops.
+/// All numbers are little-endian. The body of a frame is its 48-byte header and its payload; that of a gap, the number
+/// of missing frames as u64; that of the end, JSON. At the size limit the end is written instead of the frame that does
+/// not fit, so a file is never larger than requested and always contains why it ended.
 public struct RecordingWriter: Sendable {
-  /// Bytes handed out so far.
+  /// Bytes returned so far.
   public private(set) var byteCount = 0
-  /// Frames to the worker in them.
+  /// Frames to the worker in these bytes.
   public private(set) var toWorkerCount: UInt64 = 0
-  /// Frames from the worker in them.
+  /// Frames from the worker in these bytes.
   public private(set) var fromWorkerCount: UInt64 = 0
-  /// Frames that were left out because nobody could take their bytes.
+  /// Frames that were left out because their bytes could not be written.
   public private(set) var missingCount: UInt64 = 0
   /// How it ended; nil while it continues.
   public private(set) var end: RecordingEnd?
 
-  /// The size the file never passes, in bytes.
+  /// The maximum size of the file, in bytes.
   public let byteCountMaximum: Int
   private var untoldCount: UInt64 = 0
 
@@ -28,19 +29,19 @@ public struct RecordingWriter: Sendable {
   public static let byteCountMinimum = 256 << 10
   /// The largest limit, in bytes: a recording is read into memory to be replayed.
   public static let byteCountCeiling = 256 << 20
-  /// The limit when nobody names one, in bytes.
+  /// The default limit, in bytes.
   public static let defaultByteCountMaximum = 64 << 20
-  /// Longest text of an end, in bytes.
+  /// The longest text of an end, in bytes.
   private static let endTextByteCountMaximum = 400
-  /// Kept free for a gap and the end; every byte of its text may be escaped.
+  /// Reserved for a gap and the end; every byte of the end's text may be escaped.
   private static let reserveByteCount = 4 << 10
 
-  /// A writer for a file of at most so many bytes, kept between ``byteCountMinimum`` and ``byteCountCeiling``.
+  /// A writer for a file of at most so many bytes, limited to between ``byteCountMinimum`` and ``byteCountCeiling``.
   public init(byteCountMaximum: Int = defaultByteCountMaximum) {
     self.byteCountMaximum = min(max(byteCountMaximum, Self.byteCountMinimum), Self.byteCountCeiling)
   }
 
-  /// The first bytes of the file. Arguments and names too long to be kept are left out.
+  /// The first bytes of the file. Arguments and names that are too long are left out.
   public mutating func open(_ opening: RecordingOpening) -> [UInt8] {
     precondition(byteCount == 0, "a recording is opened once")
     var opening = opening
@@ -60,9 +61,9 @@ public struct RecordingWriter: Sendable {
     return bytes + json
   }
 
-  /// The bytes of a frame, with the gap before it or the end in its place; none when the recording has ended.
+  /// The bytes of a frame, with the gap before it, or the end instead of it; none when the recording has ended.
   ///
-  /// With `isSecret` the payload is not written. A token in HELLO never is, whatever is said here.
+  /// With `isSecret` the payload is not written. A token in HELLO is never written, whatever `isSecret` says.
   public mutating func append(
     _ direction: RecordedFrame.Direction, _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, isSecret: Bool,
     nanoseconds: UInt64
@@ -86,14 +87,14 @@ public struct RecordingWriter: Sendable {
     return bytes
   }
 
-  /// A frame is left out; the next record will tell.
+  /// A frame is left out; the next record will contain the gap.
   public mutating func missed() {
     guard end == nil else { return }
     missingCount += 1
     untoldCount += 1
   }
 
-  /// The last bytes; none when the recording has ended already.
+  /// The last bytes; none when the recording has already ended.
   public mutating func finish(_ end: RecordingEnd, _ nanoseconds: UInt64) -> [UInt8] {
     guard self.end == nil else { return [] }
     var end = end
@@ -116,7 +117,7 @@ public struct RecordingWriter: Sendable {
     return bytes
   }
 
-  /// What of a frame may stand in a file.
+  /// The parts of a frame that may be written to the file.
   private static func kept(
     _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, isSecret: Bool
   ) -> (header: FrameHeader, payload: [UInt8], flags: UInt8) {
@@ -124,7 +125,7 @@ public struct RecordingWriter: Sendable {
     header.payloadByteCount = payload.count
     if isSecret { return (header, [], RecordingLayout.withheldFlag) }
     guard header.type == .hello else { return (header, Array(payload), 0) }
-    // What cannot be read cannot be searched for a token.
+    // A payload that cannot be read cannot be searched for a token.
     guard let hello = try? JSONPayload.decode([String: JSONValue].self, from: payload) else {
       return (header, [], RecordingLayout.withheldFlag)
     }

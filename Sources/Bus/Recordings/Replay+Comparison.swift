@@ -1,12 +1,12 @@
 internal import Frames
 
-/// What must come in order: the frames of one strand. Between strands there is no order.
+/// A sequence of frames that must come in order. Between strands there is no order.
 enum Strand: Hashable, Sendable {
   /// HELLO, READY, GOODBYE, FATAL.
   case life
-  /// Requests, events, cancellations and subscriptions of its own accord.
+  /// Requests, events, cancellations and subscriptions that the worker sends on its own.
   case own
-  /// What answers one request or event.
+  /// The answer to one request or event.
   case answer(to: Endpoint, id: UInt64)
   /// Answers to PINGs.
   case pong
@@ -21,12 +21,12 @@ enum Strand: Hashable, Sendable {
     case .response, .error, .ack, .nack: self = .answer(to: header.destination, id: header.re)
     case .pong: self = .pong
     case .credit, .status, .progress, .extend, .ping: return nil
-    // These only the hub sends; from a worker they are a violation, and part of how it lives.
+    // Only the hub sends these; from a worker they are a violation, and so belong to this strand.
     case .welcome, .registry, .drain, .config, .gap: self = .life
     }
   }
 
-  /// The strand in which a worker answers what the hub has sent it; nil for what has no answer.
+  /// The strand in which a worker answers a frame of the hub; nil for a frame without an answer.
   init?(answersTo header: FrameHeader) {
     guard header.type == .request || header.type == .event else { return nil }
     self = .answer(to: header.source, id: header.id)
@@ -34,7 +34,7 @@ enum Strand: Hashable, Sendable {
 }
 
 extension Replay {
-  /// Compares a frame of the program with the next recorded one of its strand; nil when there is nothing to say.
+  /// Compares a frame of the program with the next recorded one of its strand; nil when they do not differ.
   mutating func compare(_ header: FrameHeader, _ payload: [UInt8]) -> ReplayDifference? {
     guard let strand = Strand(header, settings) else { return nil }
     guard let index = expected[strand]?.popFirst() else { return judgeExtra(header, payload, strand) }
@@ -52,7 +52,7 @@ extension Replay {
   ) -> ReplayDifference? {
     let isMore =
       switch strand {
-      // An answer may go on beyond the recording, unless its end is in it, or nobody asked.
+      // An answer may continue beyond the recording, unless its end is recorded, or there was no request for it.
       case .answer: !answered.contains(strand) && asked.contains(strand)
       case .pong: false
       case .life: header.type != .fatal && !isDealtWith.contains(false)
@@ -73,12 +73,12 @@ extension Replay {
   }
 }
 
-/// Two frames side by side.
+/// Compares two frames.
 enum FrameComparison {
-  /// Fields of HELLO that are another's at every start.
+  /// Fields of HELLO that differ at every start.
   static let changingHelloFields: Set<String> = ["pid", "instance", "version", "sandbox", "token"]
 
-  /// The first thing in which a frame is not as recorded; nil when it is.
+  /// The first difference between a frame and the recorded one; nil when they agree.
   static func reason(recorded: RecordedFrame, _ header: FrameHeader, _ payload: [UInt8]) -> String? {
     if let reason = reason(recorded.header, header) { return reason }
     if recorded.isWithheld {
@@ -99,7 +99,7 @@ enum FrameComparison {
       ("attempt", UInt64(recorded.attempt), UInt64(header.attempt)),
       ("method", UInt64(recorded.method), UInt64(header.method)), ("trace", recorded.trace, header.trace),
     ]
-    // A recording keeps HELLO without its token, written again; its id means nothing to anybody.
+    // A recording keeps HELLO without its token, encoded again; no frame refers to its id.
     return numbers.first { $0.1 != $0.2 && !(recorded.type == .hello && $0.0 == "id") }.map { name, before, now in
       "'\(name)' in its header is \(now), not \(before)"
     }
@@ -117,10 +117,10 @@ enum FrameComparison {
     return names.first { before[$0] != now[$0] }.map { "'\($0)' in its HELLO differs" }
   }
 
-  /// The fields of a HELLO that are the same at every start; of those that the protocol knows, for the hub records no
+  /// The fields of a HELLO that are the same at every start. Only fields of the protocol, because the hub records no
   /// others.
   private static func lasting(_ payload: [UInt8]) -> [String: JSONValue]? {
-    // What is no greeting is compared byte by byte.
+    // A payload that is not a HELLO is compared byte by byte.
     guard let known = try? JSONPayload.decode(Hello.self, from: payload),
       var hello = try? JSONPayload.decode([String: JSONValue].self, from: JSONPayload.encode(known))
     else { return nil }

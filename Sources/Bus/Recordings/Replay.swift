@@ -2,39 +2,40 @@ public import Clocks
 public import Frames
 
 // Plays a recording to a program: a machine without I/O. Inputs are the program's frames, its end, and time; outputs
-// are frames to send, and at last a report.
+// are frames to send, and at the end a report.
 //
-// Causality. A frame of the hub is sent only when every frame of the worker that stood before it in the recording has
-// come. So whatever the hub's frame may have been an answer to has happened again before it. Time is not part of that:
-// frames go as fast as the program lets them, unless `isPaced` holds each to its instant as well.
+// Causality. A frame of the hub is sent only when every frame of the worker that precedes it in the recording has
+// arrived. So everything that the hub's frame may have been an answer to has happened again before it. Time is not part
+// of that: frames are sent as fast as the program permits, unless `isPaced` also holds each until its recorded time.
 //
-// What is compared. The protocol promises an order within one answer, and of what a worker sends of its own accord;
-// between answers to different requests it promises none. So the worker's frames are compared strand by strand
-// (`Strand`), each frame with the next recorded one of its strand, every field and byte. Not compared is what differs
-// by its nature:
+// What is compared. The protocol promises an order within one answer, and among the frames that a worker sends on its
+// own; it promises none between answers to different requests. So the worker's frames are compared strand by strand
+// (`Strand`), each frame with the next recorded one of its strand, every field and byte. Fields and frames that always
+// differ are not compared:
 //
-//     CREDIT            a worker may grant often or seldom; what it grants is kept to
+//     CREDIT            a worker may grant often or seldom; its grants are respected
 //     STATUS, PROGRESS, EXTEND, PING
-//                       said by the clock, for people or watchdogs
+//                       sent at certain times, for people or watchdogs
 //     HELLO             pid, instance, version, sandbox, token; the order of its methods
 //
-// How it ends. When all is played and matched the program gets a PING, and what it sends before its PONG still counts:
-// an answer too many is found. A frame of its own accord that the recording does not have is a difference while
-// something is still to come, and is only counted after that: the recording may simply have ended before it.
+// How it ends. When all frames are played and matched, the program receives a PING, and what it sends before its PONG
+// still counts: this finds an answer too many. A frame that the program sends on its own and that the recording does
+// not have is a difference while recorded frames are still expected. After that it is only counted, because the
+// recording may simply have ended before it.
 //
-// Rejected: comparing all frames in one order. A worker with two requests in hand may answer either first, depending on
-// how the bytes were cut on their way; nothing would be learnt from being told so.
+// Rejected: comparing all frames in one order. A worker with two requests in flight may answer either first, depending
+// on how the bytes were split on their way; a difference in that order means nothing.
 
 /// The bounds of a replay.
 public struct ReplaySettings: Sendable, Equatable {
-  /// How long a frame may take longer than it took in the recording.
+  /// How much longer a frame may take than in the recording.
   public var patienceMilliseconds: UInt64 = 5_000
-  /// Whether the hub's frames also wait for their time in the recording.
+  /// Whether the hub's frames also wait for their recorded time.
   public var isPaced = false
-  /// Whether only answers are compared, and what the program sends of its own accord is neither compared nor waited
-  /// for: for a worker that has other inputs than its bus.
+  /// Whether only answers are compared, and frames that the program sends on its own are neither compared nor expected:
+  /// for a worker that has other inputs than the bus.
   public var comparesAnswersOnly = false
-  /// How long the PONG at the end may take; a program that answers no PING is not held to it.
+  /// How long the PONG at the end may take; a program that answers no PING need not send it.
   public var farewellMilliseconds: UInt64 = 1_000
 
   /// The defaults.
@@ -45,14 +46,14 @@ public struct ReplaySettings: Sendable, Equatable {
 public enum ReplayProblem: Error, Hashable, Sendable, CustomStringConvertible {
   /// It does not begin with HELLO.
   case beginsInTheMiddle
-  /// It holds nothing that a worker was told.
+  /// It holds no frame to the worker.
   case isEmpty
-  /// Frames are missing in it.
+  /// It has gaps.
   case hasGaps(missingCount: UInt64)
   /// A payload for the worker was withheld.
   case isSecret(frame: Int)
 
-  /// A sentence, with what to do.
+  /// The problem as a sentence, with what to do.
   public var description: String {
     switch self {
     case .beginsInTheMiddle:
@@ -66,34 +67,34 @@ public enum ReplayProblem: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// One replay; see the essay at the head of the file.
+/// One replay; see the comment at the start of the file.
 public struct Replay: Sendable {
-  /// What is to be done.
+  /// What the caller has to do.
   public enum Action: Sendable {
     /// Send a frame to the program.
     case send(FrameHeader, [UInt8])
-    /// It is over; nothing more is to be sent.
+    /// The replay has ended; send nothing more.
     case finished(ReplayReport)
   }
 
-  /// When ``timerFired(now:)`` is next due; nil once it is over.
+  /// When ``timerFired(now:)`` is next due; nil once the replay has ended.
   public private(set) var deadline: Instant?
 
   let settings: ReplaySettings
   let frames: [RecordedFrame]
-  /// Indices of the worker's frames that have not come, by strand.
+  /// Indices of the worker's frames that have not arrived, by strand.
   var expected: [Strand: ArraySlice<Int>]
-  /// Which of the worker's frames have come, or are not waited for.
+  /// Which of the worker's frames have arrived, or are not expected.
   var isDealtWith: [Bool]
-  /// Requests and events the worker was told of, by what an answer to them says.
+  /// Requests and events that the worker received, by the strand of their answers.
   let asked: Set<Strand>
-  /// Answers whose end stands in the recording.
+  /// Answers whose end is in the recording.
   let answered: Set<Strand>
-  /// Whether the recorded worker's connection ended, so that a program which ends does as recorded.
+  /// Whether the recorded worker's connection ended, so that the end of the program agrees with the recording.
   let isEndRecorded: Bool
   var report = ReplayReport()
 
-  /// The next frame of the recording to be looked at.
+  /// The next frame of the recording to handle.
   private var cursor = 0
   private let begin: Instant
   private var lastMove: Instant
@@ -102,12 +103,12 @@ public struct Replay: Sendable {
   private var sent = Credit(frames: 0, bytes: 0)
   private var isSayingFarewell = false
 
-  /// The id of the last PING; a worker's own count never gets there.
+  /// The id of the last PING; a worker's own ids never reach it.
   private static let farewellId = UInt64.max
 
   /// A replay that begins now: the program is being started.
   ///
-  /// - Throws: ``ReplayProblem`` when the recording cannot be played to anybody.
+  /// - Throws: ``ReplayProblem`` when the recording cannot be played.
   public init(_ recording: Recording, _ settings: ReplaySettings, now: Instant) throws(ReplayProblem) {
     let frames = RecordedCallers.completed(recording.frames)
     guard recording.opening.isFromStart, frames.first.map({ $0.header.type == .hello }) ?? true else {
@@ -148,13 +149,13 @@ public struct Replay: Sendable {
     }
     let comparedBefore = report.comparedCount
     if let difference = compare(header, payload) { return finish(.different, difference) }
-    // Only this counts: a program that goes on telling its state does not move.
+    // Only this counts as progress: STATUS frames do not.
     if report.comparedCount > comparedBefore { lastMove = now }
     return advance(now)
   }
 
-  /// The program closed its bus, or ended; `how` says it in words, and `isClean` whether a worker that is done ends so:
-  /// not by a signal, a breach of the protocol or an exit code but 0.
+  /// The program closed its bus, or ended. `how` describes it in words; `isClean` is true for the end of a worker that
+  /// has finished: no signal, no breach of the protocol, exit code 0.
   public mutating func programEnded(_ how: String, isClean: Bool) -> [Action] {
     guard deadline != nil else { return [] }
     if let index = isDealtWith.firstIndex(of: false) {
@@ -180,7 +181,7 @@ public struct Replay: Sendable {
 
   // MARK: Playing
 
-  /// Sends what may be sent now.
+  /// Sends the frames that may be sent now.
   private mutating func advance(_ now: Instant) -> [Action] {
     guard !isSayingFarewell else { return [] }
     var actions: [Action] = []
@@ -224,13 +225,13 @@ public struct Replay: Sendable {
   }
 
   private mutating func learnWindow(_ payload: [UInt8]) {
-    // A greeting that cannot be read differs from the recorded one, and is told so.
+    // A greeting that cannot be read differs from the recorded one, and is reported as a difference.
     let hello = try? JSONPayload.decode(Hello.self, from: payload)
     let window = hello?.window ?? .standard
     granted = Credit(frames: window.frames, bytes: window.bytes)
   }
 
-  /// What took its time in the recording may take it again.
+  /// A step may take as long as it took in the recording.
   private mutating func setDeadline() {
     if let pausedUntil {
       deadline = pausedUntil

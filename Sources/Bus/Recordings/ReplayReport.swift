@@ -1,36 +1,36 @@
 public import Frames
 
-/// What came of a replay.
+/// The result of a replay.
 public struct ReplayReport: Sendable {
-  /// In a word.
+  /// The result in one word.
   public enum Outcome: String, Sendable {
-    /// Everything recorded came again.
+    /// All recorded frames came again.
     case identical
-    /// Something else came, or nothing more can come.
+    /// A different frame came, or no more frames can come.
     case different
-    /// Something did not come in time.
+    /// An expected frame did not come in time.
     case timedOut = "timed-out"
   }
-  /// In a word.
+  /// The result in one word.
   public var outcome = Outcome.identical
   /// Frames in the recording.
   public var frameCount = 0
   /// Frames that were sent to the program.
   public var playedCount = 0
-  /// Frames of the program that were found as recorded.
+  /// Frames of the program that agree with the recording.
   public var comparedCount = 0
-  /// Frames of the program for which the recording has no counterpart because it ended before them.
+  /// Frames of the program without a counterpart, because the recording ended before them.
   public var beyondCount = 0
-  /// The first difference, or what was waited for.
+  /// The first difference, or the frame that did not come.
   public var difference: ReplayDifference?
 
-  /// Nothing has happened yet.
+  /// An empty report.
   public init() {}
 }
 
-/// Where a replay went another way than its recording.
+/// A place where a replay differs from its recording.
 public struct ReplayDifference: Sendable {
-  /// A frame as the program sent it.
+  /// A frame that the program sent.
   public struct Frame: Sendable {
     /// Its header.
     public var header: FrameHeader
@@ -39,11 +39,11 @@ public struct ReplayDifference: Sendable {
   }
   /// The number of the frame in the recording, from 1, as `roost recording show` counts them.
   public var frame: Int
-  /// That frame; nil when the program sent something that is not in the recording at all.
+  /// That frame; nil when the program sent a frame that is not in the recording.
   public var expected: RecordedFrame?
-  /// What the program sent in its place; nil when nothing came.
+  /// What the program sent instead; nil when it sent nothing.
   public var got: Frame?
-  /// In what they differ, in words.
+  /// The difference in words.
   public var reason: String
 
   /// A difference at the frame with this number.
@@ -56,6 +56,6 @@ public struct ReplayDifference: Sendable {
 }
 
 extension FrameType {
-  /// Its name as the protocol's page writes it.
+  /// Its name in the notation of the protocol's page.
   public var word: String { "\(self)".uppercased() }
 }

@@ -1,31 +1,31 @@
 public import Clocks
 
-/// How a client connects, and its bounds. All durations are in milliseconds.
+/// How a client connects, and its limits. All durations are in milliseconds.
 public struct ClientSettings: Sendable {
-  /// What the supervisor shows the client as; at most 64 bytes.
+  /// The client's name at the supervisor; at most 64 bytes.
   public var name: String
   /// The program's own version, for display.
   public var version: String?
-  /// The supervisor's socket; nil = the usual places, see `BusSocket.candidates(environment:)`.
+  /// The supervisor's socket; nil = the default paths, see `BusSocket.candidates(environment:)`.
   public var socket: String?
-  /// Where `ROOST_SOCKET` and `XDG_RUNTIME_DIR` are looked up.
+  /// The environment with `ROOST_SOCKET` and `XDG_RUNTIME_DIR`.
   public var environment: [String: String]
   /// How long the supervisor may take to answer HELLO.
   public var greetingMilliseconds: UInt64 = 10_000
-  /// How long a request or a subscription waits for a connection while there is none.
+  /// How long a request or a subscription waits for a connection.
   public var patienceMilliseconds: UInt64 = 30_000
-  /// How long after a request's time to live its answer is still awaited. The hub's own answer `expired` comes within
-  /// it; this deadline is for a hub that does not answer at all.
+  /// How long after its time to live a request still waits for its answer. The hub's own answer `expired` arrives
+  /// within this time; the deadline is for a hub that does not answer at all.
   public var answerGraceMilliseconds: UInt64 = 2_000
-  /// How long the store may take to say what became of an event that is published, or to count.
+  /// How long the store may take for the outcome of a published event, or for a count.
   public var storeMilliseconds: UInt32 = 30_000
   /// The waits between attempts to connect.
   public var backoff = BackOff()
-  /// Most requests under way at once; one more is refused (`full`).
+  /// The maximum number of requests under way; further ones are refused (`full`).
   public var requestMaximum = 1_024
-  /// Most subscriptions; one more is refused (`full`).
+  /// The maximum number of subscriptions; further ones are refused (`full`).
   public var subscriptionMaximum = 256
-  /// How often an idempotent request is asked again after lost connections before it fails.
+  /// How many times an idempotent request is repeated after lost connections before it fails.
   public var repeatMaximum = 8
 
   /// The settings of a client with this name.
@@ -36,19 +36,19 @@ public struct ClientSettings: Sendable {
   }
 }
 
-/// What a caller wants of one request beside its method and its arguments.
+/// Options of one request, in addition to its method and its arguments.
 public struct RequestOptions: Sendable {
-  /// The worker to ask, by name; nil = any that serves the method.
+  /// The name of the worker; nil = any worker that serves the method.
   public var worker: String?
-  /// How long the answer is of use, in milliseconds; 0 = no limit.
+  /// How long the answer is useful, in milliseconds; 0 = no limit.
   public var ttlMilliseconds: UInt32
-  /// Whether doing it twice is the same as doing it once. Such a request is asked again after a lost connection; any
-  /// other fails with outcome `unknown`.
+  /// Whether doing it twice is the same as doing it once. Such a request is repeated after a lost connection; any other
+  /// request fails with outcome `unknown`.
   public var isIdempotent: Bool
   /// Whether the hub must never deliver it a second time after a worker's death.
   public var atMostOnce: Bool
 
-  /// A request to any worker, without a limit of time, not idempotent, unless said otherwise.
+  /// Options. The defaults: any worker, no time limit, not idempotent.
   public init(
     worker: String? = nil, ttlMilliseconds: UInt32 = 0, isIdempotent: Bool = false, atMostOnce: Bool = false
   ) {
@@ -58,7 +58,7 @@ public struct RequestOptions: Sendable {
     self.atMostOnce = atMostOnce
   }
 
-  /// A request that may be asked again, within so many milliseconds.
+  /// A request that may be repeated, with a time limit in milliseconds.
   public static func idempotent(ttlMilliseconds: UInt32 = 0) -> RequestOptions {
     RequestOptions(ttlMilliseconds: ttlMilliseconds, isIdempotent: true)
   }

@@ -4,20 +4,20 @@ internal import EventLoop
 public import Frames
 
 extension RoostClient {
-  /// How a client stands with its supervisor.
+  /// The state of a client's connection to its supervisor.
   ///
   ///     idle ─► connecting ─► connected ─► waiting ─► connecting …
   ///                 └──► waiting      any ─► closed
   public enum ConnectionState: Sendable, Equatable {
-    /// Nothing was asked of it yet.
+    /// No call has needed a connection yet.
     case idle
     /// An attempt is under way.
     case connecting
-    /// On the bus, under this endpoint.
+    /// Connected to the bus, with this endpoint.
     case connected(Endpoint)
-    /// The next attempt comes after so many milliseconds; why there is no connection.
+    /// The next attempt follows after so many milliseconds; the refusal says why there is no connection.
     case waiting(milliseconds: UInt64, because: Refusal)
-    /// Over for good: by ``RoostClient/close()`` (nil), or because the supervisor does not want this client.
+    /// Ended permanently: by ``RoostClient/close()`` (nil), or because the supervisor refuses this client.
     case closed(Refusal?)
   }
 }
@@ -36,6 +36,6 @@ final class LiveSession {
 
   func ended(_ refusal: Refusal) { ending = refusal }
 
-  /// Whether a request was refused because this connection ended, and not by an answer that came before.
+  /// Whether a request was refused because this connection ended, and not by an earlier answer.
   func isLoss(_ refusal: Refusal) -> Bool { ending != nil && refusal.reason == .connectionEnded }
 }

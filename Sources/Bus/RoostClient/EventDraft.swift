@@ -1,6 +1,6 @@
 internal import Frames
 
-/// An event that is to be signed: what its author says, without who that is.
+/// An event to sign, without its author.
 public struct EventDraft: Hashable, Sendable {
   /// The kind.
   public var kind: UInt16
@@ -8,7 +8,7 @@ public struct EventDraft: Hashable, Sendable {
   public var content: String
   /// Tags of at least one string each.
   public var tags: [[String]]
-  /// Seconds since 1970; nil: the second in which it is signed.
+  /// Seconds since 1970; nil: the time of signing.
   public var createdAt: Int64?
 
   /// A draft.
@@ -24,7 +24,7 @@ public struct EventDraft: Hashable, Sendable {
     EventDraft(kind: 1, content: text, tags: tags)
   }
 
-  /// As the signer takes it: an event object without author, id and signature.
+  /// The form that the signer takes: an event object without author, id and signature.
   var template: JSONValue {
     var members: [String: JSONValue] = [
       "kind": .integer(Int64(kind)), "content": .string(content),

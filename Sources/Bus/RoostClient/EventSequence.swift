@@ -4,16 +4,16 @@ internal import EventLoop
 public import Frames
 internal import Nostr
 
-/// What is stored, newest first, of one second the lowest id first, each event once. Made by
+/// Stored events, newest first, and within one second the lowest id first; each event once. Made by
 /// ``RoostClient/events(matching:limit:behind:)``.
 ///
-/// Events are read from the store as the loop takes them: a million of them need no more memory than a few. A lost
-/// connection or a restarted store is waited for, as long as the client's patience, and the sequence continues where it
-/// was. It ends with a `Refusal` when the store will not answer, and early when the loop is left or its task cancelled.
+/// Events are read from the store as the loop consumes them: a million events need no more memory than a few. After a
+/// lost connection or a restart of the store the sequence waits, as long as the client's patience, and continues where
+/// it was. It ends with a `Refusal` when the store refuses, and early when the loop ends or its task is cancelled.
 public struct EventSequence: AsyncSequence, Sendable {
   /// Events with the bytes that were signed.
   public typealias Element = ReceivedEvent
-  /// Why it ended before its end.
+  /// The reason of an early end.
   public typealias Failure = Refusal
 
   let client: RoostClient
@@ -21,23 +21,23 @@ public struct EventSequence: AsyncSequence, Sendable {
   let limit: Int?
   let last: Event?
 
-  /// Begins; the store is asked when the first event is.
+  /// Starts an iteration; the first call of `next` sends the query.
   public func makeAsyncIterator() -> Iterator {
     Iterator(reader: EventReader(client, filters, limit: limit, behind: last))
   }
 
-  /// One query under way.
+  /// One query.
   public struct Iterator: AsyncIteratorProtocol {
     let reader: EventReader
 
-    /// The next event; nil at the end, and when the task is cancelled. One reader at a time.
+    /// The next event; nil at the end, and when the task is cancelled. Only one reader at a time.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(Refusal) -> ReceivedEvent? {
       try await reader.next()
     }
   }
 }
 
-/// One query: asks, reads, and asks for the rest.
+/// One query: it sends the request, reads the answer, and requests the rest after an interruption.
 @EventLoopActor
 final class EventReader {
   private let client: RoostClient

@@ -2,8 +2,8 @@ internal import Contracts
 internal import EventLoop
 internal import Frames
 
-/// One reading of what a worker tells again and again: asks, reads, and asks again. What comes twice is given once; a
-/// worker or a supervisor that is away is waited for.
+/// Reads the values that a worker sends at each change: it sends the request, reads the answer, and repeats the request
+/// after an interruption. A repeated value is returned once. It waits for a worker or a supervisor that is away.
 @EventLoopActor
 final class FollowReader<Value: Payload & Equatable> {
   private let client: RoostClient
@@ -15,9 +15,9 @@ final class FollowReader<Value: Payload & Equatable> {
   private var perseverance = Perseverance(isLasting: true)
 
   /// - Parameters:
-  ///   - ask: asks for the answer whose parts are read.
-  ///   - isFinal: whether nothing comes after a value.
-  ///   - explain: says in a caller's words what is wrong.
+  ///   - ask: sends the request whose parts are read.
+  ///   - isFinal: whether no value follows this one.
+  ///   - explain: describes an error in terms of the caller.
   nonisolated init(
     _ client: RoostClient, isFinal: @escaping @Sendable (Value) -> Bool,
     explain: @escaping @EventLoopActor (RoostClient, Refusal) -> Refusal = { $0.explained($1) },

@@ -3,19 +3,19 @@ public import Contracts
 internal import Frames
 internal import Nostr
 
-/// What an observation wants beside its filters.
+/// Options of an observation, in addition to its filters.
 public struct ObserveOptions: Sendable, Hashable {
-  /// Where events come from; nil: the store's own rule, `cache-with-network`.
+  /// Where events come from; nil: the store's default, `cache-with-network`.
   public var policy: ObservePolicy?
-  /// Seconds for which an answer of relays to the same filters is fresh enough, so that they are not asked again; nil:
-  /// they are always asked.
+  /// For how many seconds an earlier answer of relays to the same filters is fresh enough, so that they are not queried
+  /// again; nil: they are always queried.
   public var maxAgeSeconds: Int64?
-  /// Relays to be asked besides those that are planned.
+  /// Relays to query in addition to those that the planner chooses.
   public var relays: [RelayURL]
-  /// Whether only `relays` are asked, and only what was seen there counts.
+  /// Whether only `relays` are queried, and only events seen there count.
   public var isExclusive: Bool
 
-  /// Options; by themselves, what the store does unless told otherwise.
+  /// Options; the defaults are those of the store.
   public init(
     policy: ObservePolicy? = nil, maxAgeSeconds: Int64? = nil, relays: [RelayURL] = [], isExclusive: Bool = false
   ) {

@@ -3,39 +3,39 @@ internal import Clocks
 internal import EventLoop
 internal import Frames
 
-/// Whether and when a stream that was cut off is asked for again. Pure.
+/// Whether and when an interrupted stream is requested again. Pure.
 ///
-/// One that never gave anything is given up after the client's patience, as any request is: perhaps nobody serves it.
-/// One that `isLasting` and has given something is waited for as long as it takes: a supervisor that is updated, a
-/// store that is stopped for an hour.
+/// A stream that never returned a part is given up after the client's patience, as any request is: perhaps no worker
+/// serves it. A stream that `isLasting` and has returned a part is retried without a time limit, for example while a
+/// supervisor is updated, or a store is stopped for an hour.
 struct Perseverance {
   private var backoff = BackOff(firstMilliseconds: 50, longestMilliseconds: 5_000, provenMilliseconds: 0)
   private var hasMoved = false
   private let isLasting: Bool
   private var end: Instant?
 
-  /// - Parameter isLasting: what has once begun is waited for without end; else for the client's patience since the
-  ///   last part.
+  /// - Parameter isLasting: whether a stream that has begun is retried without a time limit; otherwise for the client's
+  ///   patience since the last part.
   init(isLasting: Bool) { self.isLasting = isLasting }
 
-  /// Something came: waits begin again.
+  /// A part arrived: the back-off starts again.
   mutating func moved() {
     hasMoved = true
     end = nil
     backoff.lasted(milliseconds: 0)
   }
 
-  /// What ends with the store's process or the connection, and not with the question: asking again makes sense.
+  /// Refusals that concern the store's process or the connection, not the request, so that a retry makes sense.
   static let passingCodes: Set<RefusalCode> = [
     .workerDied, .unavailable, .gone, .disconnected, .noSupervisor, .notReading,
   ]
 
-  /// How long to wait before asking again, in milliseconds.
+  /// How long to wait before a retry, in milliseconds.
   ///
   /// - Parameters:
   ///   - isConnected: whether the client has a connection now. If not, the refusal was about the one it had.
-  ///   - patienceMilliseconds: the client's.
-  /// - Returns: nil when there is no sense in it: the refusal is for the caller.
+  ///   - patienceMilliseconds: the client's patience.
+  /// - Returns: nil when a retry makes no sense and the caller receives the refusal.
   mutating func wait(
     after refusal: Refusal, isConnected: Bool, patienceMilliseconds: UInt64, now: Instant,
     using generator: inout some RandomNumberGenerator
@@ -53,7 +53,7 @@ struct Perseverance {
 extension RoostClient {
   /// Waits as `perseverance` says after a stream was refused, or until the task is cancelled.
   ///
-  /// - Throws: the refusal, when it makes no sense to ask again.
+  /// - Throws: the refusal, when a retry makes no sense.
   func persevere(after refusal: Refusal, _ perseverance: Perseverance) async throws(Refusal) -> Perseverance {
     var perseverance = perseverance
     var generator = SystemRandomNumberGenerator()
@@ -68,7 +68,7 @@ extension RoostClient {
   }
 }
 
-/// A pause that a cancelled task does not finish.
+/// A pause that ends early when the task is cancelled.
 @EventLoopActor
 private final class Pause {
   private let timer = LoopTimer()
@@ -78,7 +78,7 @@ private final class Pause {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         self.continuation = continuation
-        // Cancelled before it began: the handler has found nothing to end.
+        // The task was cancelled before the pause began: the handler found nothing to end.
         if Task.isCancelled { return end() }
         timer.set(afterMilliseconds: milliseconds) { [weak self] in self?.end() }
       }

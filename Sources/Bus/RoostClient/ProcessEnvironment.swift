@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The environment this process was started with.
+/// The environment that this process was started with.
 public enum ProcessEnvironment {
   /// All variables by name; an entry without `=` is left out.
   public static func current() -> [String: String] {

@@ -1,27 +1,29 @@
 internal import Frames
 internal import Nostr
 
-// How a query goes on after a lost connection. Pure.
+// How a query continues after a lost connection. Pure.
 //
-// The order of the answer is fixed: newest first, of one second the lowest id first. So the last event taken says where
-// to go on: ask for what is not newer, and pass over what stands before it. A filter's `limit` is about its own newest
-// events: those taken count against it, except those of the last second, which come once more.
+// The order of the answer is fixed: newest first, and within one second the lowest id first. So the last event received
+// says where to continue: the client requests events that are not newer, and skips those that come before it. A
+// filter's `limit` applies to its own newest events: events already received count against it, except those of the last
+// second, which arrive again.
 
-/// How far a query has come: what to ask when it has to be asked again.
+/// The position of a query: what to request after an interruption.
 struct QueryPlace: Sendable {
   private let filters: [Filter]
   private let limit: Int?
-  /// Whether it began behind an event: nobody knows how many of its second come once more, so the limit is held here.
+  /// Whether it began after an event: it is not known how many events of that second arrive again, so the client
+  /// applies the limit itself.
   private let isBehind: Bool
   private var last: (createdAt: Int64, id: EventID)?
-  /// Events taken, in all and by filter.
+  /// Events received, in all and by filter.
   private var taken: [Int]
   private var takenCount = 0
-  /// Those of them that are of the last one's second.
+  /// The number of these that have the same second as the last one.
   private var takenInSecond: [Int]
   private var countInSecond = 0
 
-  /// - Parameter last: an event to begin behind.
+  /// - Parameter last: the event to begin after.
   init(_ filters: [Filter], limit: Int?, behind last: Event? = nil) {
     self.filters = filters
     self.last = last.map { ($0.createdAt, $0.id) }
@@ -31,7 +33,7 @@ struct QueryPlace: Sendable {
     takenInSecond = taken
   }
 
-  /// The filters to ask with now.
+  /// The filters of the next request.
   var nextFilters: [Filter] {
     guard let last else { return filters }
     return filters.enumerated().map { index, filter in
@@ -42,13 +44,13 @@ struct QueryPlace: Sendable {
     }
   }
 
-  /// Most events to ask for now.
+  /// The limit of the next request.
   var nextLimit: Int? { isBehind ? nil : limit.map { max(0, $0 - takenCount + countInSecond) } }
 
-  /// Whether as many were taken as were wanted.
+  /// Whether as many events were received as requested.
   var isComplete: Bool { limit.map { takenCount >= $0 } ?? false }
 
-  /// Takes note of an event; false for one that was taken before.
+  /// Records an event; false for one that was received before.
   mutating func isNew(_ received: ReceivedEvent) -> Bool {
     let event = received.event
     if let last {
@@ -69,7 +71,7 @@ struct QueryPlace: Sendable {
   private mutating func count(_ json: [UInt8]) {
     guard filters.contains(where: { $0.limit != nil }) else { return }
     let indexed = json.withUnsafeBytes { bytes -> IndexedEvent? in
-      // It was read as an event a moment ago.
+      // It was read as an event just before.
       (try? ScannedEvent(bytes)).map { IndexedEvent($0, in: bytes) }
     }
     guard let indexed else { return }

@@ -2,14 +2,13 @@ internal import Contracts
 internal import Frames
 public import Nostr
 
-/// An event as the store gives it: verified, and with the bytes that were signed.
+/// An event from the store: verified, and with the bytes that were signed.
 public struct ReceivedEvent: Sendable, Hashable {
   /// The event.
   public let event: Event
   /// Its bytes as the store keeps them: one JSON object without white space between its parts.
   public let json: [UInt8]
-  /// Its place in the order of commits. Nil for an ephemeral event, which is not kept, and where events are not
-  /// observed but asked for.
+  /// Its place in the order of commits. Nil for an ephemeral event, which is not stored, and for the result of a query.
   public let seq: Int64?
 
   /// Reads an event that has been verified already.
@@ -22,17 +21,17 @@ public struct ReceivedEvent: Sendable, Hashable {
   }
 }
 
-/// What an observation gives, one after the other.
+/// One item of an observation.
 public enum ObservedItem: Sendable, Hashable {
-  /// An event: first those that are stored, then those that come.
+  /// An event: first the stored ones, then new ones.
   case event(ReceivedEvent)
-  /// Once: all that was stored has been given, and what follows is new. Whoever observes again with this number, or
-  /// with that of any later event, as `after` goes on from there.
+  /// Once: all stored events have been returned, and the following ones are new. An observer that passes this seq, or
+  /// that of any later event, as `after` continues from there.
   case storedEnd(seq: Int64)
 
   /// Reads a part of an answer to `store.observe`: `{"seq":n,"event":{…}}`, without `seq` for an ephemeral event, or
-  /// `{"isComplete":true,"isStoredEnd":true,"seq":n}`. The store puts an event's bytes in as they are, and so they are
-  /// cut out again.
+  /// `{"isComplete":true,"isStoredEnd":true,"seq":n}`. The store inserts an event's bytes unchanged, so they can be cut
+  /// out again.
   init(part bytes: [UInt8]) throws(Refusal) {
     guard bytes.starts(with: Self.seqHead) || bytes.starts(with: Self.eventHead) else {
       self = .storedEnd(seq: try JSONPayload.decode(StoredEnd.self, from: bytes).seq)

@@ -1,23 +1,23 @@
 internal import Clocks
 internal import Frames
 
-/// What becomes of a request whose connection was lost. Pure; the rule of `docs/protocol.md`, "After a lost
+/// What happens to a request whose connection was lost. Pure; the rule of `docs/protocol.md`, "After a lost
 /// connection".
 ///
-/// The request may have run, may be running, or may never have arrived: only the caller knows whether asking again does
-/// harm. So it is asked again only if the caller said it is idempotent, if nothing of an answer was handed on yet (a
+/// The request may have run, may be running, or may never have arrived; only the caller knows whether a repeat does
+/// harm. So it is repeated only if the caller declared it idempotent, if no part of an answer was returned yet (a
 /// second answer would repeat it), and while its time to live lasts.
 enum RequestFate: Equatable {
-  /// Ask again under a new id, with what is left of its time; 0 = no limit.
+  /// Repeat it under a new id, with the rest of its time to live; 0 = no limit.
   case askAgain(ttlMilliseconds: UInt32)
-  /// Tell the caller.
+  /// Return this refusal to the caller.
   case fail(Refusal)
 
   /// The fate of a request after `loss`.
   ///
   /// - Parameters:
-  ///   - hasParts: a part of an answer was handed on.
-  ///   - repeatsLeft: how often it may still be asked.
+  ///   - hasParts: whether a part of an answer was returned.
+  ///   - repeatsLeft: how many times it may still be repeated.
   ///   - deadline: the end of its time to live.
   static func afterLoss(
     _ loss: Refusal, isIdempotent: Bool, hasParts: Bool, repeatsLeft: Int, deadline: Instant?, now: Instant
@@ -44,7 +44,7 @@ enum RequestFate: Equatable {
     }
   }
 
-  /// What is left until `deadline` in milliseconds, at least 1; 0 when there is no deadline, nil when it has passed.
+  /// The milliseconds left until `deadline`, at least 1; 0 when there is no deadline, nil when it has passed.
   static func remainingTTL(until deadline: Instant?, now: Instant) -> UInt32? {
     guard let deadline else { return 0 }
     guard deadline > now else { return nil }

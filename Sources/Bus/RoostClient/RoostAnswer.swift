@@ -3,13 +3,13 @@ internal import Clocks
 public import EventLoop
 public import Frames
 
-/// The answer to a request, part by part, across lost connections as far as that does no harm.
+/// The answer to a request, part by part, across lost connections where a repeat does no harm.
 ///
-/// One reader at a time. An answer that is released before its end is given up, and so is one whose reading task is
-/// cancelled.
+/// Only one reader at a time. An answer that is released before its end is cancelled, and so is one whose reading task
+/// is cancelled.
 @EventLoopActor
 public final class RoostAnswer {
-  /// The method asked.
+  /// The method's name.
   public let method: String
 
   private let payload: BusPayload
@@ -40,17 +40,17 @@ public final class RoostAnswer {
     uncount()
   }
 
-  /// Called when the worker says it moves; the payload is the method's own.
+  /// Called when the worker reports progress; the payload is the method's own.
   public var onProgress: (@EventLoopActor (BusPayload) -> Void)? {
     didSet { current?.answer.onProgress = onProgress }
   }
 
-  /// The next part; nil after the last. The terminal answer's own payload counts as a part unless it is empty.
+  /// The next part; nil after the last one. The terminal answer's own payload counts as a part unless it is empty.
   ///
   /// - Throws: the refusal that ended the request; `cancelled` after ``cancel()``.
   public func next() async throws(Refusal) -> BusPayload? { try await nextPart()?.payload }
 
-  /// The same as ``next()``, for whoever must tell the terminal answer's payload from the parts before it.
+  /// Like ``next()``, for a caller that must distinguish the terminal answer's payload from the parts before it.
   public func nextPart() async throws(Refusal) -> BusAnswer.Part? {
     while let current {
       let result = await withTaskCancellationHandler {
@@ -78,8 +78,8 @@ public final class RoostAnswer {
     return nil
   }
 
-  /// Gives the request up. What has arrived can still be taken; then ``next()`` throws `cancelled`, unless the answer
-  /// was quicker.
+  /// Cancels the request. Parts that have arrived can still be read; then ``next()`` throws `cancelled`, unless the
+  /// answer was faster.
   public func cancel() {
     isCancelled = true
     current?.answer.cancel()
@@ -89,7 +89,7 @@ public final class RoostAnswer {
     do throws(Refusal) { return .success(try await answer.nextPart()) } catch { return .failure(error) }
   }
 
-  // MARK: Asking
+  // MARK: Requests
 
   func ask() async throws(Refusal) {
     isCounted = true
@@ -105,8 +105,8 @@ public final class RoostAnswer {
     }
   }
 
-  /// Asks on the present connection or the next. A connection that ends before the request is written loses nothing, so
-  /// every request may move on to the next one.
+  /// Sends the request on the present connection or the next one. If a connection ends before the request is written,
+  /// nothing is lost, so every request may use the next connection.
   private func askOnce(ttlMilliseconds: UInt32) async throws(Refusal) {
     let patience = client.patienceEnd()
     var ttl = ttlMilliseconds
@@ -143,7 +143,7 @@ public final class RoostAnswer {
       do throws(Refusal) { try await askOnce(ttlMilliseconds: ttl) } catch {
         finish()
         var refusal = error
-        // The first try may have run, whatever became of this one.
+        // The first attempt may have run, whatever happened to this one.
         refusal.outcome = .unknown
         throw refusal
       }

@@ -4,38 +4,38 @@ public import Cryptography
 public import Frames
 public import Nostr
 
-/// What became of an event that was stored as one's own.
+/// The result of storing an event as one's own.
 public struct OwnEvent: Sendable, Hashable {
   /// The event, signed.
   public let event: Event
-  /// Its place in the store's order of commits; nil for an ephemeral event, which is passed on and not kept.
+  /// Its place in the store's order of commits; nil for an ephemeral event, which is passed on and not stored.
   public let seq: Int64?
-  /// Whether it was not there before. Storing twice is storing once.
+  /// Whether it was not stored before. Storing an event twice is the same as once.
   public let isNew: Bool
-  /// Whether it was there, and damaged, and is mended by this copy.
+  /// Whether it was stored but damaged, and this copy has replaced it.
   public let isMended: Bool
 }
 
 extension RoostClient {
-  /// Most events that ``query(_:limit:)-([Filter],_)`` collects unless told otherwise.
+  /// The default maximum number of events that ``query(_:limit:)-([Filter],_)`` collects.
   public nonisolated static let queryLimit = 500
 
-  /// Stores a signed event of one's own, and sends it nowhere; ``publish(_:to:expiresAfterSeconds:replaces:)`` does
-  /// both. When this returns it is verified and committed, and whoever observes has it or will.
+  /// Stores a signed event as one's own, and sends it to no relay; ``publish(_:to:expiresAfterSeconds:replaces:)`` does
+  /// both. When this returns, the event is verified and committed, and every observer has it or will get it.
   ///
-  /// - Throws: `bad-request` for more bytes than ``eventByteCountMaximum``, `invalid` with the reason, `superseded` (a
-  ///   newer one is in its place), `deleted` (by its author), `expired-event`, `disk-full`; `expired` when the store
-  ///   does not answer in time; `unavailable` or `no-supervisor` when nobody is there. After `outcome` `unknown` it
-  ///   may be stored again.
+  /// - Throws: `bad-request` for more bytes than ``eventByteCountMaximum``, `invalid` with the reason, `superseded` (by
+  ///   a newer event), `deleted` (by its author), `expired-event`, `disk-full`; `expired` when the store does not
+  ///   answer in time; `unavailable` or `no-supervisor` when no store or supervisor runs. After `outcome` `unknown` the
+  ///   caller may store it again.
   @discardableResult
   public func store(_ event: Event) async throws(Refusal) -> OwnEvent { try await store(json: event.json) }
 
-  /// Most bytes of an event that is taken, over the connection there is.
+  /// The maximum size of an event, in bytes, on the present connection.
   public var eventByteCountMaximum: Int {
     EventLimit.byteCountMaximum(frameLimit: frameLimit ?? FrameReader.defaultLengthMaximum)
   }
 
-  /// The same of an event's bytes, which are kept as they are.
+  /// The same for an event's bytes, which are stored unchanged.
   ///
   /// - Parameters:
   ///   - json: the event.
@@ -43,7 +43,7 @@ extension RoostClient {
   @discardableResult
   public func store(json: [UInt8], timeoutMilliseconds: UInt32? = nil) async throws(Refusal) -> OwnEvent {
     try checkSize(json)
-    // The store verifies it, too. Here it costs less than a frame, and is known to be not started.
+    // The store verifies it too. Here a check costs less than a frame, and a refusal is known to be not started.
     let event = try Self.verified(json)
     let result = try await request(
       StoreMethod.publish, SignedEvent(json),
@@ -58,7 +58,7 @@ extension RoostClient {
       .badRequest, "\(EventFault.tooLarge(byteCount: json.count, maximum: maximum))", outcome: .notStarted)
   }
 
-  /// Reads an event, and refuses what its author has not signed before it goes anywhere.
+  /// Reads an event, and refuses one whose signature is wrong before it is sent anywhere.
   static func verified(_ json: [UInt8]) throws(Refusal) -> Event {
     do throws(EventFault) {
       let event = try Event(json: json)
@@ -69,26 +69,26 @@ extension RoostClient {
     }
   }
 
-  /// What is stored that any of `filters` matches, newest first: a sequence for as much as there may be.
+  /// The stored events that any of `filters` matches, newest first, as a sequence of any length.
   ///
   /// - Parameters:
-  ///   - filters: 1 to 64, each with a `limit` of its own if it is to have one.
-  ///   - limit: most events of all filters together.
-  ///   - last: the event that an earlier answer was cut off behind: it, and what stands before it in the order of the
-  ///     answer, are not given again. Filters must have no `limit` then.
+  ///   - filters: 1 to 64, each with an optional `limit`.
+  ///   - limit: the maximum number of events of all filters together.
+  ///   - last: the last event of an earlier, interrupted answer: the sequence begins after it in the order of the
+  ///     answer. The filters must then have no `limit`.
   public nonisolated func events(
     matching filters: [Filter], limit: Int? = nil, behind last: Event? = nil
   ) -> EventSequence {
     EventSequence(client: self, filters: filters, limit: limit, last: last)
   }
 
-  /// The newest stored events that any of `filters` matches, all at once.
+  /// The newest stored events that any of `filters` matches, as one list.
   ///
   /// - Parameters:
   ///   - filters: 1 to 64.
-  ///   - limit: most events, ``queryLimit`` unless said otherwise: all of them are held in memory. For more see
-  ///     ``events(matching:limit:behind:)``.
-  /// - Throws: `bad-request` for a filter that the store does not take; when nobody answers, as ``Observation`` says.
+  ///   - limit: the maximum number of events, default ``queryLimit``; all of them are held in memory. For more events
+  ///     see ``events(matching:limit:behind:)``.
+  /// - Throws: `bad-request` for a filter that the store refuses; without an answer, as ``Observation`` says.
   public func query(_ filters: [Filter], limit: Int = RoostClient.queryLimit) async throws(Refusal) -> [Event] {
     let reader = EventReader(self, filters, limit: limit, behind: nil)
     var events: [Event] = []
@@ -102,7 +102,7 @@ extension RoostClient {
     try await query([filter], limit: limit)
   }
 
-  /// How many stored events any of `filters` matches, each counted once.
+  /// The number of stored events that any of `filters` matches, each counted once.
   public func count(_ filters: [Filter]) async throws(Refusal) -> Int {
     let counted = try await request(
       StoreMethod.count, StoreQuery(filters: try filters.payload()),
@@ -125,10 +125,10 @@ extension RoostClient {
     return ids.compactMap { found[$0] }
   }
 
-  /// What somebody says of themselves, as far as it is stored: the newest event of kind 0.
+  /// A person's stored profile: the newest event of kind 0.
   ///
   /// - Returns: nil when none is stored. Every text in it is a stranger's.
-  /// - Throws: `failed` when what is stored there is no profile; else as ``query(_:limit:)-([Filter],_)``.
+  /// - Throws: `failed` when the stored event is not a valid profile; otherwise as ``query(_:limit:)-([Filter],_)``.
   public func profile(_ key: PublicKey) async throws(Refusal) -> Profile? {
     let newest = try await query(Filter(authors: [key], kinds: [EventKind.metadata], limit: 1)).first
     guard let newest else { return nil }
@@ -137,7 +137,7 @@ extension RoostClient {
     }
   }
 
-  /// What somebody has published of themselves, as far as it is stored: profile, relays, follows, last note.
+  /// What is stored of a person's own publications: profile, relays, follows, last note.
   public func person(_ key: PublicKey) async throws(Refusal) -> Person {
     Person(key, try await query(Person.filters(of: key)))
   }

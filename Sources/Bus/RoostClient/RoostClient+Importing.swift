@@ -5,20 +5,22 @@ internal import Glibc
 internal import LinuxSystem
 
 extension RoostClient {
-  /// Most bytes of events that ``importEvents(_:)`` takes at once: what a frame of the usual limit holds.
+  /// The maximum number of bytes of events in one call of ``importEvents(_:)``: the contents of a frame of the default
+  /// limit.
   public nonisolated static let importByteCountMaximum = FrameReader.defaultLengthMaximum - FrameHeader.lengthMinimum
 
-  /// Stores events that were collected elsewhere, over the bulk lane: whatever one publishes meanwhile goes first.
+  /// Stores events that were collected elsewhere, over the bulk lane: events that are published meanwhile have
+  /// priority.
   ///
-  /// Each is verified. What is there already costs next to nothing, so doing it again after a lost connection does no
-  /// harm, and is what this does by itself.
+  /// Each event is verified. An event that is already stored costs almost nothing, so a repeat after a lost connection
+  /// does no harm, and this method repeats automatically.
   ///
-  /// - Parameter events: each the JSON of one event, as it was signed. Together at most ``importByteCountMaximum``,
-  ///   with 24 bytes for each, and each at most ``eventByteCountMaximum``; whoever has more sends some runs at a time,
-  ///   four at once keep the store busy.
-  /// - Returns: what became of them, when all that is counted as stored is committed. `record` in it is the place in
+  /// - Parameter events: each the JSON of one event, in the bytes that were signed. Together at most
+  ///   ``importByteCountMaximum``, with 24 bytes added for each, and each at most ``eventByteCountMaximum``. A caller
+  ///   with more events makes several calls at a time; four calls at once keep the store busy.
+  /// - Returns: the outcomes, when all events that count as stored are committed. `record` in it is the index in
   ///   `events`.
-  /// - Throws: `disk-full`, of which nothing is lost; `bad-request` for more than is taken at once.
+  /// - Throws: `disk-full`, without any loss; `bad-request` for more events than one call may have.
   public func importEvents(_ events: [some Collection<UInt8>]) async throws(Refusal) -> IngestResult {
     var run: [UInt8] = []
     let now = WallClock.nanoseconds

@@ -3,22 +3,22 @@ internal import Cryptography
 internal import EventLoop
 public import Frames
 
-// Jobs of others' (NIP-90): handed over once, and followed for as long as somebody likes.
+// Jobs that providers do (NIP-90): the application submits a job once, and may follow it for as long as it likes.
 //
-// What is returned means that dvm-tracker has the job on disk. It goes on whether anybody looks or not, and ends with a
-// result or a reason.
+// When `submit` returns, dvm-tracker has the job on disk. The job continues whether or not the application follows it,
+// and ends with a result or a reason.
 
 extension RoostClient {
-  /// How long it may take until a job is accepted, in milliseconds: its request is signed and perhaps encrypted first.
+  /// How long the acceptance of a job may take, in milliseconds: its request is first signed and perhaps encrypted.
   static let jobMilliseconds: UInt32 = 30_000
   private static let keyByteCount = 16
 
-  /// Submits a job. When this returns it is on disk; asking again with the same key gives the same job.
+  /// Submits a job. When this returns, the job is on disk; a repeated call with the same key returns the same job.
   ///
-  /// - Parameter wanted: the job; without a key of the caller's it is given one, so that a supervisor that dies
-  ///   meanwhile does not make two of it.
-  /// - Throws: `bad-request` for what NIP-90 does not allow, `no-such-account`, `no-such-job`, `full`,
-  ///   `disk-full`, `locked`; `unavailable` when no dvm-tracker is there.
+  /// - Parameter wanted: the job. Without a key it gets one here, so that a repeat after a crash of the supervisor does
+  ///   not make a second job.
+  /// - Throws: `bad-request` for what NIP-90 does not allow, `no-such-account`, `no-such-job`, `full`, `disk-full`,
+  ///   `locked`; `unavailable` when no dvm-tracker runs.
   public func submit(_ wanted: JobSubmit) async throws(Refusal) -> Job {
     var wanted = wanted
     if wanted.key == nil { wanted.key = Hexadecimal.text(of: RandomBytes.make(Self.keyByteCount)) }
@@ -28,8 +28,8 @@ extension RoostClient {
   /// Jobs, the latest first.
   ///
   /// - Parameters:
-  ///   - states: in one of these; in any when nil.
-  ///   - limit: how many at most; 100 unless said.
+  ///   - states: only jobs in one of these states; all when nil.
+  ///   - limit: the maximum number; default 100.
   public func jobs(in states: [Job.State]? = nil, limit: Int? = nil) async throws(Refusal) -> [Job] {
     try await collect(JobMethod.list, JobList(states: states, limit: limit))
   }
@@ -39,7 +39,7 @@ extension RoostClient {
     try await job(JobMethod.show, JobReference(job: reference))
   }
 
-  /// Lets a provider be paid, or proves with a preimage that it was.
+  /// Approves the payment of a provider, or proves with a preimage that it was paid.
   @discardableResult
   public func approveJob(
     _ reference: String, provider: String? = nil, preimage: String? = nil
@@ -47,26 +47,26 @@ extension RoostClient {
     try await approveJob(JobReference(job: reference, provider: provider, preimage: preimage))
   }
 
-  /// The same with all that can be said of it: a zap in place of the invoice, the wallet whose receipts are believed,
-  /// the invoice that was paid.
+  /// The same with all options: a zap instead of the invoice, the wallet whose receipts are believed, the invoice that
+  /// was paid.
   @discardableResult
   public func approveJob(_ reference: JobReference) async throws(Refusal) -> Job {
     try await job(JobMethod.approve, reference)
   }
 
-  /// Denies a provider its payment, and no longer waits for it.
+  /// Denies a provider its payment; the tracker no longer waits for the provider.
   @discardableResult
   public func denyJob(_ reference: String, provider: String? = nil) async throws(Refusal) -> Job {
     try await job(JobMethod.deny, JobReference(job: reference, provider: provider))
   }
 
-  /// Calls a job off. Refused as `job-over` when it has ended otherwise.
+  /// Cancels a job. Refused as `job-over` when it has ended in another way.
   @discardableResult
   public func cancelJob(_ reference: String) async throws(Refusal) -> Job {
     try await job(JobMethod.cancel, JobReference(job: reference))
   }
 
-  /// Providers of jobs, as they announce themselves (NIP-89), and what is known of them here.
+  /// Providers of jobs, as they announced themselves (NIP-89), and what the tracker knows of them.
   public func jobProviders(
     of kind: UInt16? = nil, fetches: Bool = false, limit: Int? = nil
   ) async throws(Refusal) -> [JobProvider] {
@@ -74,7 +74,7 @@ extension RoostClient {
     return try await collect(JobMethod.providers, wanted)
   }
 
-  /// How a job is doing: as it is at once, then at each change, until its state is final.
+  /// The state of a job: immediately, then at each change, until the state is final.
   public nonisolated func progress(ofJob reference: String) -> JobProgress {
     JobProgress(client: self, reference: reference)
   }
@@ -101,26 +101,26 @@ extension RoostClient {
     }
   }
 
-  /// Says that no tracker is configured, if that is what is wrong.
+  /// Explains a refusal that means that no tracker is configured.
   func explainedJob(_ refusal: Refusal) -> Refusal {
     explained(refusal, without: .dvmTracker, "which looks after jobs")
   }
 }
 
-/// How a job is doing, again and again. Made by ``RoostClient/progress(ofJob:)``.
+/// The states of a job over time. Made by ``RoostClient/progress(ofJob:)``.
 ///
-/// Changes that come while nobody reads are given as one. It ends with a final state, or when its task is cancelled;
-/// with a `Refusal` `no-such-job` when there is none. A tracker or a supervisor that is away is waited for.
+/// Several changes between two reads are returned as one. It ends with a final state, or when its task is cancelled;
+/// with a `Refusal` `no-such-job` when there is no such job. It waits for a tracker or a supervisor that is away.
 public struct JobProgress: AsyncSequence, Sendable {
   /// The job.
   public typealias Element = Job
-  /// Why it ended.
+  /// The reason of an early end.
   public typealias Failure = Refusal
 
   let client: RoostClient
   let reference: String
 
-  /// Begins; the tracker is asked when the first item is.
+  /// Starts an iteration; the first call of `next` sends the request.
   public func makeAsyncIterator() -> Iterator {
     let wanted = JobReference(job: reference)
     return Iterator(
@@ -130,11 +130,11 @@ public struct JobProgress: AsyncSequence, Sendable {
       })
   }
 
-  /// One reading under way.
+  /// One iteration.
   public struct Iterator: AsyncIteratorProtocol {
     let reader: FollowReader<Job>
 
-    /// The job when it has changed; nil after a final state, or when the task is cancelled. One reader at a time.
+    /// The job when it has changed; nil after a final state, or when the task is cancelled. Only one reader at a time.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(Refusal) -> Job? {
       try await reader.next()
     }

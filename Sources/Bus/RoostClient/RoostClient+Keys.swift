@@ -5,56 +5,55 @@ public import Frames
 internal import JSON
 public import Nostr
 
-// What needs a secret key. No secret passes through here: the signer has them, and does what it is asked. An `account`
-// is a name, an `npub` or 64 hexadecimal digits, and may be nil while there is one.
+// Operations that need a secret key. No secret key passes through here: the signer holds the keys and does these
+// operations. An `account` is a name, an `npub` or 64 hexadecimal digits, and may be nil while there is exactly one.
 //
-// Requests for an account that is LOCKED wait in the signer for somebody to type its passphrase, for nine tenths of
+// Requests for a LOCKED account wait in the signer for a person to type its passphrase, for nine tenths of
 // `signerMilliseconds`, and are then refused as `locked`.
 
-/// Something said under a seal (NIP-59), after the gift wrap was opened and all of it checked.
+/// The contents of a gift wrap (NIP-59), opened and completely checked.
 public struct UnwrappedRumor: Sendable, Hashable {
-  /// What was said. Its author is proven by the seal; it has no signature of its own.
+  /// The rumor. The seal proves its author; it has no signature of its own.
   public let rumor: UnsignedEvent
-  /// The account it was for.
+  /// The account that received it.
   public let recipient: PublicKey
-  /// What is unusual about it, in sentences' ends.
+  /// What is unusual about it, each as the end of a sentence.
   public let warnings: [String]
 }
 
 /// How a text is encrypted.
 public enum Encryption: String, Sendable, Hashable {
-  /// NIP-44: what to use.
+  /// NIP-44: the recommended form.
   case nip44
-  /// NIP-04: old, it tells the length of the text and can be changed on the way. For what only reads that.
+  /// NIP-04: old; it reveals the length of the text and can be modified in transit. For programs that read only this
+  /// form.
   case nip04
 }
 
 extension RoostClient {
-  /// How long a request to the signer is of use, in milliseconds: long enough for a person to type a passphrase.
+  /// The time limit of a request to the signer, in milliseconds: long enough for a person to type a passphrase.
   nonisolated static let signerMilliseconds: UInt32 = 30_000
 
-  /// How long such a request waits for a passphrase, in milliseconds: nine tenths of the time that its answer is of
-  /// use.
+  /// How long such a request waits for a passphrase, in milliseconds: nine tenths of its time limit.
   public nonisolated static let lockedMilliseconds = lockedMilliseconds(within: signerMilliseconds)
 
-  /// The same for a request whose answer is of use for so long.
+  /// The same for a request with this time limit.
   public nonisolated static func lockedMilliseconds(within timeoutMilliseconds: UInt32) -> UInt64 {
     UInt64(timeoutMilliseconds) * 9 / 10
   }
 
-  /// The accounts that the signer has keys of.
+  /// The accounts whose keys the signer holds.
   public func accounts() async throws(Refusal) -> [SignerAccount] {
     try await request(SignerMethod.accounts, NoArguments(), options: Self.signing).accounts
   }
 
-  /// Has a draft signed.
+  /// Signs a draft.
   ///
   /// - Parameters:
-  ///   - draft: the draft. Values of the tags `p`, `e`, `a` and `q` are written as NIP-01 has them, in hexadecimal
-  ///     digits.
-  ///   - account: who signs.
-  ///   - allowSecrets: whether `nsec1…` or `ncryptsec1…` may stand in it: an example, a key that was given up.
-  /// - Throws: `locked`, `no-such-account`, `bad-request` (several accounts and none named; what nobody can mean; a
+  ///   - draft: the draft. Values of the tags `p`, `e`, `a` and `q` have the form of NIP-01, in hexadecimal digits.
+  ///   - account: the account that signs.
+  ///   - allowSecrets: whether it may contain `nsec1…` or `ncryptsec1…`: an example, a key that was given up.
+  /// - Throws: `locked`, `no-such-account`, `bad-request` (several accounts and none named; an obvious mistake; a
   ///   secret key in it), `forbidden` (kind 22242), `rate-limited`.
   public func sign(
     _ draft: EventDraft, as account: String? = nil, allowSecrets: Bool = false
@@ -62,19 +61,19 @@ extension RoostClient {
     try await sign(template: draft.template, as: account, allowSecrets)
   }
 
-  /// Has an event object signed, in which `pubkey`, `created_at`, `tags`, `content`, `id` and `sig` may be missing. A
-  /// member that no event has, or that stands there twice, is refused.
+  /// Signs an event object, in which `pubkey`, `created_at`, `tags`, `content`, `id` and `sig` may be missing. A member
+  /// that no event has, or that occurs twice, is refused.
   ///
   /// - Parameters:
   ///   - json: the event object.
-  ///   - account: who signs: a name, npub or hex; the only account when nil.
-  ///   - allowSecrets: whether it is meant that there is a secret key in it.
-  ///   - timeoutMilliseconds: how long it may take; a locked account is waited for during nine tenths of it. 30 seconds
-  ///     when nil.
+  ///   - account: the account that signs: a name, npub or hex; the only account when nil.
+  ///   - allowSecrets: whether a secret key in it is intended.
+  ///   - timeoutMilliseconds: the time limit; a locked account is waited for during nine tenths of it. 30 seconds when
+  ///     nil.
   public func sign(
     json: [UInt8], as account: String? = nil, allowSecrets: Bool = false, timeoutMilliseconds: UInt32? = nil
   ) async throws(Refusal) -> Event {
-    // Of two members of the same name the signer would see one.
+    // The signer would see only one of two members with the same name.
     if let flaw = JSONFlaw.first(in: json) { throw Refusal(.badRequest, "\(flaw)", outcome: .notStarted) }
     return try await sign(
       template: JSONPayload.decode(JSONValue.self, from: json), as: account, allowSecrets,
@@ -89,8 +88,8 @@ extension RoostClient {
     return try Self.signedEvent(try await request(SignerMethod.sign, wanted, options: options).event)
   }
 
-  /// Has a draft signed and publishes it: see ``publish(_:to:expiresAfterSeconds:replaces:)``. When the signer has
-  /// signed and the planner then refuses, nothing was published; doing it again signs anew.
+  /// Signs a draft and publishes it: see ``publish(_:to:expiresAfterSeconds:replaces:)``. When the planner refuses
+  /// after the signer has signed, nothing was published; a repeated call signs again.
   @discardableResult
   public func publish(
     _ draft: EventDraft, as account: String? = nil, to relays: [RelayURL]? = nil, allowSecrets: Bool = false
@@ -99,7 +98,7 @@ extension RoostClient {
     return (event, try await publish(event, to: relays))
   }
 
-  /// Has a draft signed and stores it, and sends it nowhere: see ``store(_:)``.
+  /// Signs a draft and stores it, and sends it to no relay: see ``store(_:)``.
   @discardableResult
   public func store(
     _ draft: EventDraft, as account: String? = nil, allowSecrets: Bool = false
@@ -116,9 +115,9 @@ extension RoostClient {
     return try await request(method, cipher, options: Self.signing).text
   }
 
-  /// Decrypts what `peer` encrypted for the account, or the account for `peer`.
+  /// Decrypts a text that `peer` encrypted for the account, or the account for `peer`.
   ///
-  /// - Throws: `bad-request` when it does not decrypt.
+  /// - Throws: `bad-request` when it cannot be decrypted.
   public func decrypt(
     _ payload: String, from peer: PublicKey, as account: String? = nil, by encryption: Encryption = .nip44
   ) async throws(Refusal) -> String {
@@ -127,10 +126,10 @@ extension RoostClient {
     return try await request(method, cipher, options: Self.signing).text
   }
 
-  /// Puts a draft under a seal and into a gift wrap for one recipient (NIP-59). Who speaks to several wraps once for
-  /// each, with the same `createdAt`. It is looked at as by ``sign(_:as:allowSecrets:)``.
+  /// Seals a draft and wraps it for one recipient (NIP-59). For several recipients, call it once for each, with the
+  /// same `createdAt`. The draft is checked as by ``sign(_:as:allowSecrets:)``.
   ///
-  /// - Returns: the gift wrap, to be sent to the recipient's relays.
+  /// - Returns: the gift wrap, to send to the recipient's relays.
   public func wrap(
     _ rumor: EventDraft, for recipient: PublicKey, as account: String? = nil, allowSecrets: Bool = false
   ) async throws(Refusal) -> Event {
@@ -143,7 +142,7 @@ extension RoostClient {
   ///
   /// - Parameters:
   ///   - wrap: kind 1059 or 21059.
-  ///   - account: for whom it is; nil = the account that its tag `p` names.
+  ///   - account: the recipient's account; nil = the account that its tag `p` names.
   public func unwrap(_ wrap: Event, as account: String? = nil) async throws(Refusal) -> UnwrappedRumor {
     let unwrapped = try await request(
       SignerMethod.unwrap, SignerUnwrap(account: account, wrap: RawJSON(wrap.json)), options: Self.signing)
@@ -155,9 +154,9 @@ extension RoostClient {
     return UnwrappedRumor(rumor: rumor, recipient: recipient, warnings: unwrapped.warnings)
   }
 
-  // MARK: Asking
+  // MARK: Requests
 
-  /// Signing, encrypting and opening twice does no harm.
+  /// A repeated signing, encryption or opening does no harm.
   private static let signing = RequestOptions.idempotent(ttlMilliseconds: signerMilliseconds)
 
   private static func signedEvent(_ json: RawJSON) throws(Refusal) -> Event {

@@ -3,24 +3,24 @@ public import Contracts
 public import EventLoop
 public import Frames
 
-// The typed face of RoostClient+Requests.swift: a method is a constant of Contracts, which says what it takes and what
-// it answers.
+// The typed side of RoostClient+Requests.swift: a method is a constant of Contracts, which gives the types of its
+// arguments and its answer.
 
 extension RoostClient {
-  /// Asks for work and waits for the whole answer.
+  /// Sends a request and waits for the whole answer.
   ///
   /// - Parameters:
   ///   - method: the method, `StoreMethod.count`.
   ///   - arguments: its arguments.
-  ///   - options: which worker to ask, for how long, and whether the work may be done twice.
-  /// - Throws: the refusal, with `outcome` saying whether the work was begun.
+  ///   - options: which worker, the time limit, and whether the request may be repeated.
+  /// - Throws: the refusal; its `outcome` says whether the work was begun.
   public func request<Arguments, Answer>(
     _ method: Method<Arguments, Answer>, _ arguments: Arguments, options: RequestOptions = RequestOptions()
   ) async throws(Refusal) -> Answer {
     try await request(method.name, BusPayload(arguments), options: options).read(of: method.name)
   }
 
-  /// Asks for work and hands back its answer as it comes. Parts that are not taken hold back the worker.
+  /// Sends a request and returns its answer as it arrives. The worker waits while parts are not read.
   public func stream<Arguments, Part, Answer>(
     _ stream: Stream<Arguments, Part, Answer>, _ arguments: Arguments, options: RequestOptions = RequestOptions()
   ) async throws(Refusal) -> RoostStream<Part, Answer> {
@@ -31,7 +31,7 @@ extension RoostClient {
 /// The answer to a `Stream`, part by part, across lost connections as ``RoostAnswer`` says.
 @EventLoopActor
 public struct RoostStream<Part: Payload, Answer: Payload> {
-  /// What has come.
+  /// One item of the answer.
   public enum Item: Sendable {
     /// A part.
     case part(Part)
@@ -39,21 +39,21 @@ public struct RoostStream<Part: Payload, Answer: Payload> {
     case end(Answer)
   }
 
-  /// The answer as it travels: to cancel it, or to hear how it moves.
+  /// The answer as payloads: to cancel it, or to watch its progress.
   public let answer: RoostAnswer
 
   init(_ answer: RoostAnswer) { self.answer = answer }
 
-  /// What comes next; nil after the end, which is also nil where it has no payload.
+  /// The next item; nil after the end, and also when a terminal answer without a payload ends it.
   ///
-  /// - Throws: the refusal that ended the request, or `bad-payload` for what cannot be read.
+  /// - Throws: the refusal that ended the request, or `bad-payload` for an item that cannot be read.
   public func next() async throws(Refusal) -> Item? {
     guard let part = try await answer.nextPart() else { return nil }
     return part.isLast
       ? .end(try part.payload.read(of: answer.method)) : .part(try part.payload.read(of: answer.method))
   }
 
-  /// The next part; nil after the last, whatever the terminal answer says.
+  /// The next part; nil after the last one, whatever the terminal answer holds.
   public func nextPart() async throws(Refusal) -> Part? {
     if case .part(let part)? = try await next() { part } else { nil }
   }

@@ -5,16 +5,16 @@ internal import EventLoop
 public import Frames
 public import Nostr
 
-// Observing: a sequence that outlives the store and the supervisor.
+// Observing: a sequence that survives restarts of the store and the supervisor.
 //
-// What: each iterator has one `store.observe` under way. When it is cut off the iterator asks again from where it was
-// (`ObservedPlace`), so that its reader sees one sequence without a gap and without repetition. Nothing is read ahead:
-// what the reader has not taken waits in the window of the answer, 64 parts or 256 KiB, and beyond that in the store,
-// which has it on disk. So a reader may take as long as it likes, and holds back nobody.
+// Each iterator has one `store.observe` under way. When it is interrupted, the iterator sends the request again from
+// its position (`ObservedPlace`), so that its reader sees one sequence without gaps or repetitions. Nothing is read
+// ahead: unread events wait in the window of the answer, 64 parts or 256 KiB, and beyond that in the store, which has
+// them on disk. So a reader may be slow, and delays no other program.
 //
-// Rejected: a queue of events with a bound and a policy for "full". The store is that queue, and forgets nothing.
+// Rejected: a bounded queue of events with a policy for "full". The store is that queue, and loses nothing.
 
-/// Stored events and those that come, each once. Made by ``RoostClient/observe(_:after:options:)-([Filter],_,_)``.
+/// Stored events and new ones, each once. Made by ``RoostClient/observe(_:after:options:)-([Filter],_,_)``.
 ///
 /// ```swift
 /// for try await item in roost.observe([Filter(kinds: [1], limit: 20)]) {
@@ -25,14 +25,14 @@ public import Nostr
 /// }
 /// ```
 ///
-/// Each loop over it is an observation of its own. It ends when the loop is left, or its task cancelled; and with a
-/// `Refusal` when the store will not answer: `bad-request` for a filter it does not take, `unknown-seq` when `after` is
-/// from another database, `unavailable` and the like when nothing answers for the client's patience at the beginning.
-/// Once begun, it waits for a store or a supervisor that is away for as long as that takes.
+/// Each loop over it is an observation of its own. It ends when the loop ends, or when its task is cancelled, and with
+/// a `Refusal` when the store refuses: `bad-request` for an invalid filter, `unknown-seq` when `after` is from another
+/// database, `unavailable` and similar codes when no store answers within the client's patience at the start. Once it
+/// has begun, it waits without a time limit for a store or a supervisor that is away.
 public struct Observation: AsyncSequence, Sendable {
-  /// Events, and the end of what was stored.
+  /// Events, and the end of the stored ones.
   public typealias Element = ObservedItem
-  /// Why it ended.
+  /// The reason of an early end.
   public typealias Failure = Refusal
 
   let client: RoostClient
@@ -40,16 +40,16 @@ public struct Observation: AsyncSequence, Sendable {
   let seq: Int64?
   let options: ObserveOptions
 
-  /// Begins; the store is asked when the first item is.
+  /// Starts an iteration; the first call of `next` sends the request.
   public func makeAsyncIterator() -> Iterator {
     Iterator(reader: ObservationReader(client, filters, after: seq, options))
   }
 
-  /// One observation under way.
+  /// One observation.
   public struct Iterator: AsyncIteratorProtocol {
     let reader: ObservationReader
 
-    /// The next item; nil when the task is cancelled. One reader at a time.
+    /// The next item; nil when the task is cancelled. Only one reader at a time.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(Refusal) -> ObservedItem? {
       try await reader.next()
     }
@@ -57,13 +57,13 @@ public struct Observation: AsyncSequence, Sendable {
 }
 
 extension RoostClient {
-  /// What is stored that any of `filters` matches, newest first, and then what comes.
+  /// The stored events that any of `filters` matches, newest first, and then new ones.
   ///
   /// - Parameters:
-  ///   - filters: 1 to 64. Each may have a `limit`, which is about what is stored.
-  ///   - seq: the number of an event, or of the end of what was stored, that the caller has: only what was committed
-  ///     after it is given, in that order. A program that keeps the last number it has dealt with misses nothing,
-  ///     whatever dies meanwhile.
+  ///   - filters: 1 to 64. Each may have a `limit`, which applies to stored events.
+  ///   - seq: the seq of the last event, or of the end of stored events, that the caller has: only events committed
+  ///     after it are returned, in that order. A program that keeps the last seq it has handled misses nothing,
+  ///     whatever process dies meanwhile.
   ///   - options: where events come from, and from which relays.
   public nonisolated func observe(
     _ filters: [Filter], after seq: Int64? = nil, options: ObserveOptions = ObserveOptions()
@@ -80,11 +80,11 @@ extension RoostClient {
 }
 
 extension RoostClient {
-  /// How far relays are with what somebody observes: as it is at once, then at each change, without an end.
+  /// How far relays are with an observation: immediately, then at each change, without an end.
   ///
   /// - Parameters:
   ///   - filters: those of the observation.
-  ///   - options: the same as there; it goes by filters, policy and relays.
+  ///   - options: those of the observation; only policy and relays count.
   public nonisolated func fetchProgress(
     of filters: [Filter], options: ObserveOptions = ObserveOptions()
   ) -> FetchProgress {
@@ -92,21 +92,21 @@ extension RoostClient {
   }
 }
 
-/// How far relays are with what is observed, again and again. Made by ``RoostClient/fetchProgress(of:options:)``.
+/// How far relays are with an observation, over time. Made by ``RoostClient/fetchProgress(of:options:)``.
 ///
-/// Changes that come while nobody reads are given as one. It ends when its task is cancelled, and with a `Refusal` when
-/// the planner will not answer, or none is there. Until the observation has begun, `isObserved` is false.
+/// Several changes between two reads are returned as one. It ends when its task is cancelled, and with a `Refusal` when
+/// the planner refuses, or when there is no planner. Until the observation has begun, `isObserved` is false.
 public struct FetchProgress: AsyncSequence, Sendable {
-  /// How far each relay is.
+  /// The progress at each relay.
   public typealias Element = ObserveProgress
-  /// Why it ended.
+  /// The reason of an early end.
   public typealias Failure = Refusal
 
   let client: RoostClient
   let filters: [Filter]
   let options: ObserveOptions
 
-  /// Begins; the planner is asked when the first item is.
+  /// Starts an iteration; the first call of `next` sends the request.
   public func makeAsyncIterator() -> Iterator {
     Iterator(
       reader: FollowReader(client, isFinal: { _ in false }) { [filters, options] (client) async throws(Refusal) in
@@ -114,18 +114,18 @@ public struct FetchProgress: AsyncSequence, Sendable {
       })
   }
 
-  /// One reading under way.
+  /// One iteration.
   public struct Iterator: AsyncIteratorProtocol {
     let reader: FollowReader<ObserveProgress>
 
-    /// The progress when it has changed; nil when the task is cancelled. One reader at a time.
+    /// The progress when it has changed; nil when the task is cancelled. Only one reader at a time.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(Refusal) -> ObserveProgress? {
       try await reader.next()
     }
   }
 }
 
-/// One observation: asks, reads, and asks again.
+/// One observation: it sends the request, reads the answer, and repeats the request after an interruption.
 @EventLoopActor
 final class ObservationReader {
   private let client: RoostClient
@@ -170,7 +170,7 @@ final class ObservationReader {
 }
 
 extension [Filter] {
-  /// The filters as they stand in a request.
+  /// The filters in the form of a request.
   func payload() throws(Refusal) -> [JSONValue] {
     var values: [JSONValue] = []
     for filter in self { values.append(try JSONPayload.decode(JSONValue.self, from: filter.json)) }

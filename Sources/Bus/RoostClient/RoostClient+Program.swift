@@ -3,7 +3,7 @@ public import Frames
 internal import Glibc
 
 extension RoostClient {
-  /// The whole of a small program's main: makes a client, runs `body` on the loop, leaves the bus, exits.
+  /// The complete main function of a small program: makes a client, runs `body` on the loop, leaves the bus, exits.
   ///
   /// Exit code 0 when `body` returns, 1 with its refusal on standard error when it throws.
   public nonisolated static func run(

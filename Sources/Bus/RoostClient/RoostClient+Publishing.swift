@@ -4,29 +4,27 @@ internal import EventLoop
 public import Frames
 public import Nostr
 
-// Publishing: an event is handed over once, and reaches its relays whatever happens afterwards.
+// Publishing: the application hands over an event once, and the event reaches its relays whatever happens afterwards.
 //
-// What is returned means that outbox-planner has it on disk and the event store has verified it. Sending is the
-// planner's affair from then on, for days if need be; whoever wants to see it reads the progress, and may stop reading
-// at any time.
+// When `publish` returns, outbox-planner has the event on disk and the event store has verified it. From then on the
+// planner sends it, for days if necessary. An application may follow the progress, and may stop at any time.
 
 extension RoostClient {
-  /// How long it may take until an event is accepted, in milliseconds.
+  /// How long the acceptance of an event may take, in milliseconds.
   static let acceptMilliseconds: UInt32 = 30_000
 
-  /// Publishes a signed event. When this returns it is on disk, stored, and on its way; asking again with the same
-  /// event gives the same outcome and sends nothing twice.
+  /// Publishes a signed event. When this returns, the event is on disk, stored, and on its way; a repeated call with
+  /// the same event has the same outcome and sends nothing twice.
   ///
   /// - Parameters:
   ///   - event: the event.
-  ///   - relays: to these and no others, `PlanPublish.relayMaximum` at most; planned unless said. For an event that
-  ///     was published before, those that it does not have yet are added.
-  ///   - expiresAfterSeconds: after which relays that have not taken it are given up; as configured unless said.
-  ///   - replaces: whether it is meant that a profile or a list loses entries of the version before.
-  /// - Throws: `no-relays` with the reason; `would-replace` with the number of entries; `invalid`,
-  ///   `superseded`, `deleted`, `expired-event`, `disk-full`;
-  ///   `unavailable` when no outbox-planner is there (``store(_:)`` needs none). After `outcome` `unknown` it may be
-  ///   published again.
+  ///   - relays: only these relays, at most `PlanPublish.relayMaximum`; the planner chooses when nil. For an event that
+  ///     was published before, relays that are new to it are added.
+  ///   - expiresAfterSeconds: when relays that have not accepted it are given up; the configured value when nil.
+  ///   - replaces: whether it is intended that a profile or a list loses entries of the version before.
+  /// - Throws: `no-relays` with the reason; `would-replace` with the number of entries; `invalid`, `superseded`,
+  ///   `deleted`, `expired-event`, `disk-full`; `unavailable` when no outbox-planner runs (``store(_:)`` needs none).
+  ///   After `outcome` `unknown` the caller may publish it again.
   @discardableResult
   public func publish(
     _ event: Event, to relays: [RelayURL]? = nil, expiresAfterSeconds: Int64? = nil, replaces: Bool = false
@@ -34,7 +32,7 @@ extension RoostClient {
     try await publish(json: event.json, to: relays, expiresAfterSeconds: expiresAfterSeconds, replaces: replaces)
   }
 
-  /// The same of an event's bytes.
+  /// The same for an event's bytes.
   ///
   /// - Parameters:
   ///   - json: the event.
@@ -55,11 +53,11 @@ extension RoostClient {
     return try await plan(PlanMethod.publish, wanted, timeoutMilliseconds: timeoutMilliseconds)
   }
 
-  /// Versions of lists, profiles among them, that were kept because the next one had lost entries; the newest first.
+  /// Versions of lists, including profiles, that were kept because the next version had lost entries; the newest first.
   ///
   /// - Parameters:
-  ///   - id: only this one, with its event.
-  ///   - forgets: whether that one is kept no longer.
+  ///   - id: only this version, with its event.
+  ///   - forgets: whether the planner forgets that version.
   public func replacedLists(_ id: EventID? = nil, forgets: Bool = false) async throws(Refusal) -> [ReplacedList] {
     let wanted = PlanReplaced(id: id?.description, forget: forgets ? true : nil)
     do throws(Refusal) {
@@ -69,12 +67,12 @@ extension RoostClient {
     }
   }
 
-  /// What was published, the newest first.
+  /// Publications, the newest first.
   ///
   /// - Parameters:
-  ///   - states: in one of these; in any when nil.
-  ///   - ids: only these.
-  ///   - limit: how many at most; 100 unless said.
+  ///   - states: only publications in one of these states; all when nil.
+  ///   - ids: only these events.
+  ///   - limit: the maximum number; default 100.
   ///   - timeoutMilliseconds: how long the answer may take; 30 seconds when nil.
   public func publications(
     in states: [Publication.State]? = nil, ids: [EventID]? = nil, limit: Int? = nil, timeoutMilliseconds: UInt32? = nil
@@ -88,19 +86,20 @@ extension RoostClient {
     }
   }
 
-  /// Has relays that failed, or were called off, tried again, and those that wait tried now; never those that have it.
+  /// Sends again to relays that failed or were cancelled, and now to those that wait; never to those that have the
+  /// event.
   @discardableResult
   public func retryPublication(_ id: EventID, at relay: RelayURL? = nil) async throws(Refusal) -> Publication {
     try await plan(PlanMethod.retry, PlanPublication(id: "\(id)", relay: relay?.text))
   }
 
-  /// Has relays that do not have it yet not tried any more.
+  /// Stops the attempts at relays that do not have the event yet.
   @discardableResult
   public func cancelPublication(_ id: EventID, at relay: RelayURL? = nil) async throws(Refusal) -> Publication {
     try await plan(PlanMethod.cancel, PlanPublication(id: "\(id)", relay: relay?.text))
   }
 
-  /// How an event that was published is doing: as it is at once, then at each change, until its state is final.
+  /// The state of a publication: immediately, then at each change, until the state is final.
   public nonisolated func progress(of id: EventID) -> PublicationProgress { PublicationProgress(client: self, id: id) }
 
   private static let planOptions = RequestOptions.idempotent(ttlMilliseconds: acceptMilliseconds)
@@ -116,13 +115,13 @@ extension RoostClient {
     }
   }
 
-  /// Says that no planner is configured, if that is what is wrong.
+  /// Explains a refusal that means that no planner is configured.
   func explained(_ refusal: Refusal) -> Refusal {
     explained(refusal, without: .outboxPlanner, "which asks relays and sends to them")
   }
 
-  /// Says that no worker of a role is configured, if that is what is wrong. One that failed, or was stopped, is no
-  /// member either, and the refusal says so itself.
+  /// Explains a refusal that means that no worker of a role is configured. A worker that failed or was stopped is not a
+  /// member either, but then the refusal itself says so.
   func explained(_ refusal: Refusal, without role: Role, _ task: String) -> Refusal {
     guard refusal.reason == .notConfigured || refusal.code == .unknownMethod, let members = registry?.members,
       !members.contains(where: { $0.role == role.name })
@@ -133,21 +132,21 @@ extension RoostClient {
   }
 }
 
-/// How a publication is doing, again and again. Made by ``RoostClient/progress(of:)``.
+/// The states of a publication over time. Made by ``RoostClient/progress(of:)``.
 ///
-/// Changes that come while nobody reads are given as one. It ends with a final state, or when its task is cancelled;
-/// with a `Refusal` `no-such-event` when the event was never published. A planner or a supervisor that is away is
-/// waited for.
+/// Several changes between two reads are returned as one. It ends with a final state, or when its task is cancelled;
+/// with a `Refusal` `no-such-event` when the event was never published. It waits for a planner or a supervisor that is
+/// away.
 public struct PublicationProgress: AsyncSequence, Sendable {
   /// The publication.
   public typealias Element = Publication
-  /// Why it ended.
+  /// The reason of an early end.
   public typealias Failure = Refusal
 
   let client: RoostClient
   let id: EventID
 
-  /// Begins; the planner is asked when the first item is.
+  /// Starts an iteration; the first call of `next` sends the request.
   public func makeAsyncIterator() -> Iterator {
     let wanted = PlanPublication(id: "\(id)")
     return Iterator(
@@ -156,12 +155,12 @@ public struct PublicationProgress: AsyncSequence, Sendable {
       })
   }
 
-  /// One reading under way.
+  /// One iteration.
   public struct Iterator: AsyncIteratorProtocol {
     let reader: FollowReader<Publication>
 
-    /// The publication when it has changed; nil after a final state, or when the task is cancelled. One reader at a
-    /// time.
+    /// The publication when it has changed; nil after a final state, or when the task is cancelled. Only one reader at
+    /// a time.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(Refusal) -> Publication? {
       try await reader.next()
     }

@@ -4,13 +4,13 @@ internal import EventLoop
 public import Frames
 
 extension RoostClient {
-  /// Asks for work and waits for the whole answer; parts are joined.
+  /// Sends a request and waits for the whole answer; parts are joined.
   ///
   /// - Parameters:
   ///   - method: its name in the registry, `relay.list`.
-  ///   - payload: the arguments; at most the connection's frame limit less 44 bytes.
-  ///   - options: whom to ask, for how long, and whether twice.
-  /// - Throws: the refusal, with `outcome` saying whether the work was begun.
+  ///   - payload: the arguments; at most the connection's frame limit minus 44 bytes.
+  ///   - options: which worker, the time limit, and whether the request may be repeated.
+  /// - Throws: the refusal; its `outcome` says whether the work was begun.
   public func request(
     _ method: String, _ payload: BusPayload = .empty, options: RequestOptions = RequestOptions()
   ) async throws(Refusal) -> BusPayload {
@@ -23,21 +23,21 @@ extension RoostClient {
     return whole
   }
 
-  /// Asks for work, its arguments given as a value that is written as JSON.
+  /// Sends a request with arguments that are written as JSON.
   public func request(
     _ method: String, json: some Encodable, options: RequestOptions = RequestOptions()
   ) async throws(Refusal) -> BusPayload {
     try await request(method, BusPayload(json: json), options: options)
   }
 
-  /// Asks for work and reads the answer's JSON into a type.
+  /// Sends a request and reads the answer's JSON into a type.
   public func request<Value: Decodable>(
     _ method: String, _ payload: BusPayload = .empty, as type: Value.Type, options: RequestOptions = RequestOptions()
   ) async throws(Refusal) -> Value {
     try await request(method, payload, options: options).decoded(as: type)
   }
 
-  /// Asks for work and hands back its answer as it comes. Parts that are not taken hold back whoever produces them.
+  /// Sends a request and returns its answer as it arrives. The producer waits while parts are not read.
   public func stream(
     _ method: String, _ payload: BusPayload = .empty, options: RequestOptions = RequestOptions()
   ) async throws(Refusal) -> RoostAnswer {
@@ -49,7 +49,7 @@ extension RoostClient {
     return answer
   }
 
-  /// The same, with the arguments given as a value that is written as JSON.
+  /// The same with arguments that are written as JSON.
   public func stream(
     _ method: String, json: some Encodable, options: RequestOptions = RequestOptions()
   ) async throws(Refusal) -> RoostAnswer {

@@ -6,19 +6,18 @@ internal import Glibc
 
 // What an application uses to talk to Roost.
 //
-// What: one object for the life of the application. It connects over the supervisor's socket, greets as a client, and
-// when the connection is lost (a restarted supervisor) connects again by itself and takes up what was under way:
-// subscriptions are made again, requests that the caller called idempotent are asked again under a new id, all others
-// fail saying that their outcome is not known. A request that might have run is repeated only when the caller said it
-// does no harm.
+// One object for the life of the application. It connects over the supervisor's socket and greets as a client. When the
+// connection is lost (a restarted supervisor), it reconnects and resumes: subscriptions are made again, requests that
+// the caller called idempotent are repeated under a new id, and all others fail with an unknown outcome. A request that
+// may have run is repeated only when the caller said that this does no harm.
 //
-// Bounds: requests under way, subscriptions, repeats and every wait have a limit in `ClientSettings`. A stream
-// of parts is held back by credit: what the application does not take stays with the worker that produces it.
+// Limits: requests under way, subscriptions, repeats and every wait have a limit in `ClientSettings`. Credit holds a
+// stream of parts back: parts that the application does not read stay with the worker that produces them.
 //
-// Rejected: a queue of requests on disk. Roost's workers commit before they say "accepted"; a second queue in
-// the application would be a second truth.
+// Rejected: a queue of requests on disk. Roost's workers commit before they answer "accepted"; a second queue in the
+// application would be a second source of truth.
 
-/// A connection to Roost that mends itself.
+/// A connection to Roost that reconnects automatically.
 ///
 /// ```swift
 /// import EventLoop
@@ -38,15 +37,15 @@ internal import Glibc
 /// with `EventLoopActor.task`.
 @EventLoopActor
 public final class RoostClient {
-  /// How it connects, and its bounds.
+  /// How it connects, and its limits.
   public let settings: ClientSettings
-  /// How it stands with the supervisor now.
+  /// The state of its connection to the supervisor.
   public private(set) var connectionState = ConnectionState.idle
   /// Called at each change of ``connectionState``.
   public var onConnectionState: (@EventLoopActor (ConnectionState) -> Void)?
-  /// What the hub last said of methods and members; nil while there is no connection.
+  /// The hub's latest registry of methods and members; nil without a connection.
   public var registry: Registry? { session?.bus.registry }
-  /// Most bytes of a frame on the connection there is, as the length field counts them; nil while there is none.
+  /// The maximum size of a frame on the present connection, as the length field counts it; nil without a connection.
   var frameLimit: Int? { session?.bus.welcome.frameLimit }
   /// Requests under way.
   public internal(set) var requestCount = 0
@@ -60,7 +59,7 @@ public final class RoostClient {
   private var isConnecting = false
   private var wasConnected = false
 
-  /// A client that connects when it is first asked for something, or by ``connect()``.
+  /// A client that connects at the first call that needs a connection, or by ``connect()``.
   public init(_ settings: ClientSettings) {
     self.settings = settings
     backoff = settings.backoff
@@ -72,8 +71,8 @@ public final class RoostClient {
 
   /// Connects now.
   ///
-  /// - Throws: why it cannot, at the first attempt: `no-supervisor` with every place tried. Once it has succeeded, lost
-  ///   connections are mended without anybody asking.
+  /// - Throws: why the first attempt failed: `no-supervisor` with every path tried. Once it has succeeded, the client
+  ///   reconnects by itself after a lost connection.
   public func connect() async throws(Refusal) {
     if session != nil { return }
     if case .closed(let refusal) = connectionState { throw closedRefusal(refusal) }
@@ -91,7 +90,7 @@ public final class RoostClient {
     }
   }
 
-  /// Leaves the bus for good. What is under way fails.
+  /// Leaves the bus permanently. Calls under way fail.
   public func close() { close(nil) }
 
   private func close(_ refusal: Refusal?) {
@@ -131,7 +130,7 @@ public final class RoostClient {
     return LiveSession(bus: bus, since: EventLoop.process.now)
   }
 
-  /// Takes a fresh connection into use, unless the client was closed meanwhile.
+  /// Starts to use a new connection, unless the client was closed meanwhile.
   private func adopt(_ fresh: LiveSession) {
     isConnecting = false
     if case .closed = connectionState {
@@ -164,7 +163,7 @@ public final class RoostClient {
     attemptFailed(refusal)
   }
 
-  /// What a supervisor will say again, however often it is asked.
+  /// Refusals that a supervisor will repeat at every attempt.
   private static let finalCodes: Set<RefusalCode> = [.badToken, .notPermitted, .badVersion, .denied]
 
   private func attemptFailed(_ refusal: Refusal) {
@@ -205,7 +204,7 @@ public final class RoostClient {
     let waiter = SessionWaiter()
     waiters.append(waiter)
     waiter.timer.set(at: deadline) { [weak self, weak waiter] in
-      // Held here: the list is all that keeps it.
+      // A strong reference: only the list keeps the waiter.
       guard let waiter else { return }
       self?.giveUp(waiter, self?.unconnectedRefusal() ?? Refusal(.disconnected, "the client is gone"))
     }
@@ -233,14 +232,14 @@ public final class RoostClient {
   }
 }
 
-/// Somebody who waits for a connection; finished once.
+/// A call that waits for a connection; finished once.
 @EventLoopActor
 private final class SessionWaiter {
   let timer = LoopTimer()
   private var continuation: CheckedContinuation<Result<LiveSession, Refusal>, Never>?
   private var outcome: Result<LiveSession, Refusal>?
 
-  /// Waits until it is finished. To be asked once.
+  /// Waits until it is finished. Call it only once.
   func result() async -> Result<LiveSession, Refusal> {
     if let outcome { return outcome }
     return await withCheckedContinuation { continuation = $0 }

@@ -4,18 +4,18 @@ public import Frames
 
 /// Why events of a topic may be missing at this point.
 public enum TopicGap: Sendable, Equatable {
-  /// The hub dropped so many because this client did not keep up.
+  /// The hub dropped this many because this client did not keep up.
   case dropped(UInt64)
-  /// The connection was lost and is there again; nobody knows how many came meanwhile.
+  /// The connection was lost and restored; the number of events missed meanwhile is unknown.
   case reconnected
 }
 
-/// A subscription to a topic, made again after every lost connection. Ends with ``cancel()``, not by being released.
+/// A subscription to a topic, renewed after every lost connection. It ends with ``cancel()``, not by being released.
 @EventLoopActor
 public final class TopicSubscription {
   /// The topic's name.
   public let topic: String
-  /// Called when the supervisor does not allow the subscription any more, or the client is closed.
+  /// Called when the supervisor no longer allows the subscription, or the client is closed.
   public var onEnd: (@EventLoopActor (Refusal) -> Void)?
 
   fileprivate let onEvent: @EventLoopActor (BusPayload) -> Void
@@ -33,7 +33,7 @@ public final class TopicSubscription {
     self.onGap = onGap
   }
 
-  /// Ends it. No handler is called any more.
+  /// Ends the subscription. No handler is called afterwards.
   public func cancel() {
     isActive = false
     onEnd = nil
@@ -49,12 +49,12 @@ public final class TopicSubscription {
 }
 
 extension RoostClient {
-  /// Asks for a topic's events. Handlers run on the loop, in the order of the events, and should return soon: until
-  /// they do, the next event is not read.
+  /// Subscribes to a topic. Handlers run on the loop, in the order of the events, and should return soon: until then
+  /// the next event is not read.
   ///
   /// - Parameters:
   ///   - topic: its name in the registry, `supervisor.events`.
-  ///   - onGap: events are missing here; where it matters, ask for the present state.
+  ///   - onGap: called when events are missing; where that matters, request the present state.
   ///   - onEvent: one event's payload.
   /// - Throws: `unknown-method`, `denied`, `full`; `no-supervisor` when none comes in time.
   @discardableResult
@@ -71,7 +71,7 @@ extension RoostClient {
     while true {
       let session = try await liveSession(until: patience)
       do throws(Refusal) {
-        // In place before the request: the first event may be right behind the answer.
+        // The handler is registered before the request is sent, because the first event may follow the answer directly.
         subscriptions[topic, default: []].append(subscription)
         subscription.isActive = true
         try await session.bus.subscribe(topic)
@@ -92,7 +92,7 @@ extension RoostClient {
     subscriptions[topic] = nil
     guard let session else { return }
     EventLoopActor.task {
-      // A refusal says that it was not subscribed, which is what is wanted.
+      // A refusal means that there was no subscription, which is the aim.
       do throws(Refusal) { try await session.bus.unsubscribe(topic) } catch {}
     }
   }

@@ -1,10 +1,10 @@
-/// Seconds since 1970 as people write them, in UTC: by the rule of the calendar, which needs no table and no locale.
+/// Seconds since 1970 as a date in UTC, by the rule of the calendar, without a table or a locale.
 public enum CalendarTime {
   /// `2025-11-21 12:30:05`; seconds outside the years 1970 to 9999 as a plain number.
   public static func text(_ seconds: Int64) -> String {
     guard (0..<253_402_300_800).contains(seconds) else { return "\(seconds)" }
     let (days, rest) = (seconds / 86_400, seconds % 86_400)
-    // Years that begin in March have the leap day at their end.
+    // Years that begin in March have the leap day at the end.
     let shifted = days + 719_468
     let era = shifted / 146_097
     let dayOfEra = shifted - era * 146_097
@@ -18,10 +18,10 @@ public enum CalendarTime {
       + "\(two(rest / 3_600)):\(two(rest / 60 % 60)):\(two(rest % 60))"
   }
 
-  /// Reads a time as it is typed: seconds since 1970, a span before now (`30s`, `45m`, `2h`, `3d`, `1w`), or a day in
-  /// UTC with or without a time of day (`2025-11-21`, `2025-11-21T12:30:05`, a `Z` or nothing behind it).
+  /// Reads a time that a person typed: seconds since 1970, a duration before now (`30s`, `45m`, `2h`, `3d`, `1w`), or a
+  /// day in UTC with an optional time of day (`2025-11-21`, `2025-11-21T12:30:05`, optionally followed by `Z`).
   ///
-  /// - Returns: seconds since 1970; nil for anything else, and for what was before 1970.
+  /// - Returns: seconds since 1970; nil for anything else, and for a time before 1970.
   public static func seconds(reading text: String, now: Int64) -> Int64? {
     let digits = text.prefix { $0.isASCII && $0.isNumber }
     guard !digits.isEmpty, digits.utf8.count <= 12, let number = Int64(digits) else { return nil }
@@ -48,7 +48,7 @@ public enum CalendarTime {
     return days * 86_400 + time[0] * 3_600 + time[1] * 60 + (time.count > 2 ? time[2] : 0)
   }
 
-  /// Numbers of these many digits, with a separator between them.
+  /// Numbers with these numbers of digits, and a separator between them.
   private static func numbers(_ text: Substring, _ separator: Character, _ widths: [Int]) -> [Int64]? {
     let parts = text.split(separator: separator, omittingEmptySubsequences: false)
     guard parts.count == widths.count else { return nil }
@@ -62,12 +62,12 @@ public enum CalendarTime {
     return numbers
   }
 
-  /// Days since 1970 of a day of the calendar; nil for one that is not in it.
+  /// Days from 1970 to a date; nil for a date that does not exist.
   private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64? {
     let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
     let lengths: [Int64] = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
     guard year >= 1_970, (1...12).contains(month), (1...lengths[Int(month - 1)]).contains(day) else { return nil }
-    // As above: years from March on.
+    // As above: years that begin in March.
     let shifted = month > 2 ? year : year - 1
     let yearOfEra = shifted % 400
     let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1

@@ -1,9 +1,9 @@
 public import Contracts
 internal import Frames
 
-/// What the job tracker says of its jobs, as `roost doctor` shows it.
+/// The checks of the job tracker in `roost doctor`.
 public enum JobCheckText {
-  /// What somebody must look after, or may want to, each with what to do; one good check where there is nothing.
+  /// What needs or may need a person's attention, each with what to do; one good check when there is nothing.
   public static func checks(_ status: TrackingStatus) -> [DoctorResult.Check] {
     var checks: [DoctorResult.Check] = []
     if let fault = status.fault { checks.append(.init(name: "jobs", isGood: false, text: fault)) }

@@ -3,11 +3,11 @@ internal import Frames
 
 /// What `roost doctor` and the status page say about the local relay and its clients.
 public enum LocalRelayCheckText {
-  /// How long a connection that was turned away, or gave way, is a matter, in seconds.
+  /// For how many seconds a rejected or displaced connection is reported.
   static let recentSeconds = 600
 
-  /// Whether the kernel says whose programs connect, whether clients were turned away lately, and whether clients that
-  /// have not authenticated take each other's places.
+  /// Whether the kernel reports users of connections, whether clients were rejected recently, and whether clients that
+  /// have not authenticated displace each other.
   public static func checks(_ status: LocalRelayStatus) -> [DoctorResult.Check] {
     var checks: [DoctorResult.Check] = []
     if status.knowsUsers == false {

@@ -1,13 +1,13 @@
 public import Contracts
 internal import Frames
 
-/// How it is told whom the local relay keeps out of those on its machine: in `roost doctor` and on its page.
+/// Texts about users of this machine that the local relay did not admit, for `roost doctor` and the status page.
 public enum OutsiderText {
-  /// Users that are named; of further ones only how many there are.
+  /// The maximum number of users that are named; further ones are only counted.
   public static let namedMaximum = 8
 
-  /// One sentence for other users and what lets them in, one for programs behind a proxy, one for those whose user
-  /// cannot be told; none where nobody was kept out.
+  /// One sentence about other users and how to admit them, one about programs behind a proxy, one about programs whose
+  /// user is unknown; none when all were admitted.
   public static func sentences(_ status: LocalRelayStatus) -> [String] {
     var sentences: [String] = []
     let users = status.outsideUsers ?? 0
@@ -25,7 +25,7 @@ public enum OutsiderText {
     return sentences
   }
 
-  /// The same for `roost doctor`: nothing is wrong with it.
+  /// The same for `roost doctor`, as good checks.
   public static func checks(_ status: LocalRelayStatus) -> [DoctorResult.Check] {
     let told = sentences(status)
     guard !told.isEmpty else {

@@ -1,13 +1,13 @@
 public import Contracts
 internal import Frames
 
-/// What `roost doctor` says about what is published.
+/// The checks of publishing in `roost doctor`.
 public enum PlanCheckText {
-  /// Whether something waits for a connector that is not there, or for relays for long, and lists that have lost more
-  /// than half of themselves.
+  /// Whether publications wait for a connector that is away, or for relays for a long time, and which lists have lost
+  /// more than half of their entries.
   ///
   /// - Parameters:
-  ///   - status: what the planner says of itself.
+  ///   - status: the planner's own status.
   ///   - now: seconds since 1970.
   public static func checks(_ status: PlanStatus, now: Int64) -> [DoctorResult.Check] {
     general(status)
@@ -21,7 +21,7 @@ public enum PlanCheckText {
       }
   }
 
-  /// The same without a name of an account, for whoever looks at a page.
+  /// The same without names of accounts, for readers of the status page.
   public static func anonymousChecks(_ status: PlanStatus) -> [DoctorResult.Check] {
     general(status)
       + (status.shrunkLists ?? []).map { _ in

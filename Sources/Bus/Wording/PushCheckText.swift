@@ -1,9 +1,9 @@
 public import Contracts
 internal import Frames
 
-/// What the push relay says of its platforms and its certificate, as `roost doctor` shows it.
+/// The checks of the push relay's platforms and certificate in `roost doctor`.
 public enum PushCheckText {
-  /// A check for each platform that is on, and one for a certificate that is not taken.
+  /// A check for each platform that is on, and one for a certificate that is not used.
   public static func checks(_ status: PushStatus) -> [DoctorResult.Check] {
     var checks = status.platforms.filter { $0.state != "off" }.map(check)
     if checks.isEmpty {

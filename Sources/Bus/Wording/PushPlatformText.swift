@@ -1,9 +1,9 @@
 public import Contracts
 internal import Frames
 
-/// A platform of the push relay: what it is called, and how it is said what it lacks.
+/// Texts about a platform of the push relay: its name, and what it lacks.
 public enum PushPlatformText {
-  /// What people call the platform of this name: `APNs` for `ios`.
+  /// The name for people of a platform: `APNs` for `ios`.
   public static func name(_ platform: String) -> String {
     switch platform {
     case "ios": "APNs"
@@ -12,7 +12,7 @@ public enum PushPlatformText {
     }
   }
 
-  /// What to look at, and when it is tried again; nil when that is nothing.
+  /// What to check, and when the platform is retried; nil when there is neither.
   public static func words(of platform: PushStatus.Platform) -> String? {
     guard platform.state != "off" else { return nil }
     let again: String? =

@@ -1,10 +1,9 @@
 public import Contracts
 internal import Frames
 
-/// What relays have said and done, in plain words, with what to do: in `roost relay list`, `roost doctor` and on the
-/// status page.
+/// Remarks about relays in plain words, with what to do: in `roost relay list`, `roost doctor` and on the status page.
 public enum RelayRemarkText {
-  /// One remark as a sentence's end: `refuses what it is asked: "restricted: no" (3 times, last 2026-11-23 04:10:11)`.
+  /// The end of a sentence: `refuses what it is asked: "restricted: no" (3 times, last 2026-11-23 04:10:11)`.
   public static func words(_ remark: RelayRemark) -> String {
     let quoted = remark.text.isEmpty ? "without a reason" : "\"\(VisibleText.make(remark.text))\""
     let at = CalendarTime.text(remark.at)
@@ -18,7 +17,7 @@ public enum RelayRemarkText {
     }
   }
 
-  /// What somebody can do about it; nil when that is nothing.
+  /// What a person can do about it; nil when there is nothing to do.
   public static func advice(_ remark: RelayRemark) -> String? {
     switch remark.kind {
     case .refusedRequest where isPassing(remark): "it is asked again more slowly, and nothing is to be done"
@@ -31,9 +30,9 @@ public enum RelayRemarkText {
     }
   }
 
-  /// Checks for `roost doctor` and the status page: one that fails when no relay that is wanted can be reached, and one
-  /// for each relay of the configuration that has refused what it is asked, or wants to know who asks, within the last
-  /// hour. What else relays complain of is good and pending; what they merely say is good.
+  /// Checks for `roost doctor` and the status page: one that fails when no relay in use can be reached, and one that
+  /// fails for each configured relay that has refused requests, or required authentication, within the last hour. Other
+  /// complaints of relays are good and pending; mere notices are good.
   public static func checks(_ relays: [RelayStates.Relay], now: Int64) -> [DoctorResult.Check] {
     var checks = reachChecks(relays)
     for relay in relays {
@@ -51,7 +50,7 @@ public enum RelayRemarkText {
     return checks
   }
 
-  /// A relay that is away is nothing: there are others, and it is tried again. All of them away is a network that is.
+  /// One relay that is away is no problem: there are others, and it is retried. If all are away, the network is down.
   private static func reachChecks(_ relays: [RelayStates.Relay]) -> [DoctorResult.Check] {
     let wanted = relays.filter { $0.state != .idle }
     let away = wanted.filter { ![.open, .connecting, .closing].contains($0.state) }
@@ -62,13 +61,13 @@ public enum RelayRemarkText {
     return [DoctorResult.Check(name: "relays", isGood: false, text: text)]
   }
 
-  /// A refusal that is over by itself.
+  /// A refusal that will pass without any action.
   private static func isPassing(_ remark: RelayRemark) -> Bool {
     remark.text.hasPrefix("rate-limited:") || remark.text.hasPrefix("error:")
   }
 
-  /// What is older is no news to the doctor, in seconds.
+  /// Remarks that are older than so many seconds are not reported by the doctor.
   public static let recentSeconds: Int64 = 3_600
-  /// Most remarks of one doctor's answer; 'roost relay list' has the others.
+  /// The maximum number of remarks in one answer of the doctor; 'roost relay list' has the others.
   private static let checkMaximum = 20
 }

@@ -2,9 +2,9 @@ public import Contracts
 internal import Frames
 internal import Nostr
 
-/// Versions of lists that were kept, for a terminal.
+/// Kept versions of lists, for a terminal.
 public enum ReplacedText {
-  /// A line each.
+  /// One line for each list.
   ///
   /// - Parameters:
   ///   - lists: lists that have lost entries.
@@ -14,10 +14,10 @@ public enum ReplacedText {
     return lists.map { list in "\(list.id)  \(who(list)) \(what(list)), \(age(list, now)) ago" }
   }
 
-  /// Whose list it is.
+  /// The owner of the list.
   static func who(_ list: ReplacedList) -> String { "\(list.account ?? String(list.author.prefix(16)))'s" }
 
-  /// What it was, and what it is: `list of 250 people, now 1`.
+  /// What the list was, and its present size: `list of 250 people, now 1`.
   static func what(_ list: ReplacedList) -> String {
     let name = list.identifier.isEmpty ? "" : " '\(VisibleText.make(list.identifier))'"
     return "\(ListLoss.noun(list.kind, list.before))\(name), now \(list.after)"

@@ -1,9 +1,9 @@
 public import Contracts
 internal import Frames
 
-/// What the event store says of itself, as `roost doctor` shows it.
+/// The checks of the event store in `roost doctor`.
 public enum StoreText {
-  /// What somebody must look after, each with what to do; one good check where there is nothing.
+  /// What needs a person's attention, each with what to do; one good check when there is nothing.
   public static func checks(_ status: StoreStatus) -> [DoctorResult.Check] {
     var problems: [String] = []
     if let fault = status.fault { problems.append(fault) }

@@ -1,11 +1,11 @@
 internal import Frames
 
-/// Text of others made safe to print: a worker, a relay or an event must not be able to drive the reader's terminal.
+/// Foreign text made safe to print: a worker, a relay or an event must not be able to control the reader's terminal.
 ///
-/// `ControlCharacters`, the marks that reorder or hide text among them, are written as escapes, as in source code:
-/// `\n`, `\e`, `\u{202E}`. Everything else stays as it is.
+/// `ControlCharacters`, including the marks that reorder or hide text, are written as escapes, as in source code: `\n`,
+/// `\e`, `\u{202E}`. Everything else is unchanged.
 public enum VisibleText {
-  /// `text` with nothing in it that a terminal would act on.
+  /// `text` without characters that a terminal would act on.
   public static func make(_ text: some StringProtocol) -> String {
     guard text.unicodeScalars.contains(where: ControlCharacters.contains) else { return String(text) }
     var result = ""
@@ -15,10 +15,10 @@ public enum VisibleText {
     return result
   }
 
-  /// A line of JSON with nothing in it that a terminal would act on, and the same value: what is hidden can only stand
-  /// in strings, and is written there as `\uXXXX`.
+  /// A line of JSON without characters that a terminal would act on, and with the same value: hidden characters can
+  /// occur only in strings, and are written there as `\uXXXX`.
   public static func makeJSON(_ line: [UInt8]) -> [UInt8] {
-    // Below 0x20 nothing stands in JSON but as an escape; what is hidden is DEL or not ASCII.
+    // JSON contains characters below 0x20 only as escapes; hidden characters are DEL or not ASCII.
     guard line.contains(where: { $0 >= 0x7F }) else { return line }
     let text = String(decoding: line, as: UTF8.self)
     guard text.unicodeScalars.contains(where: ControlCharacters.contains) else { return line }

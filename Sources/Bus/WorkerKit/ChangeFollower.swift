@@ -3,11 +3,11 @@ public import Contracts
 public import EventLoop
 public import Frames
 
-/// One request under way whose caller is told of something again and again: as it is at once, then at each change.
-/// Changes that come while the caller takes nothing are one change.
+/// One request whose caller receives a value repeatedly: immediately, then at each change. Changes while the caller
+/// takes no parts are merged into one.
 @EventLoopActor
 public final class ChangeFollower<Value: Payload & Equatable> {
-  /// Followers of all callers that a worker has at once.
+  /// The maximum number of followers of all callers of a worker.
   public nonisolated static var maximum: Int { 1_024 }
 
   private let request: BusRequest
@@ -15,7 +15,7 @@ public final class ChangeFollower<Value: Payload & Equatable> {
   private var ending: Refusal?
   private var sleeper: CheckedContinuation<Void, Never>?
 
-  /// Follows for the caller of a request, until he cancels it.
+  /// Follows for the caller of a request, until it cancels.
   public init(_ request: BusRequest) {
     self.request = request
     request.onCancel = { [weak self] in
@@ -23,24 +23,24 @@ public final class ChangeFollower<Value: Payload & Equatable> {
     }
   }
 
-  /// What is followed may have changed.
+  /// The followed value may have changed.
   public func changed() {
     hasChanged = true
     wake()
   }
 
-  /// Ends it with this answer, such as that of a worker about to end: the caller comes again.
+  /// Ends it with this refusal, for example when the worker is about to end; the caller then sends the request again.
   public func end(_ refusal: Refusal) {
     if ending == nil { ending = refusal }
     wake()
   }
 
-  /// Sends what is followed whenever it is other than it was sent last, until it has come to its end.
+  /// Sends the followed value whenever it differs from the last one sent, until a final value.
   ///
   /// - Parameters:
-  ///   - isFinal: whether nothing comes after a value.
-  ///   - look: what is followed as it is now.
-  /// - Throws: what `look` throws, and the reason of an ``end(_:)``.
+  ///   - isFinal: whether no value follows this one.
+  ///   - look: reads the present value.
+  /// - Throws: what `look` throws, and the refusal of an ``end(_:)``.
   public func run(
     until isFinal: (Value) -> Bool,
     _ look: @EventLoopActor () async throws(Refusal) -> Value

@@ -4,11 +4,12 @@ internal import Glibc
 public import Logging
 internal import Synchronization
 
-// How a worker logs: swift-log in front, a line of JSON on standard error behind. A category is a logger's label; its
-// level can be changed while the worker runs (`roost log level relay=debug`), so levels are looked up at each line
-// instead of being kept in the handlers. Started by hand on a terminal, a worker writes for people instead.
+// How a worker logs: swift-log as the interface, a line of JSON on standard error as the output. A category is a
+// logger's label. Its level can be changed while the worker runs (`roost log level relay=debug`), so levels are looked
+// up for each line and not kept in the handlers. A worker that was started by hand on a terminal writes lines for
+// people instead.
 
-/// Log levels by category, shared by all loggers of the process. `*` is the general one.
+/// Log levels by category, shared by all loggers of the process. `*` is the default.
 public enum LogLevels {
   private static let levels = Mutex<[String: Logger.Level]>(["*": .info])
 
@@ -33,7 +34,7 @@ public struct LineLogHandler: LogHandler {
   private let category: String
   private let isForPeople: Bool
 
-  /// Longest line written, in bytes; longer messages are cut with a mark.
+  /// The longest line, in bytes; longer messages are cut and marked.
   public static let lineByteCountMaximum = 8 << 10
 
   init(category: String) {
@@ -72,7 +73,7 @@ public struct LineLogHandler: LogHandler {
           level: event.level.rawValue, category: category, message: message, fields: texts.isEmpty ? nil : texts))
     }
     line.append(UInt8(ascii: "\n"))
-    // One write a line: lines of several threads do not mix, and nothing is lost when the process dies next.
+    // One write for each line: lines of several threads do not mix, and no line is lost when the process dies.
     _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
   }
 }

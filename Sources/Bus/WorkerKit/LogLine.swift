@@ -1,10 +1,10 @@
 internal import FoundationEssentials
 internal import Frames
 
-/// One line of a worker's log as it travels: JSON on standard error, which the supervisor reads line by line.
+/// One line of a worker's log: JSON on standard error, which the supervisor reads line by line.
 ///
-/// `{"level":"info","category":"relay","message":"connected","fields":{"relay":"ws://…"}}`. Time and worker are the
-/// supervisor's to add: it is the one clock.
+/// `{"level":"info","category":"relay","message":"connected","fields":{"relay":"ws://…"}}`. The supervisor adds the
+/// time and the worker's name, so that all times come from one clock.
 struct LogLine: Codable {
   var level: String
   var category: String

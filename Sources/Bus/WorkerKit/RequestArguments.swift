@@ -4,14 +4,14 @@ public import Frames
 public import Nostr
 
 extension BusRequest {
-  /// The request's arguments, checked as `MethodArguments` says.
+  /// The request's arguments, checked as `MethodArguments` describes.
   public func arguments<Arguments: MethodArguments>(
     as type: Arguments.Type = Arguments.self
   ) throws(Refusal) -> Arguments {
     try Arguments(of: method, json: payload.bytes, isRaw: payload.isRaw)
   }
 
-  /// The request's arguments, and the filters among them, checked as `Filter.list` does.
+  /// The request's arguments with their filters, checked as `Filter.list` does.
   public func argumentsAndFilters<Arguments: FilterArguments>(
     as type: Arguments.Type = Arguments.self
   ) throws(Refusal) -> (arguments: Arguments, filters: [Filter]) {
@@ -24,7 +24,7 @@ extension BusRequest {
     return (arguments, try Filter.list(argument: arguments.filters, countMaximum: StoreObserve.filterMaximum))
   }
 
-  /// The request's arguments, and the one filter among them, checked as `Filter.one` does.
+  /// The request's arguments with their one filter, checked as `Filter.one` does.
   public func argumentsAndFilter<Arguments: OneFilterArguments>(
     as type: Arguments.Type = Arguments.self
   ) throws(Refusal) -> (arguments: Arguments, filter: Filter) {
@@ -37,22 +37,22 @@ extension BusRequest {
 }
 
 extension BusPayload {
-  /// Arguments whose `filters` are these; what the arguments have there is empty.
+  /// Arguments with these `filters`; the arguments' own member is empty.
   public init(json arguments: some FilterArguments, filters: [Filter]) {
     self.init(Filter.join(filters, into: JSONPayload.encode(arguments)))
   }
 
-  /// Arguments whose `filter` is this one; what the arguments have there is empty.
+  /// Arguments with this `filter`; the arguments' own member is empty.
   public init(json arguments: some OneFilterArguments, filter: Filter) {
     self.init(Filter.join(filter, into: JSONPayload.encode(arguments)))
   }
 }
 
 extension Filter {
-  /// Reads the argument `filters` of a method: at least one, and at most `countMaximum`.
+  /// Reads the argument `filters` of a method: at least one filter, at most `countMaximum`.
   ///
-  /// A field that no filter has is refused, as is a tag of more than one letter: relays leave out what they do not
-  /// know, and answer with more than was asked for. So is an `npub` and the like where digits belong.
+  /// A field that no filter has is refused, and so is a tag name with more than one letter: relays ignore what they do
+  /// not know, and would return more than the caller wants. An `npub` or similar text instead of digits is refused too.
   ///
   /// - Throws: `bad-request` with the filter's place, what is wrong with it, and the nearest field.
   public static func list(argument values: [JSONValue], countMaximum: Int) throws(Refusal) -> [Filter] {
@@ -91,7 +91,7 @@ extension Filter {
     Refusal(.badRequest, "\(sentence)\nas in: \(example)", outcome: .notStarted)
   }
 
-  /// What is wrong with a filter: where it stands, and what is expected there.
+  /// What is wrong with a filter: the place, and what is expected there.
   private static func sentence(_ fault: FilterFault, _ place: String, _ value: JSONValue) -> String {
     switch fault {
     case .badField(let name, let form): return "'\(place).\(name)' is not \(form)"

@@ -4,34 +4,34 @@ internal import EventLoop
 public import Frames
 public import Logging
 
-// After a start, what a worker's ledger promises is given to the event store once more, whatever the ledger believes of
-// it. The two are two files: one may come back from a loss of power, a full disk or a backup without what the other
-// knows of. What the store has it knows by the id, so this costs a look-up for each event, run by run beside all
-// else. Nobody waits for it.
+// After a start, a worker offers the events of its ledger to the event store again, whether or not the ledger believes
+// that the store has them. The two are separate files: after a power failure, with a full disk or from a backup, one
+// may lack what the other has. The store finds events by id, so this costs one look-up for each event, in runs between
+// other work. No caller waits for it.
 
 extension Worker {
-  /// Most events of one run.
+  /// The maximum number of events in one run.
   private static let offerCountMaximum = 64
-  /// Most bytes of one run, or half of what a frame may have; a larger event is alone in one.
+  /// The maximum size of one run, in bytes, unless half of a frame is less; a larger event is alone in a run.
   private static let offerByteMaximum = 256 << 10
-  /// How long the store has for a run.
+  /// The time limit of the store for a run.
   private static let offerMilliseconds: UInt32 = 30_000
 
-  /// Offers events to the store again, in order, until there are none or the worker is told to finish. While the store
-  /// is away it is waited for; what the store has reasons not to take is left alone.
+  /// Offers events to the store again, in order, until there are no more or the worker must finish. It waits for a
+  /// store that is away; events that the store refuses are skipped.
   ///
   /// - Parameters:
-  ///   - what: whose events these are, for the log: "publications".
+  ///   - what: what these events are, for the log: "publications".
   ///   - ceilingMilliseconds: the longest wait for a store that is away.
-  ///   - log: where it is told what the store had not, and had lost.
-  ///   - next: gives one event after the other, JSON; nil when there are no more. What it throws is tried again: the
-  ///     next call must give the event that this one could not give.
+  ///   - log: the log for events that the store did not have.
+  ///   - next: returns the next event as JSON; nil when there are no more. When it throws, it is called again, and must
+  ///     then return the event that this call could not return.
   public func offerAgain(
     _ what: String, ceilingMilliseconds: UInt64, _ log: Logger,
     next: @escaping @EventLoopActor () async throws(Refusal) -> [UInt8]?
   ) {
     let byteMaximum = min(Self.offerByteMaximum, Int(bus.welcome.frameLimit) / 2)
-    // What a failed attempt leaves, for the next.
+    // What a failed attempt leaves for the next one.
     var (run, count): ([UInt8], Int) = ([], 0)
     var held: [UInt8]?
     var returnedCount = 0
@@ -50,7 +50,7 @@ extension Worker {
         }
         guard count > 0 else { break }
         do throws(Refusal) { returnedCount += try await self.offer(run) } catch {
-          // No later attempt would end otherwise: an event is larger than a frame may be by now.
+          // Otherwise no later attempt would succeed: an event is now larger than a frame may be.
           guard [.badRequest, .badPayload, .denied].contains(error.code) else { throw error }
           log.warning("some of the \(what) cannot be offered", metadata: ["events": "\(count)", "why": "\(error)"])
         }
@@ -64,7 +64,7 @@ extension Worker {
     }
   }
 
-  /// Offers one run. Returns how many events the store had not.
+  /// Offers one run. Returns the number of events that the store did not have.
   private func offer(_ run: [UInt8]) async throws(Refusal) -> Int {
     let answer = try await bus.request(
       StoreMethod.offer, OfferedEvents(run), ttlMilliseconds: Self.offerMilliseconds)

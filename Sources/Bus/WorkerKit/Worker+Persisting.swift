@@ -4,14 +4,14 @@ public import Frames
 public import Logging
 
 extension Worker {
-  /// Does something again and again until it says that it is over, or the worker is told to finish. Between two
-  /// attempts it waits: longer each time, up to a ceiling, and shortly after one that lasted.
+  /// Repeats an action until it reports that it is complete, or the worker must finish. It waits between two attempts:
+  /// longer each time, up to a ceiling, and only shortly after an attempt that lasted.
   ///
   /// - Parameters:
-  ///   - what: its name in the log.
+  ///   - what: the action's name in the log.
   ///   - ceilingMilliseconds: the longest wait.
-  ///   - log: where it is told why an attempt has ended.
-  ///   - attempt: gives true when it is over; what it throws ends this attempt only.
+  ///   - log: the log for the reason why an attempt ended.
+  ///   - attempt: returns true when the action is complete; an error ends only this attempt.
   public func persist(
     _ what: String, ceilingMilliseconds: UInt64, _ log: Logger,
     _ attempt: @escaping @EventLoopActor () async throws(Refusal) -> Bool

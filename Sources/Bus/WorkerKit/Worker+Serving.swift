@@ -4,11 +4,13 @@ internal import EventLoop
 public import Frames
 public import Nostr
 
-// How a worker serves the methods of its role: each by the constant of Contracts, so that the handler gets what the
-// method takes and returns what it answers. A handler that returns nil answers later, by `BusRequest.respond(to:_:)`.
+// How a worker serves the methods of its role: each by its constant of Contracts, so that the handler receives the
+// method's arguments and returns its answer. A handler that returns nil answers later, with
+// `BusRequest.respond(to:_:)`.
 
 extension Worker {
-  /// Serves a method as bytes: for a worker that reads all its requests in one place before it decides about them.
+  /// Serves a method with payloads as bytes: for a worker that reads all its requests in one place before it handles
+  /// them.
   public func serve(
     _ method: MethodDeclaration,
     _ handler: @escaping @EventLoopActor (BusRequest) async throws(Refusal) -> BusPayload?
@@ -16,7 +18,7 @@ extension Worker {
     handle(method.name, handler)
   }
 
-  /// Serves a method that is answered once.
+  /// Serves a method with one answer.
   public func serve<Arguments, Answer>(
     _ method: Method<Arguments, Answer>,
     _ handler: @escaping @EventLoopActor (BusRequest, Arguments) async throws(Refusal) -> Answer?
@@ -26,7 +28,7 @@ extension Worker {
     }
   }
 
-  /// Serves a method that takes filters, which are read without the detour of a JSON value.
+  /// Serves a method with filters, which are read directly, without a JSON value in between.
   public func serve<Arguments: FilterArguments, Answer>(
     _ method: Method<Arguments, Answer>,
     _ handler: @escaping @EventLoopActor (BusRequest, Arguments, [Filter]) async throws(Refusal) -> Answer?
@@ -37,7 +39,7 @@ extension Worker {
     }
   }
 
-  /// Serves a method that is answered in parts, which the handler sends.
+  /// Serves a method that answers in parts, which the handler sends.
   public func serve<Arguments, Part, Answer>(
     _ stream: Stream<Arguments, Part, Answer>,
     _ handler: @escaping @EventLoopActor (BusRequest, Arguments) async throws(Refusal) -> Answer?
@@ -47,7 +49,7 @@ extension Worker {
     }
   }
 
-  /// Serves a stream that takes filters.
+  /// Serves a stream with filters.
   public func serve<Arguments: FilterArguments, Part, Answer>(
     _ stream: Stream<Arguments, Part, Answer>,
     _ handler: @escaping @EventLoopActor (BusRequest, Arguments, [Filter]) async throws(Refusal) -> Answer?
@@ -58,7 +60,7 @@ extension Worker {
     }
   }
 
-  /// Serves a stream that takes one filter.
+  /// Serves a stream with one filter.
   public func serve<Arguments: OneFilterArguments, Part, Answer>(
     _ stream: Stream<Arguments, Part, Answer>,
     _ handler: @escaping @EventLoopActor (BusRequest, Arguments, Filter) async throws(Refusal) -> Answer?

@@ -9,16 +9,16 @@ public import Logging
 
 // The skeleton of every worker: main, sandbox, greeting, settings, readiness, drain, end.
 //
-// A worker's own program is one function that sets itself up and returns; what follows comes through the methods it
-// serves and the topics it hears. It does not know whether roostd started it or a person did.
+// A worker's own program is one function that sets it up and returns; after that it works through the methods that it
+// serves and the topics that it receives. It does not know whether roostd or a person started it.
 //
-// The end, in every case within seconds: DRAIN or SIGTERM → finish what is in hand, up to the deadline → GOODBYE,
-// exit 0. The bus ends without a word → the supervisor is gone: nothing can be answered any more, exit 69.
+// The end, in every case within seconds: DRAIN or SIGTERM → finish what is in flight, until the deadline → GOODBYE,
+// exit 0. The bus ends without GOODBYE → the supervisor is gone, no request can be answered, exit 69.
 
 /// A running worker.
 @EventLoopActor
 public final class Worker {
-  /// The name in `supervisor.conf`, or the one given by hand.
+  /// The name in `supervisor.conf`, or the one given on the command line.
   public let name: String
   /// The connection to the hub.
   public let bus: BusConnection
@@ -26,35 +26,35 @@ public final class Worker {
   public private(set) var settings: JSONValue
   /// Called with new settings after `roost reload`.
   public var onSettings: (@EventLoopActor (JSONValue) -> Void)?
-  /// Called when the worker is told to finish; it should begin nothing new.
+  /// Called when the worker must finish; it should begin nothing new.
   public var onDrain: (@EventLoopActor () -> Void)?
-  /// Whether work is in hand of which the bus knows nothing; a draining worker waits for it, up to its deadline.
+  /// Whether work is under way that the bus does not know; a draining worker waits for it, until its deadline.
   public var isBusy: (@EventLoopActor () -> Bool)?
-  /// Called last of all when the worker has finished as it was told to: files are closed here. Not called when it dies
-  /// otherwise.
+  /// Called at the very end when the worker has finished in order: files are closed here. Not called when it dies in
+  /// another way.
   public var onEnd: (@EventLoopActor () -> Void)?
   /// Called within ``clockMilliseconds`` after the wall clock was set, by `WallClockWatch.thresholdSeconds` or more:
-  /// what was asked for by a date is to be asked for again.
+  /// requests with dates must be repeated.
   public var onClockSet: (@EventLoopActor () -> Void)? { didSet { watchClock() } }
   /// The worker's own log.
   public let log: Logger
 
-  /// Answers one request. What it throws is the caller's refusal.
+  /// Answers one request. Its error is the caller's refusal.
   typealias Handler = @EventLoopActor (BusRequest) async throws(Refusal) -> BusPayload?
 
   private var handlers: [String: Handler] = [:]
-  /// Whether the worker was told to finish.
+  /// Whether the worker must finish.
   public private(set) var isDraining = false
   private var drainTimer = LoopTimer()
   private let clockTimer = LoopTimer()
   private var clock = WallClockWatch(wall: WallClock.seconds, now: EventLoop.process.now)
   private var signals: [SignalWatcher] = []
 
-  /// How long a worker told to end by a signal takes to finish what it has.
+  /// How long a worker that receives a signal may take to finish what is in flight.
   static let signalDrainMilliseconds: UInt32 = 2_000
-  /// How often it is looked whether the wall clock was set.
+  /// How often the worker checks whether the wall clock was set.
   public nonisolated static let clockMilliseconds: UInt64 = 5_000
-  /// How often a draining worker looks whether it has finished.
+  /// How often a draining worker checks whether it has finished.
   private static let drainLookMilliseconds: UInt64 = 10
 
   init(name: String, bus: BusConnection) {
@@ -64,13 +64,13 @@ public final class Worker {
     log = Logger(label: "worker")
   }
 
-  /// Takes the handler of a method by name. A handler that answers later returns nil.
+  /// Registers the handler of a method by name. A handler that answers later returns nil.
   func handle(_ method: String, _ handler: @escaping Handler) {
     precondition(handlers[method] == nil, "\(method) has one handler")
     handlers[method] = handler
   }
 
-  /// The settings of the worker's role; what they leave out has its default.
+  /// The settings of the worker's role; absent ones have their defaults.
   public func settings<Settings: WorkerSettings>(of type: Settings.Type) throws(Refusal) -> Settings {
     try Settings(reading: settings)
   }
@@ -158,32 +158,32 @@ public final class Worker {
 
   // MARK: Main
 
-  /// Exit codes that tell the supervisor what to make of an end.
+  /// Exit codes that tell the supervisor how to treat an end.
   public enum ExitCode {
-    /// The settings are wrong: do not start again before they change.
+    /// The settings are wrong: do not restart before they change.
     public static let configuration: Int32 = 78
-    /// Something needed is not there: back off, without counting.
+    /// Something that the worker needs is missing: back off, without counting.
     public static let unavailable: Int32 = 69
   }
 
-  /// The window of a worker that answers requests and asks a few itself.
+  /// The window of a worker that answers requests and makes few of its own.
   public nonisolated static var standardWindow: Window { Window(frames: 256, bytes: 4 << 20) }
 
-  /// Runs a worker: the whole of a worker program's main.
+  /// Runs a worker: the complete main function of a worker's program.
   ///
   /// - Parameters:
-  ///   - role: what it is on the bus. It serves all methods that Contracts declares for it: each gets its handler by
+  ///   - role: its role on the bus. It serves all methods that Contracts declares for it: each gets its handler by
   ///     `serve` in `setUp`.
-  ///   - window: what the hub may send it before it has dealt with what came.
+  ///   - window: what the hub may send to it before it has handled what arrived.
   ///   - profile: the sandbox for this role, given the environment.
-  ///   - setUp: prepares everything; the worker is READY when it returns. What it throws ends the process: with
-  ///     code 69 if it is `unavailable`, so that waiting may help, else with 78, and somebody must do something.
+  ///   - setUp: prepares everything; the worker is READY when it returns. An error ends the process: with code 69 if it
+  ///     is `unavailable`, so that waiting may help, otherwise with 78, and a person must act.
   public nonisolated static func main(
     role: Role, window: Window = standardWindow, profile: ([String: String]) -> SandboxProfile,
     setUp: @escaping @Sendable @EventLoopActor (Worker) async throws(Refusal) -> Void
   ) -> Never {
     let options = WorkerOptions.read(role: role.name)
-    // Before the first thread: Landlock holds for threads that come later only.
+    // Before the first thread: Landlock applies only to threads that start later.
     var profile = profile(options.environment)
     if case .attached = options.transport { profile.mayConnectUnixSockets = true }
     let sandbox = enterSandbox(profile, options)
@@ -230,14 +230,14 @@ public final class Worker {
     }
   }
 
-  /// What the door says to one that it will not let in however often it comes; all else may pass, as a hub that was too
-  /// slow or has gone.
+  /// Refusals of the greeting that every further attempt would repeat; all others may pass, such as a hub that was too
+  /// slow or is gone.
   private static let refusesForGood: Set<RefusalCode> = [
     .badToken, .notPermitted, .nameTaken, .badVersion, .badLength, .badPayload, .unknownType, .unknownFlags,
     .forgedSource, .outOfTurn,
   ]
 
-  /// The one worker of this process, kept for its life.
+  /// The one worker of this process, kept as long as the process lives.
   private static var living: Worker?
 
   private static func join(

@@ -3,22 +3,22 @@ public import Frames
 internal import LinuxSystem
 internal import Synchronization
 
-/// Where a worker keeps what must outlive it: a directory by the worker's name in the supervisor's state directory.
+/// The directory for a worker's persistent files: it has the worker's name, in the supervisor's state directory.
 ///
-/// It is made before the sandbox is entered, which can only allow what is there.
+/// It is made before the worker enters its sandbox, because a sandbox can allow only existing paths.
 public enum WorkerDirectory {
   private static let made = Mutex<Result<String, Refusal>>(
     .failure(refusal("ROOST_STATE is not set; started by hand, set it to the supervisor's state-directory")))
 
-  /// The directory, or why there is none.
+  /// The directory, or why it is missing.
   public static var path: Result<String, Refusal> { made.withLock { $0 } }
 
   /// Makes the directory, readable by its owner only.
   ///
   /// - Parameters:
-  ///   - environment: `ROOST_STATE`, and `ROOST_WORKER` unless the worker is called like its role.
+  ///   - environment: `ROOST_STATE`, and `ROOST_WORKER` unless the worker has the name of its role.
   ///   - role: the worker's role.
-  /// - Returns: its path; nil when there is none, see ``path``.
+  /// - Returns: its path; nil when it could not be made, see ``path``.
   public static func make(_ environment: [String: String], role: Role) -> String? {
     guard let state = environment["ROOST_STATE"], !state.isEmpty else { return nil }
     let directory = state + "/" + (environment["ROOST_WORKER"] ?? role.name)

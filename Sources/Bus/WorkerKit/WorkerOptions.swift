@@ -1,10 +1,10 @@
 internal import ArgumentParser
 internal import Glibc
 
-/// What a worker is told on its command line and in its environment.
+/// What a worker receives on its command line and in its environment.
 ///
-/// A managed worker gets no arguments: its bus is descriptor 3 and its settings come with WELCOME. Only a worker
-/// started by hand parses any, so a managed one never touches the parser's code.
+/// A managed worker has no arguments: its bus is descriptor 3 and its settings come with WELCOME. Only a worker that
+/// was started by hand parses arguments, so a managed one never runs the parser's code.
 struct WorkerOptions {
   enum Transport {
     case managed
@@ -23,7 +23,7 @@ struct WorkerOptions {
     var options = WorkerOptions(
       name: environment["ROOST_WORKER"] ?? role, generation: environment["ROOST_GENERATION"].flatMap { UInt64($0) },
       token: environment["ROOST_TOKEN"], sandbox: environment["ROOST_SANDBOX"] ?? "off", environment: environment)
-    // A secret in the environment is seen by whatever this process might start.
+    // Every process that this one may start would see a secret in the environment.
     unsetenv("ROOST_TOKEN")
     guard CommandLine.arguments.count > 1 else {
       requireBus(role)
@@ -39,7 +39,7 @@ struct WorkerOptions {
     return options
   }
 
-  /// Somebody typed the worker's name into a shell: tell what to type instead.
+  /// A person typed the worker's name into a shell: print what to type instead.
   private static func requireBus(_ role: String) {
     var status = stat()
     if fstat(3, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK { return }
@@ -67,7 +67,7 @@ struct WorkerOptions {
 }
 
 private struct WorkerArguments: ParsableCommand {
-  /// With the name under which it was typed.
+  /// With the command name that was typed.
   static var configuration: CommandConfiguration {
     let path = CommandLine.arguments.first ?? ""
     return CommandConfiguration(

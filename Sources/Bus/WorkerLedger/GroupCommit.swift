@@ -1,8 +1,8 @@
 public import EventLoop
 public import Storage
 
-// Group commit: one transaction at a time, with all that has come while the last one was written. A lone entry is
-// written at once, and of a thousand that come together none pays more than a thousandth of the disk's pause.
+// Group commit: one transaction at a time, with all entries that arrived while the last one was written. A lone entry
+// is written at once, and each of a thousand simultaneous entries pays only a thousandth of the disk's delay.
 //
 //     idle ──begin──▶ writing ──▶ idle, or writing again while more is due
 //       ▲                │ failed
@@ -11,9 +11,9 @@ public import Storage
 /// Writes a ledger's batches, one transaction at a time.
 @EventLoopActor
 public final class GroupCommit<Batch: Sendable, Written: Sendable> {
-  /// What the writer is asked, and what it is told.
+  /// What the writer calls.
   public struct Owner {
-    /// Gives the next batch; nil when there is nothing to write.
+    /// Returns the next batch; nil when there is nothing to write.
     public var next: () -> Batch?
     /// Writes a batch in one transaction.
     public var write: (Batch) async throws(StorageFault) -> Written
@@ -21,12 +21,12 @@ public final class GroupCommit<Batch: Sendable, Written: Sendable> {
     public var committed: (Batch, Written) -> Void
     /// Nothing of a batch was written. Returns the pause until the next attempt, in milliseconds.
     public var failed: (Batch, StorageFault) -> UInt64
-    /// The pause is over, and no urgent entry has ended it before.
+    /// The pause has ended, and no urgent entry ended it earlier.
     public var pauseEnded: () -> Void
-    /// Whether another transaction is due at once.
+    /// Whether another transaction is due now.
     public var isDue: () -> Bool
 
-    /// A writer's owner.
+    /// The calls of a writer.
     public init(
       next: @escaping () -> Batch?, write: @escaping (Batch) async throws(StorageFault) -> Written,
       committed: @escaping (Batch, Written) -> Void, failed: @escaping (Batch, StorageFault) -> UInt64,
@@ -39,34 +39,34 @@ public final class GroupCommit<Batch: Sendable, Written: Sendable> {
 
   /// Whether a transaction is under way.
   public private(set) var isWriting = false
-  /// Whether the last transaction has failed, and the next waits.
+  /// Whether the last transaction failed, and the next one waits.
   public private(set) var isPausing = false
 
   private let health: LedgerHealth
   private let owner: Owner
   private let timer = LoopTimer()
 
-  /// A writer that is idle.
+  /// An idle writer.
   public init(_ health: LedgerHealth, _ owner: Owner) {
     (self.health, self.owner) = (health, owner)
   }
 
-  /// A transaction is due: now, or when the present one is over. In a pause after a failure it waits for its end.
+  /// A transaction is due: now, or after the present one. After a failure it waits for the end of the pause.
   public func begin() {
     guard !isWriting, !isPausing else { return }
     timer.cancel()
     isWriting = true
-    // Not at once: what is noted in the same pass of the loop goes into the same transaction.
+    // Not immediately: entries from the same pass of the loop go into the same transaction.
     EventLoopActor.task { [self] in await write() }
   }
 
-  /// The same, at once also in a pause: for an entry that a caller waits for.
+  /// The same, but without waiting for the end of a pause: for an entry that a caller waits for.
   public func beginUrgently() {
     isPausing = false
     begin()
   }
 
-  /// A transaction is due after a while, unless another comes before.
+  /// A transaction is due after this time, unless another comes before.
   public func begin(afterMilliseconds milliseconds: UInt64) {
     guard !isWriting, !timer.isSet else { return }
     timer.set(afterMilliseconds: milliseconds) { [unowned self] in begin() }

@@ -5,33 +5,33 @@ internal import Glibc
 public import Logging
 public import Storage
 
-// What the workers that own a ledger have in common when its disk fails them.
+// How workers with a ledger handle faults of their disk.
 //
-// A fault that passes (a full disk, a file that another holds) is told once, however often it comes, and its end as
-// well; meanwhile what must be written waits, and is tried again by whoever writes. To a damaged file nothing more is
-// written: the process ends, and the next start, which is at once, saves what it can before it does anything else.
+// A fault that may pass (a full disk, a file locked by another process) is logged once, however often it occurs, and
+// its end is logged too; meanwhile entries wait, and the writer retries. Nothing more is written to a damaged file: the
+// process ends, and the next start, which follows immediately, first saves what it can.
 
-/// How the ledger of a worker is doing.
+/// The health of a worker's ledger.
 @EventLoopActor
 public final class LedgerHealth {
-  /// Why nothing can be written at present, if so.
+  /// Why nothing can be written at present; nil when it can.
   public private(set) var fault: StorageFault?
 
   private let name: String
   private let log: Logger
   private let markDamaged: () -> Void
 
-  /// The file was found damaged in use (EX_IOERR).
+  /// Exit code for a file that was found damaged in use (EX_IOERR).
   private static let damagedExitCode: Int32 = 74
-  /// When a caller may come again whose word found the disk full.
+  /// When a caller may retry after its entry found the disk full.
   private static let fullMilliseconds: UInt32 = 5_000
 
-  /// A ledger that is well.
+  /// The health of a ledger without a fault.
   ///
   /// - Parameters:
-  ///   - name: as it is called in the log, `the ledger of jobs`.
-  ///   - log: where faults are told.
-  ///   - markDamaged: has the next start save what it can.
+  ///   - name: its name in the log, `the ledger of jobs`.
+  ///   - log: the log for faults.
+  ///   - markDamaged: makes the next start save what it can.
   public init(_ name: String, _ log: Logger, markDamaged: @escaping () -> Void) {
     self.name = name
     self.log = log
@@ -52,7 +52,7 @@ public final class LedgerHealth {
     self.fault = fault
   }
 
-  /// Ends the process with code 74 when a fault, of writing or of reading, says that the file is damaged.
+  /// Ends the process with code 74 when a fault, of writing or of reading, shows that the file is damaged.
   public func leaveIfDamaged(_ fault: StorageFault) {
     guard fault.kind == .corrupt else { return }
     markDamaged()
@@ -60,8 +60,8 @@ public final class LedgerHealth {
     exit(Self.damagedExitCode)
   }
 
-  /// A fault in a caller's words: `disk-full`, else `failed`; nothing was done. Ends the process when the file is
-  /// damaged.
+  /// A fault as a refusal for a caller: `disk-full`, otherwise `failed`; nothing was done. Ends the process when the
+  /// file is damaged.
   public func refusal(_ fault: StorageFault) -> Refusal {
     leaveIfDamaged(fault)
     let isFull = fault.kind == .full

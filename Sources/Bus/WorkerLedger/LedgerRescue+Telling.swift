@@ -2,11 +2,11 @@ public import Logging
 public import Storage
 
 extension LedgerRescue {
-  /// Says in the log what became of a ledger.
+  /// Logs the rescue of a ledger.
   ///
   /// - Parameters:
-  ///   - name: as it is called in the log, `the ledger of jobs`.
-  ///   - effect: what follows from it, after "and"; nil: nothing but the loss.
+  ///   - name: its name in the log, `the ledger of jobs`.
+  ///   - effect: the consequence, after "and"; nil when there is only the loss.
   public func tell(_ name: String, _ log: Logger, effect: String? = nil) {
     let effect = effect.map { ", and \($0)" } ?? ""
     guard let quarantinePath else {

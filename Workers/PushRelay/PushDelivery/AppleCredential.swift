@@ -1,37 +1,39 @@
 public import Clocks
 
-// The provider token that all pushes to APNs carry: a JWT of ours. Apple wants a new one at least every 60 minutes and
-// at most every 20, counts over all connections of a key, and shuts a connection out that got too many. So:
+// The provider token that all pushes to APNs carry: a JWT that we sign. Apple wants a new token at least every 60
+// minutes and at most every 20, counts tokens over all connections of a key, and locks out a connection that received
+// too many. So:
 //
-// - one is used for 50 minutes;
-// - none is made within 20 minutes of the last, whatever happens, a restart included: what was made is written down
-//   before it is used, and the next process continues with it;
-// - when a hundred pushes come back with `ExpiredProviderToken`, the first marks the token, and the others were sent
-//   with the same one: its serial number says so;
-// - `TooManyProviderTokenUpdates` makes none: it forbids one for 20 minutes;
-// - where a token is refused and none may be made yet, the provider is at fault and somebody is told: wrong identifiers
-//   in the settings look like this, and so does a clock that is wrong. `InvalidProviderToken` may pass without another
-//   token, once a key is known everywhere at Apple: single probes go on with the same one, which Apple does not count.
+// - a token is used for 50 minutes;
+// - no token is made within 20 minutes of the last one, whatever happens, even after a restart: a token is written to
+//   the ledger before it is used, and the next process continues with it;
+// - when a hundred pushes return with `ExpiredProviderToken`, the first one marks the token as refused. The serial
+//   number shows that the others were sent with the same token;
+// - `TooManyProviderTokenUpdates` makes no new token: it forbids one for 20 minutes;
+// - when a token is refused and no new one may be made yet, the provider has a fault and a person is notified: wrong
+//   identifiers in the settings cause this, and so does a wrong clock. `InvalidProviderToken` may pass without a new
+//   token, once all of Apple's servers know a new key: single probes continue with the same token, which Apple does not
+//   count.
 //
-// Ages are counted on the monotonic clock from what the wall clock said at the start of the process. A clock that was
-// set back makes a token younger than it is, never the next one earlier.
+// Ages are counted on the monotonic clock, starting with the wall clock's time at the start of the process. A clock
+// that was set back makes a token look younger than it is, but never makes the next one earlier.
 
-/// The age of APNs' provider token, and when there is another.
+/// The age of APNs' provider token, and when it is replaced.
 public struct AppleCredential: Sendable {
-  /// What the ledger keeps from one process to the next. The token is a credential for an hour: it belongs encrypted.
+  /// What the ledger keeps from one process to the next. The token is valid for an hour, so it must be encrypted.
   public struct Kept: Codable, Hashable, Sendable {
-    /// The key it was signed with; another key has tokens of its own.
+    /// The id of the key that signed it; another key has tokens of its own.
     public var keyID: String
     /// The JWT.
     public var token: String
     /// Unix seconds when it was made: its `iat`.
     public var mintedAt: Int64
-    /// Counts the tokens made with this key.
+    /// The number of tokens made with this key.
     public var serial: UInt64
-    /// Unix seconds before which Apple takes no other; 0 for none.
+    /// Until when Apple accepts no other token, in Unix seconds; 0 for no limit.
     public var forbiddenUntil: Int64
 
-    /// A token as it is written down.
+    /// A token for the ledger.
     public init(keyID: String, token: String, mintedAt: Int64, serial: UInt64, forbiddenUntil: Int64 = 0) {
       self.keyID = keyID
       self.token = token
@@ -41,48 +43,49 @@ public struct AppleCredential: Sendable {
     }
   }
 
-  /// What a push needs.
+  /// What a push receives.
   public enum Need: Hashable, Sendable {
-    /// This token. The serial is to be told with a refusal.
+    /// This token. A refusal must be reported with this serial.
     case token(String, serial: UInt64)
-    /// A token has to be made now and written down; it is to be told how that ended, and until then nobody else is
-    /// asked.
+    /// A token must be made and written now; the outcome must be reported, and until then no other push receives this
+    /// answer.
     case mint
-    /// One is being made.
+    /// A token is being made.
     case minting
-    /// There is none that Apple takes, and none may be made before so many milliseconds.
+    /// There is no token that Apple accepts, and no new one may be made before so many milliseconds.
     case wait(milliseconds: UInt64)
   }
 
-  /// The age at which another is made.
+  /// The age at which a new token is made.
   public static let renewalMilliseconds: UInt64 = 50 * 60_000
-  /// The age beyond which Apple takes it no more.
+  /// The age from which Apple no longer accepts a token.
   public static let lifetimeMilliseconds: UInt64 = 60 * 60_000
-  /// The least time between two.
+  /// The shortest time between two tokens.
   public static let spacingMilliseconds: UInt64 = 20 * 60_000
 
   private let keyID: String
-  /// What is to be written down; nil before the first token.
+  /// The record for the ledger; nil before the first token.
   public private(set) var kept: Kept?
   private var isRefused = false
-  /// Whether it was called invalid: another is made as soon as one may be, and until then it is tried again.
+  /// Whether APNs called the token invalid: a new one is made as soon as allowed, and until then it is still used.
   private var isDoubted = false
-  /// Apple's last word against the token; nil while it is good, as far as is known.
+  /// Apple's last complaint about the token; nil while none is known.
   public private(set) var complaint: PushReason?
   private var isMinting = false
   private var anchor: Instant
   private var ageAtAnchor: UInt64 = 0
   private var forbiddenUntil: Instant?
-  /// A token that was made and is being written down, and when it was made.
+  /// A new token that is being written, and when it was made.
   private var draft: (kept: Kept, at: Instant)?
-  /// Whether another was forbidden since it was to be made: that is written when it is known what stands before it.
+  /// Whether APNs forbade a new token while one was being made. This is written once the outcome of that write is
+  /// known.
   private var isForbiddenMeanwhile = false
 
-  /// Goes on where the process before ended.
+  /// Continues where the process before ended.
   ///
   /// - Parameters:
-  ///   - keyID: the key that tokens are signed with.
-  ///   - kept: what was written down, if anything.
+  ///   - keyID: the id of the key that signs tokens.
+  ///   - kept: the record in the ledger, if any.
   ///   - moment: now.
   public init(keyID: String, kept: Kept?, at moment: PushMoment) {
     self.keyID = keyID
@@ -90,14 +93,14 @@ public struct AppleCredential: Sendable {
     guard let kept, kept.keyID == keyID else { return }
     self.kept = kept
     ageAtAnchor = Self.milliseconds(from: kept.mintedAt, to: moment.unixSeconds)
-    // Of a clock that was set, no more is believed than is possible.
+    // The wall clock may have been set: not more than the possible maximum is believed.
     let left = min(Self.milliseconds(from: moment.unixSeconds, to: kept.forbiddenUntil), Self.spacingMilliseconds)
     if left > 0 { forbiddenUntil = moment.instant.advanced(milliseconds: left) }
-    // One that is due is not shown to a new connection, which would see two within a second.
+    // A token that is due for renewal is not used: a new connection would receive two tokens within a second.
     if left == 0, ageAtAnchor >= Self.renewalMilliseconds { isRefused = true }
   }
 
-  /// From one wall-clock second to a later one; 0 when it is not later, and at most a day.
+  /// The time from one wall-clock second to a later one; 0 when it is not later, and at most a day.
   private static func milliseconds(from earlier: Int64, to later: Int64) -> UInt64 {
     let (seconds, overflowed) = later.subtractingReportingOverflow(earlier)
     if later <= earlier { return 0 }
@@ -109,7 +112,7 @@ public struct AppleCredential: Sendable {
     kept == nil ? nil : ageAtAnchor.addingReportingOverflow(instant.milliseconds(since: anchor)).partialValue
   }
 
-  /// A push wants to be sent.
+  /// A push needs a token.
   public mutating func wanted(at instant: Instant) -> Need {
     let age = age(at: instant)
     let usable = kept.flatMap { kept in
@@ -128,10 +131,10 @@ public struct AppleCredential: Sendable {
     return max(spacing, forbiddenUntil?.milliseconds(since: instant) ?? 0)
   }
 
-  /// A token was made, with `iat` of this moment. It is not used before it is written down: ``written()``, or
-  /// ``mintingFailed()``. Until then nothing else is to be written.
+  /// A token was made, with `iat` of this moment. It is not used before it is written: then call ``written()``, or
+  /// ``mintingFailed()``. Until then nothing else may be written.
   ///
-  /// - Returns: what is to be written down.
+  /// - Returns: the record to write.
   public mutating func minted(_ token: String, at moment: PushMoment) -> Kept {
     let next = Kept(
       keyID: keyID, token: token, mintedAt: moment.unixSeconds, serial: (kept?.serial ?? 0) &+ 1)
@@ -139,10 +142,10 @@ public struct AppleCredential: Sendable {
     return next
   }
 
-  /// The token that was made is written down, and used from now on; unless APNs has forbidden another since it was to
-  /// be made. Then the one before it continues.
+  /// The new token is written and is used from now on, unless APNs forbade a new token while it was being made. Then
+  /// the token before it continues.
   ///
-  /// - Returns: what is to be written down in its place; nil when there is nothing.
+  /// - Returns: the record to write instead; nil when there is nothing to write.
   public mutating func written() -> Kept? {
     guard let draft else { return nil }
     let forbidden = mintingFailed()
@@ -157,9 +160,9 @@ public struct AppleCredential: Sendable {
     return nil
   }
 
-  /// None could be made, or written down.
+  /// No token could be made or written.
   ///
-  /// - Returns: what is to be written down now; nil when there is nothing.
+  /// - Returns: the record to write now; nil when there is nothing to write.
   @discardableResult
   public mutating func mintingFailed() -> Kept? {
     defer { isForbiddenMeanwhile = false }
@@ -168,10 +171,10 @@ public struct AppleCredential: Sendable {
     return isForbiddenMeanwhile ? kept : nil
   }
 
-  /// APNs answered `ExpiredProviderToken` or `InvalidProviderToken` to a push that carried the token of this serial.
+  /// APNs answered `ExpiredProviderToken` or `InvalidProviderToken` to a push with the token of this serial.
   ///
-  /// - Returns: what that is for the push: one to be sent again with another token, or, where there is none yet, a
-  ///   fault that holds the provider.
+  /// - Returns: the verdict for the push: it is sent again with another token, or, while no new token may be made, it
+  ///   is a fault that holds the provider.
   @discardableResult
   public mutating func refused(
     serial: UInt64, _ reason: PushReason = "ExpiredProviderToken", at instant: Instant
@@ -182,17 +185,17 @@ public struct AppleCredential: Sendable {
     return wait(at: instant, age: age(at: instant)) > 0 ? .providerFault(reason) : .renewCredential(reason)
   }
 
-  /// APNs has looked at a push that carried the token of this serial: it takes the token.
+  /// APNs accepted the token of this serial in a push.
   public mutating func accepted(serial: UInt64) {
     guard serial == kept?.serial, !isRefused else { return }
     isDoubted = false
     complaint = nil
   }
 
-  /// APNs answered `TooManyProviderTokenUpdates`: no other token for a while.
+  /// APNs answered `TooManyProviderTokenUpdates`: no new token for a while.
   ///
-  /// - Returns: what is to be written down; nil when there is nothing, or when a token is being written down: behind
-  ///   that one it would stand over it.
+  /// - Returns: the record to write; nil when there is nothing to write, or while a new token is being written, because
+  ///   this record would overwrite it.
   public mutating func updatedTooOften(at moment: PushMoment) -> Kept? {
     forbiddenUntil = moment.instant.advanced(milliseconds: Self.spacingMilliseconds)
     complaint = "TooManyProviderTokenUpdates"

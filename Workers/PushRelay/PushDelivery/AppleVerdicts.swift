@@ -2,8 +2,8 @@ internal import Frames
 
 /// APNs' answers ("Handling notification responses from APNs"): a status, and `{"reason":"…","timestamp":…}`.
 public enum AppleVerdicts {
-  /// What a reason says by itself, whatever stands beside it. All 32 that Apple documents are here; 429 and 403 have
-  /// both been seen for `TooManyProviderTokenUpdates`, so the status is not asked.
+  /// The meaning of a reason, whatever the status is. All 32 reasons that Apple documents are here;
+  /// `TooManyProviderTokenUpdates` has been seen with both 429 and 403, so the status is ignored.
   enum Meaning: Hashable {
     case message
     case suspect
@@ -15,7 +15,7 @@ public enum AppleVerdicts {
     case again
   }
 
-  /// Each reason Apple documents.
+  /// The meanings of the reasons that Apple documents.
   static let meanings: [String: Meaning] = [
     // 400
     "BadCollapseId": .message, "BadDeviceToken": .suspect, "BadExpirationDate": .message, "BadMessageId": .message,
@@ -46,7 +46,7 @@ public enum AppleVerdicts {
       return unexplained(answer.status, json?["reason"]?.text.map(PushReason.init(foreign:)), wait)
     }
     let reason = PushReason(foreign: word)
-    // A server in trouble is believed that, and nothing else.
+    // When a server reports trouble of its own, only that counts.
     if answer.status >= 500, meaning != .again { return .retry(afterMilliseconds: wait, reason) }
     switch meaning {
     case .message: return .messageFault(reason)
@@ -60,7 +60,8 @@ public enum AppleVerdicts {
     }
   }
 
-  /// Without a reason that is known the status counts, and no token dies of it: 410 alone says not since when.
+  /// Without a known reason the status counts, and no token is removed for it: a status of 410 alone does not say since
+  /// when.
   private static func unexplained(_ status: Int, _ word: PushReason?, _ wait: UInt64?) -> PushVerdict {
     let reason = word ?? PushReason(status: status)
     switch status {

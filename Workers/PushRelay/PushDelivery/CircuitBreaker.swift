@@ -1,50 +1,50 @@
 public import Clocks
 
-// A provider that is in trouble is asked by one push at a time, whatever number waits for it.
+// While a provider is in trouble, only one push at a time tries it, however many wait.
 //
-//   closed ──▶ open        so many failures in a row, or one fault that no other push would escape
+//   closed ──▶ open        so many failures in a row, or one fault that affects every push
 //   open ──▶ half-open     its time is over
-//   half-open ──▶ closed   the one push that was let through, the probe, came through
-//   half-open ──▶ open     it did not: for twice as long
-//   half-open ──▶ half-open   nobody knows what became of it: another one
+//   half-open ──▶ closed   the one push that was let through, the probe, succeeded
+//   half-open ──▶ open     the probe failed: for twice as long
+//   half-open ──▶ half-open   the outcome of the probe is unknown: another probe
 
-/// How long a provider is left alone. Waits are chosen at random in the upper half of a window that doubles.
+/// How long a provider is left alone. Waits are chosen at random from the upper half of a window that doubles.
 public struct BreakerLimits: Hashable, Sendable {
   /// Failures in a row that open it.
   public var failureMaximum = 5
-  /// First window after failures, in milliseconds.
+  /// The first window after failures, in milliseconds.
   public var failureBaseMilliseconds: UInt64 = 1_000
-  /// Largest of those: half of what a wake usually lives.
+  /// The largest window after failures: half of the usual life of a wake.
   public var failureCeilingMilliseconds: UInt64 = 30_000
-  /// First window after a fault that somebody has to mend.
+  /// The first window after a fault that a person has to fix.
   public var faultBaseMilliseconds: UInt64 = 5_000
-  /// Largest of those.
+  /// The largest window after faults.
   public var faultCeilingMilliseconds: UInt64 = 600_000
 
-  /// The limits above.
+  /// The default limits.
   public init() {}
 }
 
-/// Whether a provider may be sent anything.
+/// Whether pushes may be sent to a provider.
 public struct CircuitBreaker: Hashable, Sendable {
   /// The states.
   public enum State: Hashable, Sendable {
-    /// All goes through; failures in a row so far.
+    /// All pushes go through; the number of failures in a row so far.
     case closed(failureCount: Int)
-    /// Nothing goes through before then.
+    /// No push goes through before then.
     case open(until: Instant)
     /// One push goes through, the probe; whether it is under way.
     case halfOpen(isProbing: Bool)
   }
 
-  /// How it stands.
+  /// The present state.
   public private(set) var state = State.closed(failureCount: 0)
-  /// The bounds.
+  /// The limits.
   public let limits: BreakerLimits
-  /// Openings since it was last closed by a success.
+  /// Openings since a success last closed it.
   private var openingCount = 0
 
-  /// Closed.
+  /// A closed breaker.
   public init(limits: BreakerLimits = BreakerLimits()) { self.limits = limits }
 
   /// Whether a push may begin.
@@ -56,22 +56,22 @@ public struct CircuitBreaker: Hashable, Sendable {
     }
   }
 
-  /// When it lets a probe through; nil when it need not be waited for.
+  /// When it lets a probe through; nil when it is not open.
   public var reopening: Instant? {
     guard case .open(let until) = state else { return nil }
     return until
   }
 
-  /// Whether all goes through.
+  /// Whether all pushes go through.
   public var isClosed: Bool {
     guard case .closed = state else { return false }
     return true
   }
 
-  /// Whether it is as new.
+  /// Whether it has no failures on record.
   public var isAtRest: Bool { state == .closed(failureCount: 0) && openingCount == 0 }
 
-  /// A push begins. Says whether it is the probe: then its end must be told, by one of the following.
+  /// A push begins. Returns whether it is the probe: then its end must be reported, by one of the following methods.
   public mutating func begun(at instant: Instant) -> Bool {
     precondition(mayBegin(at: instant), "an open breaker lets nothing through")
     if case .closed = state { return false }
@@ -79,7 +79,7 @@ public struct CircuitBreaker: Hashable, Sendable {
     return true
   }
 
-  /// A push came through, or was refused for reasons of its own: the provider works.
+  /// A push succeeded, or was refused for reasons of its own: the provider works.
   public mutating func succeeded() {
     state = .closed(failureCount: 0)
     openingCount = 0
@@ -88,10 +88,10 @@ public struct CircuitBreaker: Hashable, Sendable {
   /// The provider failed.
   ///
   /// - Parameters:
-  ///   - isProbe: whether it was the probe; while the breaker is not closed, nothing else counts.
+  ///   - isProbe: whether it was the probe; while the breaker is not closed, only the probe counts.
   ///   - instant: now.
-  ///   - milliseconds: how long the provider wants to be left alone; counts when the breaker opens.
-  ///   - generator: for the wait.
+  ///   - milliseconds: how long the provider asks to be left alone; used when the breaker opens.
+  ///   - generator: chooses the wait.
   /// - Returns: whether it opened.
   public mutating func failed(
     isProbe: Bool, at instant: Instant, atLeast milliseconds: UInt64 = 0,
@@ -111,13 +111,13 @@ public struct CircuitBreaker: Hashable, Sendable {
     }
   }
 
-  /// Something is wrong that no push escapes.
+  /// There is a fault that affects every push.
   ///
   /// - Parameters:
   ///   - isProbe: as above.
   ///   - instant: now.
-  ///   - generator: for the wait.
-  /// - Returns: whether it opened; it stays as it is when it is open already, or when a probe is to tell.
+  ///   - generator: chooses the wait.
+  /// - Returns: whether it opened; it does not change when it is already open, or when the result of a probe decides.
   public mutating func tripped(
     isProbe: Bool, at instant: Instant, using generator: inout some RandomNumberGenerator
   ) -> Bool {
@@ -126,8 +126,8 @@ public struct CircuitBreaker: Hashable, Sendable {
     return true
   }
 
-  /// The provider refuses what it may be right to refuse, and perhaps for our fault: one push is tried after the other,
-  /// with the first window after a failure between them, which becomes no longer.
+  /// The provider refuses pushes, perhaps rightly and perhaps because of a fault of ours. Pushes are then tried one at
+  /// a time, with the first window after a failure between them, which does not grow.
   ///
   /// - Returns: whether it opened, as ``tripped(isProbe:at:using:)``.
   public mutating func doubted(
@@ -141,7 +141,7 @@ public struct CircuitBreaker: Hashable, Sendable {
     return true
   }
 
-  /// Whether it is not open already, and nobody else is to tell.
+  /// Whether a result may open it: it is not open already, and while it is half-open only the probe counts.
   private func mayOpen(isProbe: Bool) -> Bool {
     switch state {
     case .closed: true
@@ -150,7 +150,7 @@ public struct CircuitBreaker: Hashable, Sendable {
     }
   }
 
-  /// The probe ended without saying anything of the provider.
+  /// The probe ended without a result about the provider.
   public mutating func probeLost() {
     if case .halfOpen = state { state = .halfOpen(isProbing: false) }
   }

@@ -1,13 +1,13 @@
 /// Why a request has no answer.
 public enum ConnectionFault: Hashable, Sendable, CaseIterable {
-  /// No address, or nobody there.
+  /// No address, or no server at it.
   case unreachable
-  /// The other side is not who it should be, or speaks no TLS.
+  /// The certificate does not belong to the server's name, or the server does not speak TLS.
   case insecure
-  /// Nothing came in time. Whether it was taken nobody knows.
+  /// No answer in time. It is unknown whether the request was accepted.
   case timedOut
-  /// The connection ended in the middle. Whether it was taken nobody knows.
+  /// The connection ended in the middle. It is unknown whether the request was accepted.
   case broken
-  /// The other side says that it has not looked at it: a stream above GOAWAY's last, or REFUSED_STREAM.
+  /// The server reports that it did not process the request: a stream above GOAWAY's last, or REFUSED_STREAM.
   case notProcessed
 }

@@ -1,41 +1,41 @@
-/// How a wake ended; each does once.
+/// How a wake ended; each wake ends once.
 public enum WakeOutcome: String, Hashable, Sendable, CaseIterable, Codable {
-  /// A platform has taken it, for one of the devices at least.
+  /// A platform has accepted it, for at least one of the devices.
   case delivered
-  /// Its time was over before that.
+  /// It expired before that.
   case expired
-  /// Another one of its kind went to the same recipient within two seconds, and stands for both.
+  /// Another wake of its type went to the same recipient within two seconds, and replaces both.
   case coalesced
-  /// There is no device for it, or each of them refuses it for good.
+  /// There is no device for it, or each device refuses it permanently.
   case undeliverable
 }
 
 /// One push to one device, to be sent now.
 public struct PushDelivery: Hashable, Sendable {
-  /// What happened.
+  /// The wake to push.
   public let wake: Wake
-  /// Who is told, as known to the board at this moment; results are given back with its number.
+  /// The device, as the queue knows it at this moment; results are reported with its number.
   public let device: PushDevice
   /// 1 for the first attempt.
   public let attempt: Int
-  /// Whether the provider was in trouble, and this is the one push that tries it.
+  /// Whether the provider was in trouble, and this is the one push that probes it.
   public let isProbe: Bool
 }
 
-/// What the shell does for the board, in this order.
+/// What the shell does for the delivery queue, in this order.
 public enum DeliveryAction: Hashable, Sendable {
-  /// Send it, and tell the result with ``DeliveryQueue/settled(wake:device:_:at:)``, within a time of the shell's own.
+  /// Send it, and report the result with ``DeliveryQueue/settled(wake:device:_:at:)``, within a timeout of the shell.
   case send(PushDelivery)
   /// The wake has ended: its row in the ledger is settled.
   case done(wake: Int64, WakeOutcome)
-  /// The wake has ended for this device, and goes on for others: after a crash it is not brought to this one again.
+  /// The wake has ended for this device, and continues for others: after a crash it is not pushed to this device again.
   case ended(wake: Int64, device: Int64)
-  /// There is room again for so many wakes for devices of this platform, of those in the ledger the oldest that the
-  /// board had no room for: ``DeliveryQueue/restored(_:on:isAll:at:)``. One that expires in the ledger, because its
-  /// recipient has no device of that platform any more, is the ledger's to settle.
+  /// There is room for so many more wakes for devices of this platform. The shell hands in the oldest wakes of the
+  /// ledger that the queue had no room for: ``DeliveryQueue/restored(_:on:isAll:at:)``. A wake that expires in the
+  /// ledger, because its recipient no longer has a device of that platform, is settled by the ledger.
   case needs(more: Int, on: PushPlatform)
-  /// The token is none any more. The device goes, unless it has another token by now, or registered again.
+  /// The token is dead. The shell removes the device, unless it has another token by now, or registered again.
   case prune(PushDevice)
-  /// Something that a person has to know.
+  /// Something that a person must know.
   case alarm(PushAlarm)
 }

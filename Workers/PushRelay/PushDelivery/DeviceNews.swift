@@ -1,5 +1,5 @@
-/// What became of devices while the ledger was read. What was read may be older than what was told since, and a push to
-/// a token that its owner has taken away is one too many.
+/// Changes of devices while the ledger is being read. What was read may be older than a reported change, and no push
+/// may go to a token that its owner has removed.
 public struct DeviceNews: Sendable {
   private enum News: Sendable {
     case changed(PushDevice)
@@ -9,13 +9,13 @@ public struct DeviceNews: Sendable {
   private var news: [Int64: News] = [:]
   private var readingCount = 0
 
-  /// None.
+  /// No changes.
   public init() {}
 
-  /// Somebody begins to read devices; tells when he has handed in what he found.
+  /// A read of devices begins; it ends when its results were handed in.
   public mutating func readingBegan() { readingCount += 1 }
 
-  /// Somebody has read.
+  /// A read of devices has ended.
   public mutating func readingEnded() {
     readingCount -= 1
     if readingCount == 0 { news = [:] }
@@ -26,12 +26,12 @@ public struct DeviceNews: Sendable {
     if readingCount > 0 { news[device.number] = .changed(device) }
   }
 
-  /// A device is none any more.
+  /// A device was removed.
   public mutating func removed(_ device: Int64) {
     if readingCount > 0 { news[device] = .removed }
   }
 
-  /// Devices that were read, as they are now.
+  /// Devices that were read, in their present state.
   public func current(_ devices: [PushDevice]) -> [PushDevice] {
     if news.isEmpty { return devices }
     return devices.compactMap { device in

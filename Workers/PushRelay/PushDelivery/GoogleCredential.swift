@@ -1,35 +1,36 @@
 public import Clocks
 internal import Frames
 
-/// The access token that all pushes to FCM carry: Google gives it for an hour for a JWT of ours. One request
-/// for one is under way at a time; it is asked for 60 seconds before the old one ends, which is used meanwhile.
+/// The access token that all pushes to FCM carry: Google grants it for an hour for a JWT that we sign. Only one request
+/// for a token is under way at a time; it is sent 60 seconds before the old token ends, which is used meanwhile.
 public struct GoogleCredential: Hashable, Sendable {
-  /// What a push needs.
+  /// What a push receives.
   public enum Need: Hashable, Sendable {
-    /// This token. The serial is to be told with a refusal.
+    /// This token. A refusal must be reported with this serial.
     case token(String, serial: UInt64)
-    /// This token, and another has to be asked for now; it is to be told how that ended.
+    /// This token, and a new one must be requested now; the outcome must be reported.
     case tokenAndAsk(String, serial: UInt64)
-    /// A token has to be asked for now; it is to be told how that ended.
+    /// A token must be requested now; the outcome must be reported.
     case ask
-    /// One is being asked for.
+    /// A token is being requested.
     case asking
-    /// The last request failed: not again before then.
+    /// The last request failed: no new one before then.
     case wait(until: Instant)
   }
 
   /// How long before its end a token is replaced.
   public static let renewalSeconds: Int64 = 60
-  /// The least time from one token to the next: one whose end is not ``renewalSeconds`` away is used this long all the
-  /// same, and so is not asked for with every push.
+  /// The shortest time between two tokens. A token whose end is less than ``renewalSeconds`` away is used this long all
+  /// the same, so that not every push requests a new one.
   public static let spacingSeconds: Int64 = 5
-  /// What is believed of `expires_in`: a token that ended sooner would be none, and Google gives none for longer.
+  /// The accepted range of `expires_in`: a token with a shorter life would be useless, and Google grants none for
+  /// longer.
   public static let lifetimeSeconds: ClosedRange<Int64> = 10...3_600
-  /// What is believed when nothing is said.
+  /// The assumed life when the answer does not name one.
   public static let lifetimeSecondsStandard: Int64 = 600
-  /// First window between requests that fail, and the largest, in milliseconds.
+  /// The first window between failed requests, and the largest, in milliseconds.
   public static let failureWindowMilliseconds: ClosedRange<UInt64> = 1_000...60_000
-  /// Least time between two tokens, the first of which was refused, in milliseconds.
+  /// The shortest time between two tokens of which the first was refused, in milliseconds.
   public static let refusalSpacingMilliseconds: UInt64 = 30_000
 
   private var token: String?
@@ -38,18 +39,18 @@ public struct GoogleCredential: Hashable, Sendable {
   private var renewal = Instant(nanoseconds: 0)
   private var end = Instant(nanoseconds: 0)
   private var isRefused = false
-  /// Whether a push came through with the token at hand.
+  /// Whether a push succeeded with the present token.
   private var isAccepted = false
-  /// Whether the token at hand stands for one that was refused.
+  /// Whether the present token replaces one that was refused.
   private var isReplacement = false
   private var isAsking = false
   private var failureCount = 0
   private var notBefore: Instant?
 
-  /// Without a token.
+  /// No token yet.
   public init() {}
 
-  /// A push wants to be sent.
+  /// A push needs a token.
   public mutating func wanted(at instant: Instant) -> Need {
     let usable = isRefused || instant >= end ? nil : token
     if let usable, instant < renewal { return .token(usable, serial: serial) }
@@ -61,7 +62,7 @@ public struct GoogleCredential: Hashable, Sendable {
     return usable.map { .tokenAndAsk($0, serial: serial) } ?? .ask
   }
 
-  /// A token came.
+  /// A token was granted.
   public mutating func granted(_ token: String, expiresInSeconds: Int64?, at instant: Instant) {
     let range = Self.lifetimeSeconds
     let seconds = min(max(expiresInSeconds ?? Self.lifetimeSecondsStandard, range.lowerBound), range.upperBound)
@@ -90,14 +91,15 @@ public struct GoogleCredential: Hashable, Sendable {
     notBefore = instant.advanced(milliseconds: max(wait, afterMilliseconds ?? 0))
   }
 
-  /// FCM took a push that carried the token of this serial.
+  /// FCM accepted a push with the token of this serial.
   public mutating func accepted(serial: UInt64) {
     if serial == self.serial { isAccepted = true }
   }
 
-  /// FCM answered 401 to a push that carried the token of this serial. Another is asked for: at once for one that was
-  /// good before and was revoked; else not more often than once in ``refusalSpacingMilliseconds``, since what Google
-  /// has just given and does not take will not be better next time.
+  /// FCM answered 401 to a push with the token of this serial. A new token is requested immediately if FCM had accepted
+  /// this one, because it was revoked, and if it did not itself replace a refused token. Otherwise a new token is
+  /// requested at most once in ``refusalSpacingMilliseconds``, because Google's next token would probably be refused
+  /// too.
   public mutating func refused(serial: UInt64) {
     guard serial == self.serial, !isRefused else { return }
     isRefused = true
@@ -107,16 +109,16 @@ public struct GoogleCredential: Hashable, Sendable {
   }
 }
 
-/// What Google's token endpoint answered (RFC 6749, 5.1 and 5.2).
+/// The answer of Google's token endpoint (RFC 6749, 5.1 and 5.2).
 public enum GoogleTokenAnswer: Hashable, Sendable {
-  /// A token; for how long, if that is said.
+  /// A token, and how long it lives if the answer says so.
   case granted(String, expiresInSeconds: Int64?)
-  /// Our key or our claims are wrong: somebody has to mend it.
+  /// Our key or our claims are wrong: a person has to fix it.
   case refused(PushReason)
-  /// Trouble over there, or what came was no answer; when to ask again, if that is said.
+  /// A fault at Google, or an answer that cannot be read; with the time until a retry if the answer names one.
   case failed(afterMilliseconds: UInt64?, PushReason)
 
-  /// Longest token that is believed, in bytes.
+  /// The longest token that is accepted, in bytes.
   public static let tokenByteCountMaximum = 4_096
 
   /// Reads an answer.
@@ -138,7 +140,7 @@ public enum GoogleTokenAnswer: Hashable, Sendable {
     }
   }
 
-  /// It becomes a header: visible ASCII, nothing else.
+  /// A token becomes a header: visible ASCII only.
   private static func isToken(_ text: String) -> Bool {
     (1...tokenByteCountMaximum).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
   }

@@ -6,10 +6,10 @@ internal import Frames
 ///       {"@type":"type.googleapis.com/google.firebase.fcm.v1.FcmError","errorCode":"UNREGISTERED"},
 ///       {"@type":"type.googleapis.com/google.rpc.BadRequest","fieldViolations":[{"field":"message.token",…}]}]}}
 ///
-/// The status alone misleads: 404 is a token that is gone, and also a project that was misspelt; 400 is a token that is
-/// none, and also a message that is none. Only `details` tell them apart.
+/// The status alone is misleading: 404 can mean a token that is gone, and also a misspelt project; 400 can mean an
+/// invalid token, and also an invalid message. Only `details` distinguish them.
 public enum GoogleVerdicts {
-  /// How long FCM wants to be left alone after a 429 without a `Retry-After`.
+  /// How long pushes to FCM pause after a 429 without a `Retry-After`.
   public static let throttleMilliseconds: UInt64 = 60_000
 
   /// What an answer means.
@@ -24,7 +24,7 @@ public enum GoogleVerdicts {
     switch answer.status {
     case 400: return invalidArgument(Array(details), code, reason)
     case 401: return code == "THIRD_PARTY_AUTH_ERROR" ? .providerFault(reason) : .renewCredential(reason)
-    // Of one token: it belongs to another project. Of all: ours is the wrong one.
+    // For one token: it belongs to another project. For all tokens: our project is wrong.
     case 403: return code == "SENDER_ID_MISMATCH" ? .tokenSuspect(reason) : .providerFault(reason)
     case 404: return code == "UNREGISTERED" ? .tokenDead(sinceMilliseconds: nil) : .providerFault(reason)
     case 429: return .throttled(afterMilliseconds: wait ?? throttleMilliseconds)
@@ -34,14 +34,15 @@ public enum GoogleVerdicts {
     }
   }
 
-  /// Details that are looked at.
+  /// The maximum number of details that are read.
   private static let detailCountMaximum = 16
 
   private static func isOf(_ type: String, _ detail: JSONValue) -> Bool {
     detail["@type"]?.text.map { $0.hasSuffix("." + type) } ?? false
   }
 
-  /// A field that is named is to blame: ours, unless it is the token. `FcmError` alone is the token.
+  /// If a field is named, it is wrong: it is our mistake, unless the field is the token. `FcmError` alone means the
+  /// token.
   private static func invalidArgument(
     _ details: [JSONValue], _ code: String?, _ reason: PushReason
   ) -> PushVerdict {

@@ -1,5 +1,5 @@
-/// JSON written from left to right, so that the bytes of a push, which are counted and compared, are the same each time
-/// and in the order of the code.
+/// Writes JSON in the order of the calls, so that the bytes of a push, which are counted and compared, are always the
+/// same.
 struct JSONWriter {
   private(set) var bytes: [UInt8] = []
   private var needsComma = false
@@ -29,13 +29,13 @@ struct JSONWriter {
     object(body)
   }
 
-  /// JSON as it is, as a member.
+  /// Finished JSON as a member.
   mutating func member(_ name: StaticString, json: [UInt8]) {
     self.name(name)
     bytes.append(contentsOf: json)
   }
 
-  /// Members that stand in braces already: those of `json`, an object, are added to this one.
+  /// The members of `json`, a complete object, added to this one.
   mutating func members(of json: [UInt8]) {
     guard json.count > 2 else { return }
     if needsComma { bytes.append(UInt8(ascii: ",")) }

@@ -1,38 +1,38 @@
 internal import Clocks
 internal import DequeModule
 
-/// What waits for one provider, and how the provider is doing. Recipients take turns, and each recipient's devices do:
-/// somebody who is woken a thousand times waits for himself.
+/// The pushes that wait for one provider, and the provider's state. A fair queue: recipients take turns, and so do the
+/// devices of each recipient, so that a recipient with a thousand wakes delays only itself.
 struct ProviderQueue: Sendable {
   var breaker: CircuitBreaker
   var inFlightCount = 0
-  /// Whether the last push took long; one that goes through in time makes up for it.
+  /// Whether the last push took long; a push that succeeds in time clears it.
   var isSlow = false
-  /// Whether it stands in a ring of its platform.
+  /// Whether it is in a ring of its platform.
   var isInRing = false
   /// Recipients with devices that are ready, each once.
   private var owners = Deque<PushOwner>()
-  /// Devices that are ready, each once; void ones are among them, and whoever takes one looks.
+  /// Devices that are ready, each once. Some may no longer be valid; the caller checks the device it takes.
   private var ready: [PushOwner: Deque<Int64>] = [:]
 
   init(breaker: BreakerLimits) { self.breaker = CircuitBreaker(limits: breaker) }
 
   var hasReady: Bool { !owners.isEmpty }
-  /// Whether nothing is lost when it is forgotten.
+  /// Whether the queue can be forgotten without losing anything.
   var isIdle: Bool { inFlightCount == 0 && !hasReady && !isInRing }
 
   func maySend(inFlightMaximum: Int, at instant: Instant) -> Bool {
     hasReady && inFlightCount < inFlightMaximum && breaker.mayBegin(at: instant)
   }
 
-  /// A device comes to the back.
+  /// A device joins at the end.
   mutating func append(_ device: Int64, of owner: PushOwner) {
     if ready[owner] == nil { owners.append(owner) }
     ready[owner, default: []].append(device)
   }
 
-  /// The device whose turn it is, or, if it is to be another, the first of those that are waited for by the first
-  /// ``lookMaximum`` recipients; the others come to the back.
+  /// The next device; but if a preferred device is among the next devices of the first ``lookMaximum`` recipients, the
+  /// first such device. The recipients before it go to the end.
   mutating func next(preferring isPreferred: (Int64) -> Bool) -> Int64? {
     for _ in 0..<min(owners.count, Self.lookMaximum) {
       guard let owner = owners.first, let device = ready[owner]?.first, !isPreferred(device) else { break }
@@ -41,10 +41,10 @@ struct ProviderQueue: Sendable {
     return next()
   }
 
-  /// Recipients that are passed over for another one.
+  /// The maximum number of recipients that are skipped for another one.
   private static let lookMaximum = 1_024
 
-  /// The device whose turn it is.
+  /// The next device.
   mutating func next() -> Int64? {
     guard let owner = owners.popFirst(), var devices = ready.removeValue(forKey: owner) else { return nil }
     let device = devices.popFirst()
@@ -56,16 +56,16 @@ struct ProviderQueue: Sendable {
   }
 }
 
-/// What waits for one device: its wakes in their order, one of them under way at a time. One that has to be tried again
-/// keeps its place before the others of its device, while the device goes to the back of the provider's line.
+/// The pushes that wait for one device: its wakes in their order, with at most one push in flight. A wake that must be
+/// retried stays before the other wakes of its device, while the device goes to the end of the provider's queue.
 struct DeviceQueue: Sendable {
   /// A push that was sent and has no result yet.
   struct Attempt: Sendable {
     let wake: Int64
-    /// As it was when the push was made.
+    /// The device at the time of the push.
     let device: PushDevice
     let isProbe: Bool
-    /// Whether its provider was one of the slow ones.
+    /// Whether its provider was slow.
     let isSlow: Bool
     let began: Instant
   }
@@ -74,20 +74,20 @@ struct DeviceQueue: Sendable {
   /// Wakes by number.
   var wakes = Deque<Int64>()
   var inFlight: Attempt?
-  /// Until when it waits.
+  /// The end of its wait.
   var due: Instant?
   /// Attempts for the first of `wakes`.
   var attemptCount = 0
-  /// Those in a row that the other side did not look at.
+  /// Attempts in a row that the server did not process.
   var resendCount = 0
-  /// The lane it stands in, ready.
+  /// The provider queue in which it is ready.
   var readyIn: PushProvider?
-  /// Whether the device is none any more; only what is under way is waited for.
+  /// Whether the device was removed; then only the push in flight is awaited.
   var isRemoved = false
 
   init(device: PushDevice) { self.device = device }
 
-  /// Takes a wake out; another one becomes the first with no attempts behind it.
+  /// Removes a wake; the next one becomes the first, without earlier attempts.
   mutating func remove(_ wake: Int64) {
     if wakes.first == wake {
       wakes.removeFirst()

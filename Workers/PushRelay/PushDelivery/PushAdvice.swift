@@ -1,12 +1,13 @@
-// What an operator can look at when a platform refuses: its own words name the mistake, and seldom the setting.
+// What an operator can check when a platform refuses: the platform's own words name the mistake, but seldom the
+// setting.
 
-/// What to do about a reason that a platform gives.
+/// What to do about a reason that a platform gave.
 public enum PushAdvice {
-  /// A question or an order, to be shown behind the reason; nil where there is nothing to look at but time.
+  /// A question or an instruction, to show after the reason; nil when there is nothing to check.
   ///
   /// - Parameters:
   ///   - reason: the platform's word, or one of ours.
-  ///   - platform: who said it.
+  ///   - platform: the platform that gave it.
   public static func text(_ reason: PushReason, of platform: PushPlatform) -> String? {
     switch platform {
     case .ios: apple[reason.description]

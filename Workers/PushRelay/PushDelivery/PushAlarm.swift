@@ -1,15 +1,15 @@
-/// What a person who runs the relay has to know. It names no device and nobody who is woken.
+/// What the operator of the relay must know. It names no device and no owner.
 public enum PushAlarm: Hashable, Sendable {
-  /// Nothing goes through until somebody mends our side.
+  /// No push succeeds until a person fixes our side.
   case fault(PushProvider, PushReason)
-  /// One token after the other is refused: the wrong environment or the wrong project, most likely. None was removed.
+  /// One token after the other is refused: probably the wrong environment or project. No token was removed.
   case everyTokenRefused(PushProvider, PushReason)
   /// The provider is in trouble and is left alone for a while.
   case trouble(PushProvider, PushReason)
-  /// The platform does not understand what it was sent: a bug of the relay.
+  /// The platform cannot read what we sent: a bug of the relay.
   case message(PushProvider, PushReason)
 
-  /// Whom it is about.
+  /// The provider that it is about.
   public var provider: PushProvider {
     switch self {
     case .fault(let provider, _), .everyTokenRefused(let provider, _), .trouble(let provider, _),
@@ -18,8 +18,8 @@ public enum PushAlarm: Hashable, Sendable {
     }
   }
 
-  /// Whether a whole platform is in trouble: not when one push is not understood, and never for what one of many
-  /// services of Web Push says, which may be anybody's own.
+  /// Whether a whole platform is in trouble: not when a single push cannot be read, and never because of one of the
+  /// many services of Web Push, which may be private servers.
   public var concernsPlatform: Bool {
     switch self {
     case .fault, .everyTokenRefused, .trouble: provider.platform != .webPush
@@ -27,7 +27,8 @@ public enum PushAlarm: Hashable, Sendable {
     }
   }
 
-  /// Whether it may be the relay that is to blame: a service of Web Push understands what its owner wants it to.
+  /// Whether the relay may be the cause. A Web Push service may refuse messages as its owner likes, so its complaint
+  /// does not count.
   public var isForOperator: Bool {
     switch self {
     case .message: provider.platform != .webPush

@@ -1,15 +1,15 @@
 internal import Frames
 
-/// What a platform answered to one request.
+/// A platform's answer to one request.
 public struct PushAnswer: Hashable, Sendable {
   /// The status.
   public var status: Int
-  /// The header `Retry-After`, as it stands.
+  /// The header `Retry-After`, unchanged.
   public var retryAfter: String?
-  /// The body; of more than ``bodyByteCountMaximum`` only the beginning, which then mostly is no JSON.
+  /// The body, cut to ``bodyByteCountMaximum``; a cut body is then usually not valid JSON.
   public var body: [UInt8]
 
-  /// Bytes of a body that are looked at. The longest that a platform means to send is a tenth of it.
+  /// The maximum number of bytes of a body. Real answers of platforms are at most a tenth of it.
   public static let bodyByteCountMaximum = 8_192
 
   /// An answer.
@@ -19,33 +19,33 @@ public struct PushAnswer: Hashable, Sendable {
     self.body = Array(body.prefix(Self.bodyByteCountMaximum))
   }
 
-  /// The body as JSON; nil when it is something else: empty, cut off, or a proxy's page.
+  /// The body as JSON; nil when it is not an object: empty, cut off, or a proxy's page.
   var json: JSONValue? {
     guard body.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") else { return nil }
-    // What is no JSON says nothing: the status counts.
+    // A body that is not JSON is ignored: then only the status counts.
     return try? JSONPayload.decode(JSONValue.self, from: body)
   }
 
-  /// How long not to ask again, in milliseconds; nil when nothing usable is said.
+  /// How long to wait before another request, in milliseconds; nil when the answer does not say.
   func wait(unixMilliseconds: Int64) -> UInt64? {
     retryAfter.flatMap { RetryAfter.milliseconds($0, unixMilliseconds: unixMilliseconds) }
   }
 }
 
 extension JSONValue {
-  /// The text itself; nil for anything else.
+  /// The text; nil for another type.
   var text: String? {
     guard case .string(let text) = self else { return nil }
     return text
   }
 
-  /// The values of a list; none for anything else.
+  /// The elements of a list; empty for another type.
   var items: [JSONValue] {
     guard case .array(let items) = self else { return [] }
     return items
   }
 
-  /// A number, also one that somebody wrote as a text or with a fraction; nil for anything else.
+  /// A number, also one that was written as a text or with a fraction; nil for another type.
   var wholeNumber: Int64? {
     switch self {
     case .integer(let value): value

@@ -1,6 +1,6 @@
 public import Cryptography
 
-/// Whose servers bring a push to a device.
+/// The platform whose servers deliver a push to a device.
 public enum PushPlatform: String, Hashable, Sendable, CaseIterable, Codable {
   /// APNs.
   case ios
@@ -9,7 +9,7 @@ public enum PushPlatform: String, Hashable, Sendable, CaseIterable, Codable {
   /// Web Push and UnifiedPush (RFC 8030).
   case webPush = "webpush"
 
-  /// The number in the ledger and in what tokens are bound to; never reused.
+  /// The number in the ledger and in the data that tokens are bound to; never reused.
   public var number: UInt8 {
     switch self {
     case .ios: 1
@@ -19,7 +19,7 @@ public enum PushPlatform: String, Hashable, Sendable, CaseIterable, Codable {
   }
 }
 
-/// Where a platform finds a device. It is a secret: whoever has it can push to the device.
+/// The address of a device at its platform. It is a secret: with it, anyone can push to the device.
 public enum PushToken: Hashable, Sendable {
   /// 32 to 100 bytes, as APNs gives them to an app.
   case apple([UInt8])
@@ -29,7 +29,7 @@ public enum PushToken: Hashable, Sendable {
   /// `auth` (16 bytes): RFC 8291.
   case web(endpoint: String, publicKey: [UInt8], authentication: [UInt8])
 
-  /// Whose it is.
+  /// Its platform.
   public var platform: PushPlatform {
     switch self {
     case .apple: .ios
@@ -39,27 +39,27 @@ public enum PushToken: Hashable, Sendable {
   }
 }
 
-/// A device that is registered.
+/// A registered device.
 public struct PushDevice: Hashable, Sendable {
   /// Its row in the ledger; 0 before it has one.
   public var number: Int64 = 0
-  /// Who registered it.
+  /// The key that registered it.
   public var owner: PushOwner
-  /// What its owner calls it: 1 to 128 bytes without control characters.
+  /// The device's name at its owner: 1 to 128 bytes without control characters.
   public var id: String
-  /// What this relay calls it: 32 hexadecimal digits, random.
+  /// The device's id at this push relay: 32 hexadecimal digits, random.
   public var relayID: String
-  /// Where it is.
+  /// Its address.
   public var token: PushToken
-  /// What it wants to be woken for; see ``Wake/isWanted(by:)``.
+  /// The types of wakes that it wants; see ``Wake/isWanted(by:)``.
   public var capabilities: [String]
   /// Unix seconds of the last registration.
   public var registeredAt: Int64
-  /// Unix seconds from which it is none any more.
+  /// When its registration expires, in Unix seconds.
   public var expiresAt: Int64
-  /// Whether its owner has shown that the token is his; one that was another's must.
+  /// Whether the owner has proven to hold the token; required for a token that another owner had before.
   public var isVerified: Bool = true
-  /// An X25519 key to seal what it is told for; nil: the fields stand in clear.
+  /// An X25519 key to seal messages to it; nil: the fields are sent in clear.
   public var sealingKey: Octets32?
 
   /// A device.

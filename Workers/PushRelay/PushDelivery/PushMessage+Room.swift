@@ -1,10 +1,10 @@
 extension PushMessage {
-  /// Most bytes of a payload with which a wake fits, whatever the platform.
+  /// The largest payload with which a wake fits, on every platform, in bytes.
   ///
   /// - Parameters:
-  ///   - wake: with a payload or without; of all else what it has counts.
-  ///   - wakeClass: how it is brought.
-  ///   - settings: the relay's.
+  ///   - wake: its payload is ignored, all other fields count.
+  ///   - wakeClass: its class.
+  ///   - settings: the relay's settings.
   public static func payloadByteCountMaximum(
     of wake: Wake, as wakeClass: WakeClass, _ settings: PushMessageSettings
   ) -> Int {

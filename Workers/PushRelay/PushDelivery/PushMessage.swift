@@ -1,30 +1,29 @@
 public import Cryptography
 
-// The bytes a platform is sent for one wake and one device.
+// The bytes that a platform receives for one wake and one device.
 //
-// The fields of a wake, as clients read them, in this order; all values are strings:
+// The fields of a wake, in the order in which clients read them; all values are strings:
 //
 //     {"wake_type":"noise_connect","wake_id":"<32 hex>","sender_pubkey":"<z-base-32, or hex for Nostr>",
 //      "nonce":"<hex>","payload":"<base64>"}
 //
-// `sender_pubkey` and `nonce` are left out where there is no sender, `payload` where there is none. A wake for an event
-// of Nostr has `"class":"mention"` behind its type (`WakeTopic`), and nothing else of the event. Three forms:
+// `sender_pubkey` and `nonce` are left out without a sender, `payload` without a payload. A wake for an event of Nostr
+// has `"class":"mention"` after its type (`WakeTopic`), and nothing else about the event. There are three forms:
 //
-//     clear         the fields, as older clients want them: Apple and Google learn who wakes whom
-//     content-free  {"wake_id":"…"} and nothing else: the app asks elsewhere; but for the proof of a token
+//     clear         the fields, as older clients need them: Apple and Google learn who wakes whom
+//     content-free  {"wake_id":"…"} and nothing else: the app fetches the rest elsewhere. Not for the proof of a token
 //     sealed        {"sealed":"<base64>"}, for each device that registered a key, whatever the setting: `SealedMessage`
 //
 // APNs:      POST /3/device/<hex>                       {"aps":{…}, the fields}                  at most 4,096 bytes
 // FCM:       POST /v1/projects/<project>/messages:send  {"message":{"token","data","android"}}   `data` at most 4,096
 // Web Push:  POST the endpoint                          the fields, encrypted to the browser     at most 3,993 before
 //
-// Web Push encrypts by itself (RFC 8291), so its fields are always all there, and are filled with blanks to fixed
-// lengths. `authorization` is the sender's to add: these bytes are the same for every attempt, but for the seconds that
-// are left.
+// Web Push itself encrypts (RFC 8291), so its fields are always complete, and are padded with blanks to fixed lengths.
+// The sender adds `authorization`. The bytes are the same for every attempt, except for the seconds that are left.
 
-/// One header of a request; the name in lower case, as HTTP/2 wants it.
+/// One header of a request; the name in lower case, as HTTP/2 requires.
 public struct PushHeader: Hashable, Sendable {
-  /// As `apns-topic`.
+  /// Such as `apns-topic`.
   public var name: String
   /// Its value.
   public var value: String
@@ -36,13 +35,13 @@ public struct PushHeader: Hashable, Sendable {
   }
 }
 
-/// What all pushes of this relay have in common.
+/// The settings that apply to all pushes of this relay.
 public struct PushMessageSettings: Hashable, Sendable {
-  /// What platforms are shown of a wake.
+  /// What platforms can see of a wake.
   public enum Disclosure: String, Hashable, Sendable, CaseIterable, Codable {
     /// The fields, in clear.
     case clear
-    /// The wake's id, and nothing else.
+    /// Only the wake's id.
     case contentFree = "content-free"
   }
 
@@ -50,7 +49,7 @@ public struct PushMessageSettings: Hashable, Sendable {
   public var topic: String
   /// The Firebase project.
   public var project: String
-  /// For devices without a key to seal to.
+  /// For devices that registered no key to seal to.
   public var disclosure: Disclosure
 
   /// Settings.
@@ -60,21 +59,21 @@ public struct PushMessageSettings: Hashable, Sendable {
     self.disclosure = disclosure
   }
 
-  /// The same for what shows that a token is its owner's: the code is shown whatever the setting, since without it
-  /// there is no proof. It says nothing of anybody, and is of use only to who has the token.
+  /// The same for the proof that a token belongs to its owner: the code is sent in clear whatever the setting, because
+  /// the proof needs it. It contains nothing about any person, and is useful only with the token.
   public var forChallenges: PushMessageSettings {
     PushMessageSettings(topic: topic, project: project, disclosure: .clear)
   }
 }
 
-/// Why there is no message for a device.
+/// Why no message can be made for a device.
 public enum PushMessageFault: Error, Hashable, Sendable, CustomStringConvertible {
-  /// More bytes than the platform takes.
+  /// More bytes than the platform accepts.
   case tooLarge(platform: PushPlatform)
-  /// The device's own key is none: nothing can be sealed or encrypted to it.
+  /// The device's own key is invalid: nothing can be sealed or encrypted to it.
   case badKey
 
-  /// A sentence without anything of the wake or the device.
+  /// A sentence without any data of the wake or the device.
   public var description: String {
     switch self {
     case .tooLarge(let platform): "the message is larger than \(platform.rawValue) takes"
@@ -83,9 +82,9 @@ public enum PushMessageFault: Error, Hashable, Sendable, CustomStringConvertible
   }
 }
 
-/// A request to a platform, all but its authorisation.
+/// A request to a platform, without its authorisation.
 public struct PushMessage: Hashable, Sendable {
-  /// What a Web Push body is encrypted to.
+  /// The keys that a Web Push body is encrypted to.
   public struct Encryption: Hashable, Sendable {
     /// `p256dh`, 65 bytes.
     public let publicKey: [UInt8]
@@ -93,36 +92,37 @@ public struct PushMessage: Hashable, Sendable {
     public let authentication: [UInt8]
   }
 
-  /// Who takes it.
+  /// The provider that receives it.
   public let provider: PushProvider
-  /// The path for APNs and FCM, the whole URL for Web Push. It holds the device's token, or leads to it: not for logs.
+  /// The path for APNs and FCM, the whole URL for Web Push. It contains the device's token, or leads to it: not for
+  /// logs.
   public let target: String
-  /// In this order.
+  /// The headers, in this order.
   public let headers: [PushHeader]
-  /// The body; where ``encryption`` is set, before it is encrypted.
+  /// The body; with ``encryption``, before it is encrypted.
   public let body: [UInt8]
-  /// Whom the body has to be encrypted to (`aes128gcm`) before it is sent.
+  /// The keys that the body must be encrypted to (`aes128gcm`) before it is sent.
   public let encryption: Encryption?
 
-  /// What APNs takes as a body, and FCM as `data`.
+  /// The maximum size of an APNs body, and of `data` for FCM.
   public static let byteCountMaximum = 4_096
-  /// What one record of `aes128gcm` holds.
+  /// The contents of one record of `aes128gcm`, in bytes.
   public static let webByteCountMaximum = 3_993
-  /// Bytes of a payload that fits whatever stands beside it. Beside the longest words of an alert, each byte of them
-  /// escaped, and the longest of everything else, 2,000 bytes are left in the smallest of pushes; base64 takes a third.
+  /// A payload of this size fits with any other fields. With the longest words of an alert, each byte of them escaped,
+  /// and the longest of all other fields, 2,000 bytes are left in the smallest push; base64 adds a third.
   public static let certainPayloadByteCount = 1_024
-  /// Lengths that the body of a Web Push is filled to.
+  /// The lengths that the body of a Web Push is padded to.
   public static let webSizes = [512, 1_024, 2_048, 3_072, webByteCountMaximum]
 
   /// The request for one device.
   ///
   /// - Parameters:
-  ///   - wake: what happened.
-  ///   - device: who is told.
-  ///   - wakeClass: how.
-  ///   - settings: what all have in common.
+  ///   - wake: the wake.
+  ///   - device: the device.
+  ///   - wakeClass: the class of the wake.
+  ///   - settings: the relay's settings.
   ///   - unixMilliseconds: now, for the seconds that are left.
-  ///   - ephemeral: makes an X25519 secret for this message; asked only if the device has a key to seal to.
+  ///   - ephemeral: makes an X25519 secret for this message; called only if the device has a key to seal to.
   /// - Throws: ``PushMessageFault``.
   public init(
     of wake: Wake, to device: PushDevice, as wakeClass: WakeClass, _ settings: PushMessageSettings,
@@ -159,8 +159,8 @@ public struct PushMessage: Hashable, Sendable {
     }
   }
 
-  /// Whether a wake could be brought to every kind of device, whatever its recipient has: the answer to a request must
-  /// not depend on who is registered.
+  /// Whether a wake fits for every kind of device, whichever devices its recipient has: the answer to a request must
+  /// not reveal which devices are registered.
   public static func fits(_ wake: Wake, as wakeClass: WakeClass, _ settings: PushMessageSettings) -> Bool {
     let byteCount = wake.payload?.count ?? 0
     guard byteCount <= Wake.payloadByteCountMaximum else { return false }
@@ -176,7 +176,7 @@ public struct PushMessage: Hashable, Sendable {
     }
   }
 
-  /// The `apns-id`: the same for each attempt, so that whoever looks for one push finds one.
+  /// The `apns-id`: the same for each attempt, so that a search for one push finds one.
   ///
   /// - Returns: a UUID of version 8 (RFC 9562), from SHA-256 over the wake's id and the device's number.
   public static func id(of wake: Wake, device: Int64) -> String {

@@ -2,9 +2,9 @@ internal import Cryptography
 
 /// Writes the parts of a ``PushMessage``.
 struct PushMessageWriter {
-  /// What stands for the wake.
+  /// The form of the wake's fields.
   enum Content {
-    /// What the settings let be seen.
+    /// The fields that the settings allow.
     case clear
     /// A sealed message, in base64.
     case sealed(String)
@@ -32,7 +32,7 @@ struct PushMessageWriter {
     return writer.bytes
   }
 
-  /// The object that stands for the wake where the platform can read it.
+  /// The object with the wake's data that the platform can read.
   private func visible(_ content: Content) -> [UInt8] {
     var writer = JSONWriter()
     switch content {
@@ -43,7 +43,7 @@ struct PushMessageWriter {
     return writer.bytes
   }
 
-  /// Most bytes of a sealed message: all that is left of a push beside it, in base64.
+  /// The maximum size of a sealed message, in bytes: the room of the push without it, in base64.
   func sealedRoom(on platform: PushPlatform) -> Int {
     let empty = visible(.sealed(""))
     let left =
@@ -55,8 +55,8 @@ struct PushMessageWriter {
     return left / 4 * 3
   }
 
-  /// What stands in for the collapse id. Where the platform is to learn nothing, it is not told the text, which may
-  /// name the type, but something that is the same for this device only.
+  /// The collapse id. Its text may name the type. Where the platform is to learn nothing, it receives a value derived
+  /// from the text instead, which is the same only for this device.
   func collapseID(for device: PushDevice) -> String? {
     guard var text = wakeClass.collapseID else { return nil }
     if let topic = wake.topic { text += "-\(topic.rawValue)" }
@@ -139,7 +139,7 @@ struct PushMessageWriter {
     return headers
   }
 
-  /// White space behind an object is JSON too: whoever reads the fields needs not know of the filling.
+  /// White space after an object is valid JSON, so a reader need not handle the padding.
   func webBody(_ content: Content) throws(PushMessageFault) -> [UInt8] {
     var body = fields
     if case .sealed = content { body = visible(content) }

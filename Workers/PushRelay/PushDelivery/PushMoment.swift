@@ -1,7 +1,6 @@
 public import Clocks
 
-/// One moment on both clocks. Waits are counted on the monotonic one; what the ledger keeps, and what platforms say and
-/// are told, is wall time.
+/// One moment on both clocks. Waits are measured on the monotonic clock; the ledger and the platforms use wall time.
 public struct PushMoment: Hashable, Sendable {
   /// The monotonic clock.
   public var instant: Instant

@@ -1,10 +1,10 @@
 public import Cryptography
 
-/// Who registers devices and who wakes: a public key, and what kind of key it is.
+/// A key that registers devices or sends wakes: a public key and its kind.
 ///
-/// Two owners with the same 32 bytes in different realms are two owners: a key of one proves nothing in the other.
+/// The same 32 bytes in two realms are two owners: a key of one realm proves nothing in the other.
 public struct PushOwner: Hashable, Sendable {
-  /// What a key signs with.
+  /// The signature scheme of a key.
   public enum Realm: UInt8, Hashable, Sendable, CaseIterable {
     /// Ed25519, written in z-base-32 (Pubky).
     case pubky = 0
@@ -12,7 +12,7 @@ public struct PushOwner: Hashable, Sendable {
     case nostr = 1
   }
 
-  /// What kind of key it is.
+  /// The kind of the key.
   public let realm: Realm
   /// The public key.
   public let key: Octets32
@@ -23,8 +23,8 @@ public struct PushOwner: Hashable, Sendable {
     self.key = key
   }
 
-  /// How an owner is written in requests, replies and pushes: a Pubky key in z-base-32, 52 characters; a Nostr key as
-  /// 64 hexadecimal digits.
+  /// The owner's notation in requests, replies and pushes: a Pubky key in z-base-32, 52 characters; a Nostr key as 64
+  /// hexadecimal digits.
   public var name: String {
     switch realm {
     case .pubky: ZBase32.text(of: key)
@@ -35,7 +35,7 @@ public struct PushOwner: Hashable, Sendable {
   /// 33 bytes, the realm's number and the key: for ciphers, hashes and the ledger.
   public var bytes: [UInt8] { [realm.rawValue] + key.bytes }
 
-  /// The opposite of ``bytes``; nil for anything else.
+  /// The inverse of ``bytes``; nil for anything else.
   public init?(bytes: [UInt8]) {
     guard bytes.count == 1 + Octets32.byteCount, let realm = Realm(rawValue: bytes[0]),
       let key = Octets32(bytes.dropFirst())

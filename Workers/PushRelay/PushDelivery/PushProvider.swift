@@ -1,7 +1,7 @@
-/// Whose server takes a push: what is bounded, delayed and given up together.
+/// The server that takes a push. Limits, waits and circuit breakers apply to each provider.
 ///
-/// APNs and FCM are one each. Web Push has as many as there are hosts in endpoints, and whoever registers an endpoint
-/// chooses the host: so each host stands for itself, and a dead one harms its own devices only.
+/// APNs and FCM are one provider each. Web Push has one for each host in endpoints, and a client that registers an
+/// endpoint chooses the host. So each host is a provider of its own, and a dead one harms only its own devices.
 public enum PushProvider: Hashable, Sendable, CustomStringConvertible {
   /// APNs.
   case apple
@@ -10,7 +10,7 @@ public enum PushProvider: Hashable, Sendable, CustomStringConvertible {
   /// A push service, by the host and port of its endpoints, as `push.example:443`.
   case web(String)
 
-  /// Whose it is.
+  /// Its platform.
   public var platform: PushPlatform {
     switch self {
     case .apple: .ios
@@ -30,7 +30,7 @@ public enum PushProvider: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension PushToken {
-  /// Who brings pushes to it.
+  /// The provider that delivers pushes to it.
   public var provider: PushProvider {
     switch self {
     case .apple: .apple
@@ -39,7 +39,8 @@ extension PushToken {
     }
   }
 
-  /// Host and port of an `https` URL, in lower case; the text itself where there is none, which then is alone.
+  /// Host and port of an `https` URL, in lower case; the text itself when it has none, which is then a provider of its
+  /// own.
   static func authority(of endpoint: String) -> String {
     guard let colon = endpoint.firstRange(of: "://") else { return endpoint }
     let rest = endpoint[colon.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }

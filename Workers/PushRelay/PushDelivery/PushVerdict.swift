@@ -1,32 +1,34 @@
-// What an answer means for the token, for the wake and for the provider. Three things are easily confused and cost
-// users their pushes: a token that is dead, a token that looks dead because we ask the wrong way (another environment,
-// another project), and a provider that is in trouble. Tables: `AppleVerdicts`, `GoogleVerdicts`, `WebPushVerdicts`.
+// What an answer means for the token, for the wake and for the provider. Three cases are easily confused, and confusing
+// them costs users their pushes: a token that is dead, a token that looks dead because our request is wrong (another
+// environment, another project), and a provider that is in trouble. Tables: `AppleVerdicts`, `GoogleVerdicts`,
+// `WebPushVerdicts`.
 
 /// What to do after an attempt to push.
 public enum PushVerdict: Hashable, Sendable {
-  /// The platform has taken it.
+  /// The platform has accepted it.
   case delivered
-  /// The token is none any more; since when, in Unix milliseconds, if that is said. A device that registered later is
-  /// kept: see ``isDead(_:)``.
+  /// The token is dead; with the time since when, in Unix milliseconds, if the answer says so. A device that registered
+  /// later is kept: see ``isDead(_:)``.
   case tokenDead(sinceMilliseconds: Int64?)
-  /// The token is refused, and it may be ours to blame: ``SuspectTokens`` decides.
+  /// The token is refused, and our settings may be the cause: ``SuspectTokens`` decides.
   case tokenSuspect(PushReason)
-  /// Nothing goes through until somebody mends our side: keys, topic, project. Tokens are kept.
+  /// No push succeeds until a person fixes our side: keys, topic, project. Tokens are kept.
   case providerFault(PushReason)
-  /// The credential is refused or too old; with another one it may go.
+  /// The credential is refused or too old; the push may succeed with another one.
   case renewCredential(PushReason)
-  /// The provider is in trouble: the same again later, not before so many milliseconds where it says how long.
+  /// The provider is in trouble: retry later, after so many milliseconds if the answer says so.
   case retry(afterMilliseconds: UInt64?, PushReason)
-  /// The request was not looked at, and nobody is to blame: the same again.
+  /// The request was not processed, and no side is at fault: send it again.
   case resend
-  /// Too much for this one token: nothing to it for so long.
+  /// Too many pushes to this token: none to it for so long.
   case delayToken(afterMilliseconds: UInt64)
-  /// Too much, and it is not said for whom: nothing to this token for so long, and it counts against the provider.
+  /// Too many pushes, without saying for which token: none to this token for so long, and it counts against the
+  /// provider.
   case throttled(afterMilliseconds: UInt64)
-  /// The platform cannot understand what we sent: our bug. The push is dropped and counted.
+  /// The platform cannot read what we sent: our bug. The push is dropped and counted.
   case messageFault(PushReason)
 
-  /// Whether a device's token is dead by this verdict: it says so, and since a time not before the registration.
+  /// Whether this verdict means that a device's token is dead: it says so, and not for a time before the registration.
   public func isDead(_ device: PushDevice) -> Bool {
     guard case .tokenDead(let since) = self else { return false }
     guard let since else { return true }
@@ -56,14 +58,14 @@ public enum PushVerdict: Hashable, Sendable {
   }
 }
 
-/// A platform's word for what is wrong, fit for logs and as a label: 1 to 48 letters and `_`, or a word of ours. What a
-/// platform says otherwise is not repeated; it could hold a token.
+/// A platform's word for a fault, suitable for logs and as a label: 1 to 48 letters and `_`, or a word that Roost
+/// defines. Any other text of a platform is not repeated, because it could contain a token.
 public struct PushReason: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
   /// The word.
   public let description: String
 
-  /// Whether it cannot be brought about by a device's token: there was no connection to anybody, or the platform is not
-  /// content with what this relay shows of itself, or the relay has nothing to show.
+  /// Whether no device's token can cause it: there was no connection, or the platform refuses the relay's own
+  /// credential, or the relay has none.
   var isOurs: Bool { Self.ours.contains(description) }
 
   private static let ours: Set = [
@@ -72,13 +74,13 @@ public struct PushReason: Hashable, Sendable, ExpressibleByStringLiteral, Custom
     "unauthorized_client",
   ]
 
-  /// A word of ours.
+  /// A word that Roost defines.
   public init(stringLiteral value: StaticString) { description = value.description }
 
-  /// A status that came without a word.
+  /// A status without a word.
   public init(status: Int) { description = "status-\(min(max(status, 0), 999))" }
 
-  /// A platform's word; `unknown` for what can be none.
+  /// A platform's word; `unknown` for a text that cannot be one.
   public init(foreign text: String) {
     let isWord =
       (1...48).contains(text.utf8.count)

@@ -1,9 +1,9 @@
 /// The header `Retry-After` (RFC 9110, 10.2.3): seconds, or a date.
 public enum RetryAfter {
-  /// The longest wait that is believed, an hour: a server that says 10^9 is not given up for 31 years.
+  /// The longest wait that is accepted, an hour: a server that says 10^9 is not given up for 31 years.
   public static let secondsMaximum: Int64 = 3_600
 
-  /// The wait in milliseconds, 1 s to an hour; nil for what is neither a number nor a date.
+  /// The wait in milliseconds, 1 s to an hour; nil for a text that is neither a number nor a date.
   ///
   /// - Parameters:
   ///   - text: the header's value.
@@ -25,7 +25,8 @@ public enum RetryAfter {
 
   private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-  /// Seconds since 1970 of a date as `Sun, 06 Nov 1994 08:49:37 GMT`, the one form that may be written; else nil.
+  /// Seconds since 1970 of a date such as `Sun, 06 Nov 1994 08:49:37 GMT`, the only form that a server may send; else
+  /// nil.
   static func unixSeconds(ofDate text: String) -> Int64? {
     let words = text.split(separator: " ")
     guard words.count == 6, words[0].utf8.count == 4, words[0].hasSuffix(","), words[5] == "GMT",
@@ -46,7 +47,8 @@ public enum RetryAfter {
     return value
   }
 
-  /// Days since 1970, in the Gregorian calendar: years are counted from March, so that a leap day is a year's last.
+  /// Days since 1970, in the Gregorian calendar. Years are counted from March, so that the leap day is the last of a
+  /// year.
   private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
     let year = month <= 2 ? year - 1 : year
     let era = year / 400

@@ -1,8 +1,8 @@
 public import Cryptography
 
-// What a platform must not see, for devices that registered an X25519 key. All numbers are big-endian.
+// A message that a platform cannot read, for devices that registered an X25519 key. All numbers are big-endian.
 //
-// The message, as bytes; in a push it stands as standard base64 in the one field `sealed`:
+// The message, as bytes; a push contains it as standard base64 in its only field `sealed`:
 //
 //      0    1  version: 1
 //      1   32  ephemeral X25519 public key, of this message only
@@ -10,8 +10,8 @@ public import Cryptography
 //   33+n   16  its tag
 //
 // key and nonce: HKDF-SHA256, salt = ephemeral public key ‖ device's public key, secret = X25519(ephemeral, device's),
-// info = "roost push-relay sealed 1", 44 bytes: the key (32), then the nonce (12). A nonce that follows from the key is
-// right here because no key seals twice. Additional data: bytes 0 … 32, the version and the ephemeral key.
+// info = "roost push-relay sealed 1", 44 bytes: the key (32), then the nonce (12). A nonce derived with the key is safe
+// here because no key encrypts twice. Additional data: bytes 0 … 32, the version and the ephemeral key.
 //
 // The plaintext:
 //
@@ -22,19 +22,19 @@ public import Cryptography
 //     65    1  t: bytes of the wake type
 //     66    t  the wake type, ASCII
 //   66+t    2  p: bytes of the payload
-//   68+t    p  the payload, as the sender gave it; of a wake for an event of Nostr JSON, `Wake.sealedPayload`
+//   68+t    p  the payload, as the sender gave it; for a wake for an event of Nostr, JSON: `Wake.sealedPayload`
 //          …   zeroes
 //
-// The zeroes fill the message to 512, 1,024 or 2,048 bytes, or to all that the platform takes: its length says next to
-// nothing of what is inside. Whoever reads it looks at the version, and passes over zeroes he did not ask for.
+// The zeroes pad the message to 512, 1,024 or 2,048 bytes, or to all that the platform accepts, so that its length
+// reveals almost nothing. A reader checks the version, and ignores the zeroes.
 
 /// A wake that only the device can read.
 public enum SealedMessage {
-  /// Bytes of a message; what does not fit the last of them takes all the room there is.
+  /// The sizes of a message; a longer one uses all the room there is.
   public static let sizes = [512, 1_024, 2_048]
   /// The first byte.
   public static let version: UInt8 = 1
-  /// Bytes of a message that hold nothing of the wake: version, key, tag.
+  /// Bytes of a message that contain no data of the wake: version, key, tag.
   public static let overheadByteCount = 1 + Octets32.byteCount + 16
 
   private static let info = Array("roost push-relay sealed 1".utf8)
@@ -42,7 +42,7 @@ public enum SealedMessage {
   private static let headByteCount = 66
   private static let nonceByteCount = 16
 
-  /// How long the message of a wake is where there is room for so many bytes; nil when it does not fit.
+  /// The size of a wake's message when there is room for so many bytes; nil when it does not fit.
   public static func byteCount(for wake: Wake, within room: Int) -> Int? {
     let needed = overheadByteCount + headByteCount + wake.type.utf8.count + 2 + wake.sealedPayload.count
     return sizes.first { needed <= $0 && $0 <= room } ?? (needed <= room ? room : nil)
@@ -51,11 +51,11 @@ public enum SealedMessage {
   /// Seals a wake.
   ///
   /// - Parameters:
-  ///   - wake: what the device is told.
-  ///   - key: the device's.
-  ///   - room: the most bytes the message may have.
+  ///   - wake: the wake.
+  ///   - key: the device's key.
+  ///   - room: the maximum size of the message, in bytes.
   ///   - ephemeral: an X25519 secret made for this message and used for no other.
-  /// - Returns: nil when it does not fit, or when the device's key is one that has no secret to share.
+  /// - Returns: nil when it does not fit, or when the device's key allows no shared secret.
   public static func seal(
     _ wake: Wake, to key: Octets32, within room: Int, ephemeral: SecretMemory
   ) -> [UInt8]? {
@@ -70,8 +70,8 @@ public enum SealedMessage {
     }
   }
 
-  /// What a device reads: the wake without its times and its recipient. Nil when it was not sealed to this key, or was
-  /// changed. The relay itself opens none; this is for tests, and for clients to look at.
+  /// What a device reads: the wake without its times and its recipient. Nil when the message was not sealed to this
+  /// key, or was changed. The relay itself opens no message; this is for tests, and an example for authors of clients.
   public static func opened(_ message: [UInt8], by secret: SecretMemory) -> Content? {
     guard message.count > overheadByteCount + headByteCount, message[0] == version,
       let ephemeral = Octets32(message[1..<33]), let shared = X25519.sharedSecret(secret, with: ephemeral)
@@ -116,17 +116,17 @@ public enum SealedMessage {
     }
   }
 
-  /// What is inside a message.
+  /// The contents of a message.
   public struct Content: Hashable, Sendable {
     /// The wake's id.
     public let id: [UInt8]
-    /// Who asked for it; nil: the relay itself.
+    /// The sender; nil: the relay itself.
     public let sender: PushOwner?
-    /// What the sender called it.
+    /// The sender's nonce.
     public let nonce: [UInt8]
-    /// What for.
+    /// The wake's type.
     public let type: String
-    /// What the sender wants brought; empty for nothing.
+    /// The sender's payload; empty for none.
     public let payload: [UInt8]
 
     init?(reading bytes: [UInt8]) {

@@ -1,62 +1,62 @@
 public import Clocks
 
-// Whose fault it is when a platform says that a token is none.
+// Decides whether the token or the relay is at fault when a platform says that a token is invalid.
 //
-// A token that is refused while others go through is dead. When all are refused, the relay asks in the wrong place (the
-// sandbox's tokens at the production host, another project's tokens), and believing it would empty the table of
-// devices in a minute. So a refusal alone condemns nobody:
+// A token that is refused while pushes to other tokens succeed is dead. When all tokens are refused, the relay sends to
+// the wrong place (sandbox tokens to the production host, another project's tokens), and believing the platform would
+// empty the table of devices in a minute. So a refusal alone condemns no token:
 //
-//     ok   BAD   ok            pruned: others went through before and after, within a minute each
-//     ok   …   BAD   …   ok    counted; pruned at the third time, when others went through after each of them
-//     BAD BAD BAD BAD BAD      five tokens, none went through between: nobody is pruned, and nothing is counted, until
-//                              a push goes through again
+//     ok   BAD   ok            pruned: other pushes succeeded before and after, within a minute each
+//     ok   …   BAD   …   ok    counted; pruned at the third refusal, when other pushes succeeded after each of them
+//     BAD BAD BAD BAD BAD      five tokens without a success between: no token is pruned and nothing is counted, until
+//                              a push succeeds again
 //
-// Whether everybody's pushes are held for it is another question, since anybody can register tokens that are none and
-// wake himself. Once a push has gone through, five refusals hold nothing then. What strangers cannot make, or not for
-// long, does:
+// Whether such refusals hold back all pushes is another question, because anyone can register invalid tokens and wake
+// their own devices. Once a push has succeeded, five refusals hold nothing back. Only these do, because strangers
+// cannot cause them, or not for long:
 //
-//     everyKnown   five tokens that a push went through to before are refused, none going through between: the provider
-//                  is held, for longer and longer
-//     everyNew     nothing has gone through since the beginning, and five tokens were refused: one push at a time, a
-//                  second between them, first to who was not refused, until one goes through. A stranger who is the
-//                  first after a start can do that too, and no more than that, and only so long; and where a push
-//                  went through before the start with the same settings, not even that (`EarlierSuccess`).
+//     everyKnown   five tokens with an earlier success are refused, without a success between: the provider is held,
+//                  for longer and longer
+//     everyNew     no push has succeeded since the start, and five tokens were refused: one push at a time, with a
+//                  second between, first to devices that were not refused, until one succeeds. A stranger who is the
+//                  first after a start can cause this too, but not more, and only until then; and not even this where a
+//                  push succeeded before the start with the same settings (`EarlierSuccess`).
 //
-// Rejected: a share of all tokens that may be refused. It needs to know all tokens, and one developer's phone that goes
-// through would condemn everybody else's. Age of a registration in place of a push that went through: strangers have
-// time. To write down which tokens one went through to, for the next process: a row written for each push.
+// Rejected: a maximum share of all tokens that may be refused. It needs to know all tokens, and one developer's phone
+// with a success would condemn all other tokens. The age of a registration instead of a push that succeeded: strangers
+// have time. Writing down which tokens had a success, for the next process: a write for each push.
 
 /// Tokens of one platform that were refused and are not condemned.
 public struct SuspectTokens: Sendable {
-  /// Tokens refused in a row, none going through between them, after which nobody is condemned; and of tokens that a
-  /// push went through to before, those that mean it is us.
+  /// The number of tokens refused in a row, without a success between, after which no token is condemned; and the
+  /// number of tokens with an earlier success whose refusal means that the relay is at fault.
   public static let runMaximum = 5
-  /// Refusals of one token, others going through after each, that condemn it.
+  /// The number of refusals of one token, each followed by a success of another, that condemns it.
   public static let refusalMaximum = 3
-  /// How near others must go through for one refusal to be enough, in milliseconds.
+  /// One refusal is enough if other pushes succeeded at most this long before and after it, in milliseconds.
   public static let nearMilliseconds: UInt64 = 60_000
-  /// Tokens whose refusals are counted; those of others only count while they are near.
+  /// The maximum number of tokens whose refusals are counted. Further ones are condemned only by near successes.
   public static let countedMaximum = 4_096
-  /// Tokens that are remembered because a push went through to them; others are as if none had.
+  /// The maximum number of tokens that are remembered for a success; further ones count as without a success.
   public static let knownMaximum = 65_536
 
-  /// What refusals so far say of us. It only becomes worse, until a push goes through.
+  /// What the refusals so far mean for the relay. It only becomes worse, until a push succeeds.
   public enum Standing: Int, Hashable, Sendable {
-    /// Nothing.
+    /// No fault of the relay.
     case sound
-    /// Nothing has ever gone through: it is us, most likely.
+    /// No push has ever succeeded: probably the relay is at fault.
     case everyNew
-    /// It is us: tokens that were good are refused.
+    /// The relay is at fault: tokens that were good are refused.
     case everyKnown
   }
 
-  /// What follows from one refusal.
+  /// The result of one refusal.
   public struct Refusal: Hashable, Sendable {
-    /// What is to be thought of us by now.
+    /// The standing after it.
     public let standing: Standing
-    /// Whether this refusal has made it so: somebody is to be told.
+    /// Whether this refusal changed the standing: a person must be notified.
     public let isNews: Bool
-    /// Whether a push went through to this token before.
+    /// Whether a push to this token succeeded before.
     public let isKnown: Bool
   }
 
@@ -66,28 +66,28 @@ public struct SuspectTokens: Sendable {
     let isAfterSuccess: Bool
   }
 
-  /// Since something last went through, one for each device; less than ``runMaximum``.
+  /// The refusals since the last success, one for each device; fewer than ``runMaximum``.
   private var run: [Suspicion] = []
-  /// Whether the run was so long that nobody is condemned at its end.
+  /// Whether the run was so long that no token is condemned at its end.
   private var isRunLong = false
   private var refusalCounts: [Int64: Int] = [:]
   private var lastSuccess: Instant?
-  /// By device, the hash of the token that a push went through to.
+  /// By device, the hash of the token with a success.
   private var known: [Int64: Int] = [:]
-  /// Of those, the ones that were refused since something last went through.
+  /// The known devices that were refused since the last success.
   private var refusedKnown: Set<Int64> = []
-  /// What is to be thought of us.
+  /// What the refusals mean for the relay.
   public private(set) var standing = Standing.sound
 
-  /// Nobody is suspect.
+  /// No suspect tokens.
   public init() {}
 
   /// A token was refused.
   ///
   /// - Parameters:
-  ///   - device: as it was when the push was made.
+  ///   - device: the device at the time of the push.
   ///   - instant: now.
-  ///   - isProved: whether it is to be believed that something went through before the beginning.
+  ///   - isProved: whether a success before the start is believed.
   public mutating func refused(_ device: PushDevice, at instant: Instant, isProved: Bool = false) -> Refusal {
     let isKnown = known[device.number] == device.token.hashValue
     let before = standing
@@ -108,7 +108,7 @@ public struct SuspectTokens: Sendable {
     run.removeAll { $0.device.number == device.number }
     run.append(
       Suspicion(device: device, at: instant, isAfterSuccess: isNear || (before?.isAfterSuccess ?? false)))
-    // Refused again and again with nothing going through between is refused once.
+    // Repeated refusals of one token without a success between count as one.
     if before == nil, refusalCounts[device.number] != nil || refusalCounts.count < Self.countedMaximum {
       refusalCounts[device.number, default: 0] += 1
     }
@@ -118,12 +118,12 @@ public struct SuspectTokens: Sendable {
     refusalCounts = [:]
   }
 
-  /// A push went through.
+  /// A push succeeded.
   ///
   /// - Parameters:
-  ///   - device: as it was when the push was made.
+  ///   - device: the device at the time of the push.
   ///   - instant: now.
-  /// - Returns: the devices that are condemned by it.
+  /// - Returns: the devices that are condemned now.
   public mutating func wentThrough(_ device: PushDevice, at instant: Instant) -> [PushDevice] {
     forget(device.number)
     if known.count < Self.knownMaximum { known[device.number] = device.token.hashValue }
@@ -142,7 +142,7 @@ public struct SuspectTokens: Sendable {
     return condemned
   }
 
-  /// A device has another token now, or is none any more.
+  /// A device has another token now, or was removed.
   public mutating func forget(_ device: Int64) {
     refusalCounts[device] = nil
     known[device] = nil

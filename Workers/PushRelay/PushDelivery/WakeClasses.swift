@@ -1,12 +1,12 @@
 internal import Contracts
 
-// Which class a wake type has. The seed's table says `background` and `high` and mixes two of Apple's words; here each
-// type has a push type, a priority, a time to live, a collapse id and what is shown, and all of it is a setting. What
-// is not set is as in the table of `WakeType`.
+// The class of each wake type. The table of the original design says `background` and `high`, and mixes two of Apple's
+// words; here each type has a push type, a priority, a time to live, a collapse id and what is shown, and all of it is
+// a setting. The defaults are those of the table in `WakeType`.
 
-/// What the settings say of one wake type; what is nil stays as it is by default.
+/// The settings of one wake type; nil members keep their default.
 public struct WakeClassSetting: Hashable, Sendable, Codable {
-  /// The wake type: 1 to 64 characters of `a-z0-9_`; `default` for types that nobody named.
+  /// The wake type: 1 to 64 characters of `a-z0-9_`; `default` for all types without a name in the settings.
   public var type: String
   /// `alert` or `background`.
   public var pushType: String?
@@ -14,26 +14,26 @@ public struct WakeClassSetting: Hashable, Sendable, Codable {
   public var priority: Int?
   /// FCM's priority, `high` or `normal`.
   public var fcmPriority: String?
-  /// 1 … 2,419,200.
+  /// The time to live, 1 … 2,419,200 seconds.
   public var timeToLiveSeconds: Int64?
-  /// The text; "" for no collapsing.
+  /// The collapse id; "" for no collapsing.
   public var collapseID: String?
   /// `silent`, `generic` or `mutable`.
   public var shows: String?
-  /// What an alert says, where the app says nothing else.
+  /// The first line of an alert, unless the app changes it.
   public var title: String?
-  /// The same, its second line.
+  /// The second line of an alert, unless the app changes it.
   public var body: String?
 
   /// A setting that changes nothing.
   public init(type: String) { self.type = type }
 }
 
-/// A setting of a wake type that cannot be: what a person is told.
+/// An invalid setting of a wake type, as a text for people.
 public struct WakeClassFault: Error, Hashable, Sendable, CustomStringConvertible {
-  /// Which type's.
+  /// The wake type.
   public let type: String
-  /// What is wrong, and what can stand there.
+  /// What is wrong, and which values are allowed.
   public let reason: String
 
   /// `wake type 'noise_connect': a background push has priority 5, not 10: …`
@@ -42,13 +42,13 @@ public struct WakeClassFault: Error, Hashable, Sendable, CustomStringConvertible
 
 /// The classes of all wake types.
 public struct WakeClasses: Hashable, Sendable {
-  /// The class of types that are not named.
+  /// The class of types without a name.
   public private(set) var standard: WakeClass
   private var classes: [String: WakeClass]
 
-  /// Most types that settings may name.
+  /// The maximum number of types that settings may name.
   public static let countMaximum = 64
-  /// What a setting calls the types that are not named.
+  /// The name in settings for all types without a name.
   public static let standardName = WakeType.others.name
 
   /// The table of `WakeType`.
@@ -57,9 +57,9 @@ public struct WakeClasses: Hashable, Sendable {
     classes = Dictionary(uniqueKeysWithValues: WakeType.known.map { ($0.name, WakeClass($0)) })
   }
 
-  /// The table of `WakeType`, with these changes. A type named again begins as the class of types that are not named.
+  /// The table of `WakeType`, with these changes. A new type starts with the class of types without a name.
   ///
-  /// - Throws: ``WakeClassFault`` for the first setting that cannot be.
+  /// - Throws: ``WakeClassFault`` for the first invalid setting.
   public init(_ settings: [WakeClassSetting]) throws(WakeClassFault) {
     self.init()
     var seen: Set<String> = []
@@ -74,7 +74,7 @@ public struct WakeClasses: Hashable, Sendable {
         throw WakeClassFault(type: setting.type, reason: "more than \(Self.countMaximum) types are named")
       }
     }
-    // The standard first, since types named again begin as it.
+    // The default class first, because new types start with it.
     for setting in settings where setting.type == Self.standardName { standard = try setting.applied(to: standard) }
     for setting in settings where setting.type != Self.standardName {
       classes[setting.type] = try setting.applied(to: self[setting.type])
@@ -140,7 +140,7 @@ extension WakeClassSetting {
     return result
   }
 
-  /// What goes with the other push type, where nothing else is said.
+  /// What belongs to the other push type, unless the settings say more.
   private static func turned(
     _ old: WakeClass, into type: WakeClass.PushType, _ title: String?, _ body: String?
   ) -> WakeClass {

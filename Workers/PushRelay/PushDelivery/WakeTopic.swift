@@ -1,10 +1,10 @@
-/// What kind of Nostr event somebody is woken for. It is all that a platform learns of the event.
+/// The kind of Nostr event that a wake is for. A platform learns nothing else about the event.
 public enum WakeTopic: String, Hashable, Sendable, CaseIterable {
   /// A private message: a gift wrap (NIP-59), or a message by NIP-04.
   case message
-  /// A text that names somebody.
+  /// A text that mentions the owner.
   case mention
-  /// A text that answers somebody's.
+  /// A reply to a text of the owner.
   case reply
   /// A receipt for a zap (NIP-57).
   case zap
@@ -13,6 +13,6 @@ public enum WakeTopic: String, Hashable, Sendable, CaseIterable {
   /// A repost (NIP-18).
   case repost
 
-  /// What owners are woken for who have not said otherwise.
+  /// The topics that wake owners who have not chosen otherwise.
   public static let standard: Set<WakeTopic> = [.message, .mention, .reply, .zap]
 }

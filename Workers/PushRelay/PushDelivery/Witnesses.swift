@@ -1,43 +1,45 @@
-// Whose failures say something of a provider. Anybody can register a token that is refused: of another app, made with
-// another key, at a path that answers 503. If such a refusal held a provider, strangers could hold it for everybody. So
-// once a push has gone through at a provider, only those count that go to devices which one went through to before; of
-// the others each waits for itself. Until then everybody counts: a relay that is set up wrongly is to find out. But a
-// service of Web Push has nothing set up for it, and whoever registers an endpoint there chooses the path: what it says
-// of strangers never counts, and before anything has gone through only that it says nothing.
+// Decides whose failures count against a provider. Anyone can register a token that is refused: one of another app, one
+// made with another key, or an endpoint whose path answers 503. If such a refusal held the provider, strangers could
+// hold it for all users. So once a push has succeeded at a provider, only failures of devices with an earlier success
+// count; after any other failure only that device waits. Before the first success all failures count, so that a relay
+// with wrong settings finds out. A service of Web Push is an exception: it has no settings, and a client that registers
+// an endpoint there chooses the path. Its answers to strangers never count; before a success, only the lack of an
+// answer does.
 //
-// Kept in memory: after a start the first push that goes through makes the first witness. Until then it helps when one
-// went through before the start (`EarlierSuccess`).
+// Kept in memory: after a start the first success makes the first witness. Until then a success before the start counts
+// Kept in memory: after a start the first success makes the first witness. Until then a success before the start counts
+// (`EarlierSuccess`).
 
-/// Devices of one platform, and what has become of pushes to them.
+/// Devices of one platform, and the results of pushes to them.
 struct Witnesses: Sendable {
   private struct Witness: Sendable {
     let provider: PushProvider
-    /// The hash of the token that a push went through to: with another one the device has shown nothing, whether or not
-    /// anything waits for it when it is told.
+    /// The hash of the token with a success. A device with another token has no success yet, even if nothing waits for
+    /// the device when the change is reported.
     let token: Int
   }
 
-  /// Devices that a push went through to.
+  /// Devices with a success.
   private var witnesses: [Int64: Witness] = [:]
   private var counts: [PushProvider: Int] = [:]
-  /// Devices whose last push failed in a way that could be the provider's.
+  /// Devices whose last push failed in a way for which the provider may be the cause.
   private var accused: Set<Int64> = []
 
-  /// Most devices of either kind; beyond it any one of them is forgotten.
+  /// The maximum number of devices of either kind; above it an arbitrary one is forgotten.
   static let maximum = 65_536
 
-  /// Whether anything has gone through at a provider.
+  /// Whether a push has succeeded at a provider.
   func isKnownGood(_ provider: PushProvider) -> Bool { counts[provider] != nil }
 
-  /// Whether a failure of this device says something of the provider. `isProved`: whether it is to be believed that
-  /// something has gone through there, though there is no witness.
+  /// Whether a failure of this device counts against the provider. `isProved`: whether an earlier success there is
+  /// believed, though there is no witness.
   func counts(_ device: PushDevice, _ reason: PushReason, isProved: Bool) -> Bool {
     let provider = device.token.provider
     if witnesses[device.number]?.token == device.token.hashValue { return true }
     return !isProved && !isKnownGood(provider) && (provider.platform != .webPush || reason == Self.silence)
   }
 
-  /// That there was no answer in time.
+  /// There was no answer in time.
   private static let silence: PushReason = "timed-out"
 
   /// Whether the last push to this device failed.
@@ -58,7 +60,7 @@ struct Witnesses: Sendable {
     accused.insert(device)
   }
 
-  /// A device has another token, or is none any more.
+  /// A device has another token, or was removed.
   mutating func forget(_ device: Int64) {
     accused.remove(device)
     guard let provider = witnesses.removeValue(forKey: device)?.provider, let count = counts[provider] else { return }

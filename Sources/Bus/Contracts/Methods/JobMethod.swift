@@ -28,11 +28,11 @@ public enum JobMethod {
   public static let deny = Method<JobReference, Job>(
     453, "job.deny", of: .dvmTracker, for: [.client],
     "Denies the payment that a provider asks for.", refuses: [.noSuchJob, .nothingToPay, .providerNeeded])
-  /// Calls a job off.
+  /// Cancels a job.
   public static let cancel = Method<JobReference, Job>(
     454, "job.cancel", of: .dvmTracker, for: [.client],
     "Calls a job off.", refuses: [.noSuchJob, .jobOver])
-  /// Providers of jobs, as announced (NIP-89), and what is known of them here.
+  /// Providers of jobs, as they announced themselves (NIP-89), and what the tracker knows of them.
   public static let providers = Stream<JobProviders, JobProvider, StoreCount>(
     455, "job.providers", of: .dvmTracker, for: [.client],
     "Providers of jobs, as announced (NIP-89), and what is known of them here.")

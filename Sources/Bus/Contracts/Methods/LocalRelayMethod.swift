@@ -2,7 +2,7 @@ internal import Frames
 
 /// The methods of the role `local-relay`.
 public enum LocalRelayMethod {
-  /// Figures of the local relay. Counters begin with the process.
+  /// Figures of the local relay. Counters start at 0 with the process.
   public static let status = Method<NoArguments, LocalRelayStatus>(
     704, "local.status", of: .localRelay, for: [.client],
     "Figures of the local relay. Counters begin with the process.")

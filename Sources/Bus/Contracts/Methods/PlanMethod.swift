@@ -11,24 +11,24 @@ public enum PlanMethod {
   public static let publications = Stream<PlanPublications, Publication, StoreCount>(
     385, "plan.publications", of: .outboxPlanner, for: [.client, .dvmTracker],
     "Publications, the newest first.")
-  /// A publication at once and at each change, until its state is final or the caller cancels.
+  /// A publication immediately and at each change, until its state is final or the caller cancels.
   public static let follow = Stream<PlanPublication, Publication, Nothing>(
     386, "plan.follow", of: .outboxPlanner, for: [.client],
     "A publication at once and at each change, until its state is final or the caller cancels.", refuses: [.noSuchEvent]
   )
-  /// Tries relays again that failed, and those that wait at once.
+  /// Sends again to relays that failed, and to those that wait without further delay.
   public static let retry = Method<PlanPublication, Publication>(
     387, "plan.retry", of: .outboxPlanner, for: [.client],
     "Tries relays again that failed, and those that wait at once.", refuses: [.noSuchEvent])
-  /// Stops trying the relays that have not taken the event.
+  /// Stops the attempts at relays that have not accepted the event.
   public static let cancel = Method<PlanPublication, Publication>(
     388, "plan.cancel", of: .outboxPlanner, for: [.client, .dvmTracker],
     "Stops trying the relays that have not taken the event.", refuses: [.noSuchEvent])
-  /// Where an event would be sent, or where filters would be asked, and why. Nothing is sent.
+  /// Where an event would be sent, or where filters would go, and why. Nothing is sent.
   public static let route = Method<PlanRoute, Route>(
     389, "plan.route", of: .outboxPlanner, for: [.client],
     "Where an event would be sent, or where filters would be asked, and why. Nothing is sent.", refuses: [.noRelays])
-  /// The relays that are known, and why each is.
+  /// The known relays, and why each is known.
   public static let relays = Method<NoArguments, PlanRelayList>(
     390, "plan.relays", of: .outboxPlanner, for: [.client],
     "The relays that are known, and why each is.")
@@ -40,11 +40,11 @@ public enum PlanMethod {
   public static let removeRelay = Method<PlanRelay, PlanRelayList>(
     392, "plan.relays.remove", of: .outboxPlanner, for: [.client],
     "Removes a relay that was added by hand.", refuses: [.noSuchRelay])
-  /// How far the relays are with what is observed: at once and at each change, until the caller cancels.
+  /// How far the relays are with an observation: immediately and at each change, until the caller cancels.
   public static let progress = Stream<StoreObserve, ObserveProgress, Nothing>(
     393, "plan.progress", of: .outboxPlanner, for: [.client, .localRelay],
     "How far the relays are with what is observed: at once and at each change, until the caller cancels.")
-  /// Figures of the publish queue and of what relays are asked.
+  /// Figures of the publish queue and of the subscriptions at relays.
   public static let status = Method<NoArguments, PlanStatus>(
     394, "plan.status", of: .outboxPlanner, for: [.client, .localRelay],
     "Figures of the publish queue and of what relays are asked.")

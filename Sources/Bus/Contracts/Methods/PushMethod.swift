@@ -10,7 +10,7 @@ public enum PushMethod {
   public static let devices = Stream<PushDevices, PushDeviceRow, StoreCount>(
     577, "push.devices", of: .pushRelay, for: [.client],
     "Registered devices, in the order of their registration. No tokens.")
-  /// Wakes the devices of a key, past all limits, to try it.
+  /// Wakes the devices of a key without any limits, as a test.
   public static let send = Method<PushSend, PushSent>(
     578, "push.send", of: .pushRelay, for: [.client],
     "Wakes the devices of a key, past all limits, to try it.")

@@ -2,12 +2,12 @@ internal import Frames
 
 /// The methods of the role `relay-connector`.
 public enum RelayMethod {
-  /// A REQ to one relay.
+  /// Sends a REQ to one relay.
   public static let request = Stream<RelayRequest, SignedEvent, RelayRequestResult>(
     256, "relay.request", of: .relayConnector, for: [.client, .outboxPlanner],
     "Sends a REQ to one relay. Each part is one event; the answer comes after the relay's EOSE.",
     refuses: [.noSuchRelay, .ownRelay])
-  /// An EVENT to one relay.
+  /// Sends an EVENT to one relay.
   public static let publish = Method<RelayPublish, RelayPublishResult>(
     257, "relay.publish", of: .relayConnector, for: [.client, .outboxPlanner],
     "Sends an EVENT to one relay. Answered by the relay's OK.", refuses: [.noSuchRelay, .ownRelay])
@@ -19,16 +19,16 @@ public enum RelayMethod {
   public static let desire = Method<RelayDesire, RelayDesireResult>(
     259, "relay.desire", of: .relayConnector, for: [.outboxPlanner],
     "Sets the subscriptions that the connector holds open at its relays.", refuses: [.noSuchVersion, .noSuchRelay])
-  /// How those are doing.
+  /// The states of these subscriptions and of the relays.
   public static let follow = Stream<NoArguments, RelayReport, Nothing>(
     260, "relay.follow", of: .relayConnector, for: [.client, .outboxPlanner],
     "How the subscriptions and the relays of the connector are doing, until the caller cancels. The first part is whole.",
     refuses: [.full])
-  /// Dials now.
+  /// Dials a relay now.
   public static let retry = Method<RelayRetry, RelayStates.Relay>(
     261, "relay.retry", of: .relayConnector, for: [.client, .outboxPlanner],
     "Dials a relay now, and forgets its failures and its quarantine.", refuses: [.noSuchRelay, .ownRelay])
-  /// NIP-11.
+  /// What a relay says about itself (NIP-11).
   public static let information = Method<RelayInformationRequest, RelayInformationResult>(
     262, "relay.information", of: .relayConnector, for: [.client, .outboxPlanner],
     "What a relay says of itself (NIP-11). Nothing of it is proven.", refuses: [.noInformation, .ownRelay])
@@ -41,18 +41,18 @@ public enum RelayMethod {
 
 /// The topics of the role `relay-connector`.
 public enum RelayTopic {
-  /// States of relays.
+  /// States of relays that have changed.
   public static let states = Topic<RelayStates>(
     288, "relay.states", of: .relayConnector, for: [.client, .outboxPlanner], "The relays whose states have changed.")
 }
 
-/// One signed event as JSON, in the bytes it was signed as.
+/// One signed event as JSON, in the exact bytes that its author signed.
 public struct SignedEvent: BytePayload, Hashable {
   /// An event.
   public static var form: PayloadForm { .event }
   /// Its bytes.
   public var bytes: [UInt8]
-  /// Whether the sender has marked them RAW, which no event is.
+  /// Whether the sender marked the bytes as RAW, which is wrong for an event.
   public var isRaw: Bool
 
   /// An event.

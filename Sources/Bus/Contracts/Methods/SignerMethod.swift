@@ -35,12 +35,12 @@ public enum SignerMethod {
   public static let unwrap = Method<SignerUnwrap, SignerUnwrapped>(
     647, "signer.unwrap", of: .signer, for: [.client],
     "Opens a gift wrap, with all checks of NIP-59.", refuses: [.locked, .noSuchAccount, .forbidden, .rateLimited])
-  /// The accounts, without anything secret, and the key to seal secrets to.
+  /// The accounts, without any secret, and the key to seal secrets to.
   public static let accounts = Method<NoArguments, SignerAccounts>(
     648, "signer.accounts", of: .signer,
     for: [.client, .relayConnector, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .localRelay],
     "The accounts, without anything secret, and the key to seal secrets to.")
-  /// Makes a new key. Doing it twice makes two keys.
+  /// Makes a new key. A repeated call makes a second key.
   public static let generate = Method<SignerGenerate, SignerAccount>(
     649, "signer.generate", of: .signer, for: [.client],
     "Makes a new key. Doing it twice makes two keys.", refuses: [.sealedForAnother])
@@ -57,7 +57,7 @@ public enum SignerMethod {
   public static let lock = Method<SignerLock, SignerAccounts>(
     652, "signer.lock", of: .signer, for: [.client],
     "Forgets keys until their passphrases are given again.", refuses: [.noSuchAccount])
-  /// Deletes a stored key for good.
+  /// Deletes a stored key permanently.
   public static let remove = Method<SignerRemove, SignerAccount>(
     653, "signer.remove", of: .signer, for: [.client],
     "Deletes a stored key for good.", refuses: [.noSuchAccount])
@@ -65,7 +65,7 @@ public enum SignerMethod {
   public static let passphrase = Method<SignerPassphrase, SignerAccount>(
     654, "signer.passphrase", of: .signer, for: [.client],
     "Stores a key under another passphrase.", refuses: [.noSuchAccount, .wrongPassphrase, .sealedForAnother])
-  /// The account of the caller's role, which is made if it is not there.
+  /// The account of the caller's role, which the signer makes if it does not exist.
   public static let own = Method<NoArguments, SignerAccount>(
     655, "signer.own", of: .signer, for: [.dvmTracker, .dvmProvider],
     "The account of the caller's role, which is made if it is not there.")
@@ -80,7 +80,7 @@ public enum SignerMethod {
 
 /// The topics of the role `signer`.
 public enum SignerTopic {
-  /// All accounts, whenever one has come, gone, or been locked or unlocked.
+  /// All accounts, whenever one is added, removed, locked or unlocked.
   public static let changes = Topic<SignerChanges>(
     672, "signer.changes", of: .signer, for: [.client, .outboxPlanner, .localRelay, .dvmTracker, .dvmProvider],
     "All accounts, whenever one has come, gone, or been locked or unlocked.")

@@ -2,11 +2,11 @@ internal import Frames
 
 /// The methods of the role `event-store`.
 public enum StoreMethod {
-  /// Takes new events of relays.
+  /// Stores events that have just arrived from relays.
   public static let ingest = Method<IngestRun, IngestResult>(
     320, "store.ingest", of: .eventStore, for: [.relayConnector],
     "Stores events that have just arrived from relays. Answered when they are committed.", refuses: [.diskFull])
-  /// Takes stored events of relays and files.
+  /// Stores events from files, and events that relays had stored.
   public static let `import` = Method<IngestRun, IngestResult>(
     321, "store.import", of: .eventStore, for: [.client, .relayConnector],
     "Stores events from files, or what relays had stored, over the bulk lane. Answered when they are committed.",
@@ -20,40 +20,40 @@ public enum StoreMethod {
   public static let query = Stream<StoreQuery, QueriedEvents, StoreCount>(
     323, "store.query", of: .eventStore, for: [.client, .outboxPlanner, .pushRelay, .dvmTracker, .dvmProvider],
     "Stored events that any of the filters matches, each once, the newest first.")
-  /// How many.
+  /// Counts stored events.
   public static let count = Method<StoreQuery, StoreCount>(
     324, "store.count", of: .eventStore, for: [.client, .outboxPlanner, .dvmProvider, .localRelay],
     "How many stored events any of the filters matches.")
-  /// Stored events, and then those that come.
+  /// Stored events, and then new ones.
   public static let observe = Stream<StoreObserve, ObservedEvents, Nothing>(
     325, "store.observe", of: .eventStore,
     for: [.client, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .localRelay],
     "Stored events that any of the filters matches, and then new ones, until the caller cancels.",
     refuses: [.full, .replaced, .missed])
-  /// The relays of an event.
+  /// The relays that an event came from.
   public static let seen = Method<StoreSeen, SeenResult>(
     326, "store.seen", of: .eventStore, for: [.client, .outboxPlanner], "The relays that an event came from.",
     refuses: [.noSuchEvent])
-  /// Counters.
+  /// Figures of the store.
   public static let status = Method<NoArguments, StoreStatus>(
     327, "store.status", of: .eventStore, for: [.client, .outboxPlanner, .localRelay],
     "Figures of the store. Counters begin with the process.")
-  /// Where an observer is.
+  /// Records up to which seq an observer has handled its events.
   public static let acknowledge = Method<StoreAcknowledge, Nothing>(
     328, "store.acknowledge", of: .eventStore, for: [.client, .outboxPlanner],
     "The caller has handled all events of an observation up to a seq.", refuses: [.noSuchObserve])
-  /// What was fetched.
+  /// Records that the network was queried for some filters.
   public static let fetched = Method<StoreFetched, Nothing>(
     329, "store.fetched", of: .eventStore, for: [.outboxPlanner],
     "All relays that are planned for these filters have sent what they had.")
-  /// What is observed.
+  /// The current observations.
   public static let listObserves = Stream<NoArguments, ActiveObserve, ObserveListEnd>(
     330, "store.observes.list", of: .eventStore, for: [.client, .outboxPlanner], "What is observed at present.")
-  /// What is complete.
+  /// For which relays and times the store has everything.
   public static let coverage = Stream<StoreCoverage, CoveredFilter, StoreCount>(
     331, "store.coverage", of: .eventStore, for: [.client, .outboxPlanner],
     "For which relays and times everything that the filters match is stored.")
-  /// Takes events of clients.
+  /// Stores events of clients.
   public static let offer = Method<OfferedEvents, OfferOutcomes>(
     332, "store.offer", of: .eventStore, for: [.client, .localRelay, .outboxPlanner, .dvmTracker],
     "Stores many events. Answered with an outcome for each, in their order, when all are committed.",
@@ -71,7 +71,7 @@ public enum StoreMethod {
   public static let closeReconcile = Method<ReconcileClose, Nothing>(
     335, "store.reconcile.close", of: .eventStore, for: [.client, .localRelay], "Ends a reconciliation.",
     refuses: [.noSuchSession])
-  /// Takes events of clients that no account signed.
+  /// Stores events of clients that no account signed.
   public static let offerForeign = Method<OfferedEvents, OfferOutcomes>(
     336, "store.offer.foreign", of: .eventStore, for: [.localRelay],
     "As `store.offer`, for events that no account signed; they count towards `foreign-limit`.", refuses: [.diskFull])
@@ -87,10 +87,10 @@ public enum StoreMethod {
 
 /// The topics of the role `event-store`.
 public enum StoreTopic {
-  /// What is observed.
+  /// Changes of the observations.
   public static let observes = Topic<ObserveChanges>(
     352, "store.observes", of: .eventStore, for: [.client, .outboxPlanner], "Changes of what is observed.")
-  /// What was fetched.
+  /// Additions to the coverage.
   public static let covered = Topic<CoverageAdded>(
     353, "store.covered", of: .eventStore, for: [.client, .outboxPlanner],
     "A relay has sent all it had for a filter, and all of it is committed.")

@@ -1,7 +1,7 @@
 public import Frames
 
 // Payloads of the event store that are handled as bytes. IngestRecords.swift, EventPages.swift, OfferContract.swift and
-// ReconcileContract.swift explain their layouts; the drawings here are what `docs/methods.json` shows.
+// ReconcileContract.swift explain their layouts; `docs/methods.json` shows the drawings from here.
 
 /// A run of events on its way to the store: ``IngestRecord``s, RAW.
 public struct IngestRun: BytePayload, Hashable {
@@ -22,7 +22,7 @@ public struct IngestRun: BytePayload, Hashable {
   }
   /// The records.
   public var bytes: [UInt8]
-  /// RAW.
+  /// Whether the bytes are RAW.
   public var isRaw: Bool
 
   /// A run.
@@ -44,7 +44,7 @@ public struct QueriedEvents: BytePayload, Hashable {
 
 /// A part of `store.observe`: `{"seq":n,"event":{…}}`, or with `pages` an ``EventPage``, RAW; and once ``StoredEnd``.
 public struct ObservedEvents: BytePayload, Hashable {
-  /// An event, a page, or the end of what was stored.
+  /// An event, a page, or the end of the stored events.
   public static var form: PayloadForm { .either([.json(ObservedEvent.self), EventPage.form, .json(StoredEnd.self)]) }
   /// The part.
   public var bytes: [UInt8]
@@ -77,7 +77,7 @@ public struct OfferedEvents: BytePayload, Hashable {
   }
   /// The run.
   public var bytes: [UInt8]
-  /// RAW.
+  /// Whether the bytes are RAW.
   public var isRaw: Bool
 
   /// A run.
@@ -101,7 +101,7 @@ public struct OfferOutcomes: BytePayload, Hashable {
   }
   /// The outcomes.
   public var bytes: [UInt8]
-  /// RAW.
+  /// Whether the bytes are RAW.
   public var isRaw: Bool
 
   /// Outcomes.
@@ -137,7 +137,7 @@ extension ReconcileMessage: Payload {
 
   /// Reads a message.
   ///
-  /// - Throws: `bad-payload` when it is JSON, or has no number.
+  /// - Throws: `bad-payload` when it is JSON, or too short for a session number.
   public static func read(_ bytes: [UInt8], isRaw: Bool, of method: String) throws(Refusal) -> Self {
     guard isRaw, let message = Self(payload: bytes) else {
       throw Refusal(.badPayload, "a message is RAW, behind the number of its session", outcome: .notStarted)

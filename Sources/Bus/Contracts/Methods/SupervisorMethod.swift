@@ -2,7 +2,7 @@ public import Frames
 
 /// The methods of the supervisor.
 public enum SupervisorMethod {
-  /// The whole picture.
+  /// The state of the supervisor, its workers and its clients.
   public static let status = Method<StatusRequest, SupervisorStatus>(
     1, "supervisor.status", of: .supervisor, for: [.client, .localRelay],
     "The state of the supervisor, its workers and its clients.")
@@ -22,7 +22,7 @@ public enum SupervisorMethod {
   public static let hold = Method<HoldCommand, WorkerCommandResult>(
     5, "supervisor.hold", of: .supervisor, for: [.client],
     "Keeps a worker stopped, with its queue, or releases it.")
-  /// A token for a worker that a person starts.
+  /// A token for a worker that a person starts by hand.
   public static let attach = Method<AttachRequest, AttachGrant>(
     6, "supervisor.attach", of: .supervisor, for: [.client],
     "A token with which a worker that is started by hand can join once. For the supervisor's own user only.",
@@ -47,7 +47,7 @@ public enum SupervisorMethod {
   public static let deadLetters = Method<DeadLettersRequest, DeadLettersResult>(
     11, "supervisor.dead-letters", of: .supervisor, for: [.client],
     "Lists, shows, retries or drops dead letters: messages that were set aside because workers died of them.")
-  /// Checks everything.
+  /// Checks the supervisor, its workers and their files.
   public static let doctor = Method<NoArguments, DoctorResult>(
     12, "supervisor.doctor", of: .supervisor, for: [.client],
     "Checks the supervisor, its workers and their files.")
@@ -60,7 +60,7 @@ public enum SupervisorMethod {
     14, "supervisor.record", of: .supervisor, for: [.client],
     "Writes the messages between a worker and the hub into a file. For the supervisor's own user only.",
     refuses: [.denied])
-  /// The version.
+  /// The version of the supervisor.
   public static let version = Method<NoArguments, SupervisorVersion>(
     15, "supervisor.version", of: .supervisor, for: [.client],
     "The version of the supervisor, without a look at its workers.")
@@ -112,12 +112,12 @@ public enum RecordAnswer: Payload {
   /// The answer of a request with `ends`: the recording that it ends.
   case ending(RecordProgress)
 
-  /// A result, or where the recording is.
+  /// The form of either case.
   public static var form: PayloadForm { .either([.json(RecordResult.self), .json(RecordProgress.self)]) }
 
-  /// Reads either.
+  /// Reads either case.
   public static func read(_ bytes: [UInt8], isRaw: Bool, of method: String) throws(Refusal) -> Self {
-    // A result has members that progress has not.
+    // A result has members that a progress does not have.
     if let result = try? JSONPayload.decode(RecordResult.self, from: bytes) { return .ended(result) }
     return .ending(try JSONPayload.decode(RecordProgress.self, from: bytes))
   }

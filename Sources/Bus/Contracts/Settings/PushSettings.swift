@@ -1,47 +1,47 @@
-/// The settings of a `push-relay`, besides its types of wakes.
+/// The settings of a `push-relay`, except its types of wakes.
 public struct PushSettings: WorkerSettings {
   /// Which senders learn whether a key is registered.
   public enum Disclosure: String, Codable, CaseIterable, Sendable {
-    /// Those that the recipient has allowed.
+    /// The senders that the recipient has allowed.
     case contacts
-    /// All.
+    /// All senders.
     case open
-    /// None.
+    /// No sender.
     case never
   }
   /// Who may wake owners that have set no policy.
   public enum Admission: String, Codable, CaseIterable, Sendable {
-    /// Everybody.
+    /// Every sender.
     case open
-    /// Contacts, and those who hold a ticket.
+    /// Contacts, and senders that hold a ticket.
     case contacts
-    /// Contacts alone.
+    /// Only contacts.
     case blockStrangers = "block-strangers"
   }
-  /// What becomes of signatures without an audience, as all present apps make them.
+  /// What happens with signatures without an audience, as all present apps make them.
   public enum OldSignatures: String, Codable, CaseIterable, Sendable {
-    /// They are taken.
+    /// They are accepted.
     case accept
-    /// They are taken of devices that are registered.
+    /// They are accepted from registered devices.
     case registeredOnly = "registered-only"
     /// They are refused.
     case reject
   }
   /// Which of Apple's services is used.
   public enum AppleEnvironment: String, Codable, CaseIterable, Sendable {
-    /// Of apps from the store.
+    /// The service for apps from the store.
     case production
-    /// Of apps under development.
+    /// The service for apps under development.
     case sandbox
   }
   /// Which Nostr keys may register devices.
   public enum NostrRegistration: String, Codable, CaseIterable, Sendable {
     /// The accounts of this machine, and ``PushSettings/nostrOwners``.
     case known
-    /// All.
+    /// All keys.
     case anybody
   }
-  /// What platforms are shown of a wake.
+  /// What platforms can see of a wake.
   public enum Content: String, Codable, CaseIterable, Sendable {
     /// Its payload.
     case clear
@@ -49,7 +49,7 @@ public struct PushSettings: WorkerSettings {
     case none
   }
 
-  // Where it listens, and who may come.
+  // Where it listens, and which clients it admits.
 
   /// Addresses to listen at.
   public var listen = ["127.0.0.1:4870"]
@@ -57,22 +57,22 @@ public struct PushSettings: WorkerSettings {
   public var certificateFile = ""
   /// The certificate's key, in PEM; "" when it is in the same file.
   public var keyFile = ""
-  /// Addresses of proxies whose `X-Forwarded-For` is believed, as `127.0.0.1` or `10.0.0.0/8`.
+  /// Addresses of proxies whose `X-Forwarded-For` is believed, such as `127.0.0.1` or `10.0.0.0/8`.
   public var trustedProxies: [String] = []
-  /// Origins whose pages may ask; `*` for all.
+  /// Origins whose web pages may send requests; `*` for all.
   public var origins: [String] = []
-  /// Most connections.
+  /// The maximum number of connections.
   public var connectionsMaximum = 1_000
   /// The audience that signatures name; "" for none.
   public var audience = ""
-  /// What becomes of signatures without an audience.
+  /// What happens with signatures without an audience.
   public var versionOne = OldSignatures.accept
-  /// Whether a signature over the requested path, `/v1/wake`, is valid too, beside one over `/wake`.
+  /// Whether a signature over the requested path, `/v1/wake`, is valid too, in addition to one over `/wake`.
   public var prefixedPaths = false
-  /// The file of the keys that tokens are encrypted under; "" for one beside the ledger.
+  /// The file of the keys that encrypt tokens; "" for a file beside the ledger.
   public var keyRingFile = ""
 
-  // Who is woken by whom, how often.
+  // Who may wake whom, and how often.
 
   /// Which senders learn whether a key is registered.
   public var disclosure = Disclosure.contacts
@@ -99,15 +99,15 @@ public struct PushSettings: WorkerSettings {
 
   // Events of Nostr.
 
-  /// The URL that Nostr keys sign (NIP-98); "" when they cannot register.
+  /// The URL that Nostr keys sign (NIP-98); "" when Nostr keys cannot register.
   public var publicURL = ""
   /// Which Nostr keys may register devices.
   public var nostrRegistration = NostrRegistration.known
-  /// Nostr keys that may register beside the accounts; npub or hexadecimal.
+  /// Nostr keys that may register in addition to the accounts; npub or hexadecimal.
   public var nostrOwners: [String] = []
-  /// Most Nostr keys with devices.
+  /// The maximum number of Nostr keys with devices.
   public var nostrKeysMaximum = 1_000
-  /// Whether relays are asked for what the keys are woken for.
+  /// Whether relays are queried for events that wake the keys.
   public var nostrRelays = true
   /// The age of the oldest event that wakes a device.
   public var nostrAgeMilliseconds: Int64 = 600_000
@@ -116,31 +116,31 @@ public struct PushSettings: WorkerSettings {
 
   // The platforms.
 
-  /// What platforms are shown of a wake.
+  /// What platforms can see of a wake.
   public var content = Content.clear
   /// The file of Apple's key; "" for none, and no APNs.
   public var apnsKeyFile = ""
-  /// The key's ten characters.
+  /// The key's id, ten characters.
   public var apnsKeyID = ""
-  /// The team's ten characters.
+  /// The team's id, ten characters.
   public var apnsTeamID = ""
   /// The app's bundle identifier.
   public var apnsTopic = ""
   /// Which of Apple's services is used.
   public var apnsEnvironment = AppleEnvironment.production
-  /// Another address of APNs; "" for Apple's.
+  /// Another address than Apple's for APNs; "" for Apple's.
   public var apnsURL = ""
   /// The file of Google's service account; "" for none, and no FCM.
   public var fcmAccountFile = ""
-  /// Another address of FCM; "" for Google's.
+  /// Another address than Google's for FCM; "" for Google's.
   public var fcmURL = ""
   /// Whether devices of Web Push are served.
   public var webPush = true
   /// The operator's `mailto:` or `https:` for Web Push (RFC 8292); "" for none.
   public var webPushContact = ""
-  /// Whether services of Web Push may be on this machine's networks.
+  /// Whether services of Web Push may be in this machine's own networks.
   public var webPushNeighbours = false
-  /// A file of authorities that are trusted beside the system's; "" for none.
+  /// A file of certificate authorities that are trusted in addition to the system's; "" for none.
   public var caFile = ""
 
   /// The defaults.
