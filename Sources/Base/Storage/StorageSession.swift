@@ -86,7 +86,7 @@ public struct StorageStatement {
 
   // MARK: Running
 
-  /// Goes to the next row; false if there is none, and then the statement can be used again.
+  /// Goes to the next row; false if there is no further row, and then the statement can be used again.
   @inline(__always)
   public func step() throws -> Bool {
     let code = sqlite3_step(handle)
