@@ -75,7 +75,7 @@ public final class ByteStream {
   private static let lastWordsMaximum = 8 << 20
   /// Reads of one stream in one turn of the loop, of up to 256 KB each; libuv would make 32.
   static let readsPerTurn = 2
-  /// Size of the unused input above which a stream reads into a buffer of its own.
+  /// Size of the unused input at which a stream begins to read into a buffer of its own.
   private static let ownBufferThreshold = 64 << 10
 
   init(pipe: Handle<uv_pipe_t>) {

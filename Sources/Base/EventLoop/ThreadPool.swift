@@ -14,7 +14,7 @@ extension EventLoopActor {
 }
 
 /// One `uv_work_t` with the work and the completion for its value.
-// @unchecked: `value` is written on the pool's thread before libuv hands the request back to the loop, and is read
+// @unchecked: `completion` is written on the pool's thread before libuv hands the request back to the loop, and is read
 // there afterwards.
 private final class PoolWork: @unchecked Sendable {
   private let work: @Sendable (PoolWork) -> Void
