@@ -57,7 +57,7 @@ struct TableSalvage {
 
   /// Copies what can be read.
   ///
-  /// - Returns: why some rows are missing; nil if none is.
+  /// - Returns: why some rows are missing; nil if all were copied.
   /// - Throws: a fault of writing the new file.
   func copy(from old: StorageFile, to new: StorageFile) throws(StorageFault) -> String? {
     var walk = Walk(table: self, old: old, new: new)

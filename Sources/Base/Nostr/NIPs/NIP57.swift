@@ -23,7 +23,8 @@ public enum ZapFault: Error, Hashable, Sendable, CustomStringConvertible {
   case noRelays
   /// The amount is not a number of millisatoshis from 1 up to all that will exist.
   case badAmount
-  /// Another amount than expected: the request's, and that of the invoice or of the query; nil if that one has no amount.
+  /// Another amount than expected: the request's, and that of the invoice or of the query; nil if the latter has no
+  /// amount.
   case otherAmount(request: Int64, other: Int64?)
   /// A receipt has no invoice.
   case noInvoice
