@@ -5,8 +5,8 @@ public import Cryptography
 //
 // Reading is tolerant where NIP-19 says so (fields of unknown types, invalid relays, an optional field with a wrong
 // length), and strict where two readers could read differently: a repeated field that may occur once is refused, and so
-// is one that extends beyond the end. Secret keys are not entities: only `SecretKey(nsec:)` reads them, so that code
-// that shows, logs or compares entities never has one.
+// is one that extends beyond the end. Secret keys are not entities: only `SecretKey.read(nsec:)` reads them, so that
+// code that shows, logs or compares entities never has one.
 
 /// An entity of NIP-19 other than a secret key.
 public enum NostrEntity: Hashable, Sendable {

@@ -12,7 +12,7 @@ internal import Cryptography
 // The NIP's authors abandoned it in 2026 (`unrecommended`), and programs had interpreted it in many ways before. So the
 // reader accepts all forms that were found in real events, and records each as a ``JobDiagnostic``. The writer produces
 // the NIP's own form, or explains in a ``JobDraftFault`` what the NIP does not allow. Nothing here decides whether an
-// answer is wanted, believed or paid; the keeper of the jobs does.
+// answer is wanted, believed or paid; the code that keeps the jobs does.
 //
 // Encryption is elsewhere, with the keys: this code produces the text to encrypt, and its readers take the decrypted
 // text.
