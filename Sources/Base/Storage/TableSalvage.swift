@@ -1,8 +1,8 @@
 // How a table of a damaged file is read. SQLite ends a walk at the first damaged page. So a table is walked from both
 // ends, and the gap between the two places is halved again and again: from each middle, a walk continues for as long as
 // pages are sound. That finds every row that is reachable through sound pages, whatever happened to its neighbours, if
-// the keys can be halved: numbers, and the first bytes of hashes and of key names. Rows with text as key are read from
-// both ends only.
+// the keys can be halved: numbers, and keys of bytes by their first bytes, such as hashes. Rows with text as key are
+// read from both ends only.
 //
 // Rejected: to read the pages without the tree. That would also find rows behind damaged inner pages, but also rows
 // that were deleted and must not come back.
