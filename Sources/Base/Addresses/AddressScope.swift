@@ -1,11 +1,12 @@
-// Which addresses belong to everybody, and which to this machine or the network it stands in.
+// Which addresses are on the public internet, and which belong to this machine or its network.
 //
-// Who dials what others tell it to must know: a name of the internet may resolve to a router's page, a database that
-// trusts its network, or a service of the cloud that hands out keys. The table is IANA's registry of special-purpose
-// addresses (RFC 6890 and what followed), read strictly: what is not known to be everybody's is not.
+// A program that dials addresses named by others must know: a name on the internet may resolve to a router's page, a
+// database that trusts its network, or a cloud service that hands out keys. The table is IANA's registry of
+// special-purpose addresses (RFC 6890 and its successors), read strictly: an address that is not known to be public is
+// not.
 //
 // IPv6 has four ways to carry an IPv4 address to a gateway that unpacks it: mapped (::ffff:0:0/96), NAT64
-// (64:ff9b::/96), 6to4 (2002::/16) and compatible (::/96). Such an address is judged by what is inside.
+// (64:ff9b::/96), 6to4 (2002::/16) and compatible (::/96). Such an address is judged by the IPv4 address inside.
 
 /// Where an address leads.
 public enum AddressScope: String, Sendable, Hashable, CaseIterable {
@@ -15,17 +16,17 @@ public enum AddressScope: String, Sendable, Hashable, CaseIterable {
   case loopback
   /// A private network (RFC 1918): 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16.
   case privateNetwork = "private"
-  /// Whoever is on the same wire: 169.254.0.0/16, fe80::/10.
+  /// The machines on the same link: 169.254.0.0/16, fe80::/10.
   case linkLocal = "link-local"
-  /// A private network of IPv6: fc00::/7, and fec0::/10, which it replaced.
+  /// A private network of IPv6: fc00::/7, and its predecessor fec0::/10.
   case uniqueLocal = "unique-local"
   /// A provider's own network behind its NAT (RFC 6598): 100.64.0.0/10.
   case shared
-  /// Many at once: 224.0.0.0/4, ff00::/8.
+  /// A group of machines: 224.0.0.0/4, ff00::/8.
   case multicast
-  /// Nobody, which most systems take for this machine: 0.0.0.0/8, ::.
+  /// No machine; most systems take it for this machine: 0.0.0.0/8, ::.
   case unspecified
-  /// Anything else that is not given out: documentation, benchmarks, tunnels, what is kept for later.
+  /// Any other address that is not assigned: documentation, benchmarks, tunnels, future use.
   case reserved
 }
 
@@ -33,13 +34,13 @@ extension IPAddress {
   /// Where the address leads.
   public var scope: AddressScope { isVersion6 ? Self.scope(ofSixteen: octets) : Self.scope(ofFour: octets) }
 
-  /// The IPv4 address that a gateway would find in an IPv6 address; the address itself where there is none.
+  /// The IPv4 address that a gateway would find in an IPv6 address; without one, the address itself.
   public var destination: IPAddress {
     guard isVersion6, let bytes = Self.inside(octets) else { return self }
     return IPAddress(octets: bytes) ?? self
   }
 
-  /// The four bytes of IPv4 that sixteen carry, in one of the four ways.
+  /// The IPv4 address in the 16 bytes, in one of the four ways.
   private static func inside(_ bytes: [UInt8]) -> [UInt8]? {
     let zeroCount = bytes.prefix { $0 == 0 }.count
     let isCompatible = zeroCount >= 12 && zeroCount < 16 && !(zeroCount == 15 && bytes[15] == 1)

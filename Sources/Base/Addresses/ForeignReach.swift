@@ -1,29 +1,30 @@
-// What may be dialled on the word of other people.
+// Which addresses may be dialled when other people name them.
 //
-// An address may be everybody's by the registry (AddressScope) and be this machine's all the same: a server in a data
-// centre has its public address on its interface, and an IPv6 home gives a public address to each of its machines.
-// What listens there for the owner, or for his network, must not be reached by a name in a stranger's list of relays.
-// So an address of an interface is not foreign, nor is one in the same network.
+// An address can be public by the registry (AddressScope) and still belong to this machine: a server in a data centre
+// has its public address on its interface, and an IPv6 home gives a public address to each of its machines. A service
+// that listens there for the owner or the owner's network must not be reachable through a name in a stranger's list of
+// relays. So the address of an interface is not foreign, and neither is an address in the same network.
 //
-// How large a network is its prefix says, but for IPv6: whoever has an address there has at least 2^64, and a home gets
-// up to a /48, of which an interface shows a part. A prefix that names nearly everything (a tunnel's) names no network.
+// The prefix says how large a network is, except for IPv6: every customer has at least 2^64 addresses there, and a home
+// gets up to a /48, of which an interface shows a part. A prefix that covers nearly everything (a tunnel's) says
+// nothing about the network.
 
-/// The interfaces of this machine, and what follows for addresses that strangers name.
+/// The interfaces of this machine, and the rule for addresses that strangers name.
 public struct ForeignReach: Sendable, Hashable {
   /// An address of an interface.
   public struct Interface: Sendable, Hashable {
     /// The address.
     public var address: IPAddress
-    /// Bits of it that its network has in common.
+    /// Number of leading bits that all addresses of its network share.
     public var prefixBitCount: Int
 
-    /// An address with its network.
+    /// An address with the prefix of its network.
     public init(_ address: IPAddress, prefixBitCount: Int) {
       self.address = address
       self.prefixBitCount = prefixBitCount
     }
 
-    /// An address with its network's mask, `255.255.255.0`; nil: none is known.
+    /// An address with the mask of its network, such as `255.255.255.0`; nil if the mask is not known.
     public init(_ address: IPAddress, mask: IPAddress?) {
       let whole = address.octets.count * 8
       let bits = mask.map { $0.octets.reduce(0) { $0 + $1.nonzeroBitCount } }
@@ -33,10 +34,11 @@ public struct ForeignReach: Sendable, Hashable {
 
   private let interfaces: [Interface]?
 
-  /// - Parameter interfaces: all that this machine has; nil when that cannot be found out: then nothing is dialled.
+  /// - Parameter interfaces: all interfaces of this machine; nil if they cannot be determined: then nothing is dialled.
   public init(interfaces: [Interface]?) { self.interfaces = interfaces }
 
-  /// Why strangers may not have an address dialled, as it stands behind it: `a private address`; nil if they may.
+  /// Why strangers may not have an address dialled, as a phrase to follow the address: `a private address`; nil if they
+  /// may.
   public func objection(to address: IPAddress) -> String? {
     let scope = address.scope
     guard scope == .global else { return "\(scope == .unspecified ? "an" : "a") \(scope.rawValue) address" }
@@ -49,16 +51,17 @@ public struct ForeignReach: Sendable, Hashable {
     return isNear ? "an address in a network of this machine" : nil
   }
 
-  /// The same for the two ends of a connection: one to itself does not leave this machine, whatever its interfaces say.
+  /// The same for the two ends of a connection: a connection from an address to itself does not leave this machine,
+  /// whatever its interfaces say.
   public func objection(to peer: IPAddress, from local: IPAddress) -> String? {
     peer.destination == local.destination ? "an address of this machine" : objection(to: peer)
   }
 }
 
 extension ForeignReach.Interface {
-  /// Shorter prefixes are of tunnels that lead everywhere.
+  /// Shorter prefixes belong to tunnels that lead everywhere.
   private static let bitCountMinimum = (four: 8, six: 32)
-  /// What one customer has of IPv6: at least, and where its addresses are public.
+  /// Prefix lengths of one customer's IPv6 network: the longest to assume, and the one to assume for public addresses.
   private static let sixBitCount = (least: 64, global: 48)
 
   /// Whether an address of the same version is in the interface's network.

@@ -2,9 +2,9 @@ internal import Glibc
 
 /// An IPv4 or IPv6 address, without a port and without a zone.
 ///
-/// A value of its bytes: no name is looked up for it, and nothing dialled.
+/// It holds only the bytes: it resolves no name and dials nothing.
 public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
-  /// 4 bytes or 16, in the order of the network.
+  /// 4 or 16 bytes, in network order.
   public let octets: [UInt8]
 
   /// An address of these bytes; nil unless there are 4 or 16.
@@ -29,17 +29,18 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
   /// Whether it is an IPv6 address.
   public var isVersion6: Bool { octets.count == 16 }
 
-  /// `::ffff:192.0.2.1` as `192.0.2.1`: so a socket that takes both versions tells who has come by IPv4. Any other
-  /// address as it is.
+  /// `::ffff:192.0.2.1` as `192.0.2.1`: this is how a socket for both versions reports a peer that connected by IPv4.
+  /// Any other address is unchanged.
   public var unmapped: IPAddress {
     let prefix: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
     return isVersion6 && octets.starts(with: prefix) ? IPAddress(octets: octets.dropFirst(prefix.count)) ?? self : self
   }
 
-  /// `0.0.0.0`, `::`: who listens there listens everywhere, and who connects there connects to this machine.
+  /// `0.0.0.0`, `::`: a program that listens there listens on all addresses; one that connects there reaches this
+  /// machine.
   public var isUnspecified: Bool { octets.allSatisfy { $0 == 0 } }
 
-  /// As people write it: the shortest form (RFC 5952), without brackets.
+  /// The usual notation: the shortest form (RFC 5952), without brackets.
   public var description: String {
     var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
     let made = inet_ntop(isVersion6 ? AF_INET6 : AF_INET, octets, &text, socklen_t(text.count))

@@ -1,15 +1,15 @@
 // One spelling for each relay.
 //
 // A relay's address is a key: of its connection, its statistics, its coverage, of "where seen". Two spellings of one
-// relay are two connections, twice the traffic, and a plan that counts one relay as two. So an address is made
-// canonical where it enters, and nothing else compares spellings afterwards. The rules, and what they cost, are in
+// relay mean two connections, twice the traffic, and a plan that counts one relay as two. So an address is made
+// canonical where it enters the program, and no code compares spellings after that. The rules, and their cost, are in
 // docs/decisions/0003-canonical-relay-url.md.
 
 /// The address of a relay in its one canonical spelling, such as `wss://relay.example.com` or
 /// `ws://127.0.0.1:7777/inbox`.
 ///
 /// Canonical means: scheme and host in lower case, no default port, no trailing slash or stray punctuation, percent
-/// escapes in upper case and only where needed. It is also what is dialled. In JSON it is a string.
+/// escapes in upper case and only where needed. Connections use this spelling too. In JSON it is a string.
 public struct RelayURL: Hashable, Sendable, CustomStringConvertible {
   /// The canonical spelling.
   public let text: String
@@ -17,15 +17,15 @@ public struct RelayURL: Hashable, Sendable, CustomStringConvertible {
   public let isSecure: Bool
   /// The host without brackets: a name, an IPv4 or an IPv6 address.
   public let host: String
-  /// The port to connect to, default or not.
+  /// The port to connect to, whether it is the default or not.
   public let port: UInt16
-  /// What the upgrade request asks for: path and query, at least `/`.
+  /// The target of the upgrade request: path and query, at least `/`.
   public let requestTarget: String
 
-  /// Longest address, in bytes. No relay in use comes near it; a longer one is most often two pasted together.
+  /// Longest address, in bytes. No relay in use comes near it; a longer one is usually two addresses pasted together.
   public static let byteCountMaximum = 200
 
-  /// Reads an address as a person or an event gives it; white space around it is dropped.
+  /// Reads an address as a person or an event gives it; surrounding white space is dropped.
   ///
   /// - Throws: a sentence in the user's terms.
   public init(_ text: String) throws(RelayURLFault) {
@@ -43,9 +43,9 @@ public struct RelayURL: Hashable, Sendable, CustomStringConvertible {
 
   /// The canonical spelling.
   public var description: String { text }
-  /// Whether both name the same relay.
+  /// Whether both are the same relay.
   public static func == (left: RelayURL, right: RelayURL) -> Bool { left.text == right.text }
-  /// Feeds the canonical spelling.
+  /// Hashes the canonical spelling.
   public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 }
 
@@ -67,7 +67,7 @@ extension RelayURL: Codable {
   }
 }
 
-/// Why an address is not a relay's.
+/// Why an address is not that of a relay.
 public struct RelayURLFault: Error, Hashable, Sendable, CustomStringConvertible {
   /// What is wrong with it.
   public enum Problem: Error, Hashable, Sendable {
@@ -75,19 +75,19 @@ public struct RelayURLFault: Error, Hashable, Sendable, CustomStringConvertible 
     case empty
     /// Longer than ``RelayURL/byteCountMaximum``.
     case tooLong(byteCount: Int)
-    /// No `wss://` or `ws://` in front: what stands there instead, or nil if there is no scheme at all.
+    /// No `wss://` or `ws://` at the beginning: the scheme found instead, or nil if there is no scheme.
     case scheme(String?)
     /// `name:password@`.
     case credentials
     /// No host.
     case noHost
-    /// A host that is no name and no address.
+    /// A host that is neither a name nor an address.
     case badHost(String)
     /// A port that is not a number of 1 to 65,535.
     case badPort(String)
     /// `#…`.
     case fragment
-    /// A byte that an address does not have: white space, a control character, a letter outside ASCII, a bad escape.
+    /// A byte that an address cannot have: white space, a control character, a letter outside ASCII, a bad escape.
     case badCharacter(String)
     /// `//` in the path.
     case emptySegment
@@ -95,8 +95,7 @@ public struct RelayURLFault: Error, Hashable, Sendable, CustomStringConvertible 
     case secondAddress
   }
 
-  /// The address as it was given, cut to 80 characters; what stands before an `@` is left out, since it can be a
-  /// password.
+  /// The address as it was given, cut to 80 characters; the part before an `@` is left out, since it can be a password.
   public let address: String
   /// What is wrong.
   public let problem: Problem
@@ -105,7 +104,7 @@ public struct RelayURLFault: Error, Hashable, Sendable, CustomStringConvertible 
     let (shown, isSecret) = Self.withoutCredentials(address)
     self.address = shown.count > 80 ? String(shown.prefix(79)) + "…" : shown
     switch problem {
-    // What is quoted would be a part of the password.
+    // The quoted text would be part of the password.
     case .badHost, .badPort: self.problem = isSecret ? .credentials : problem
     default: self.problem = problem
     }

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A relay's address taken apart, each part canonical. See ``RelayURL``.
+/// The parts of a relay's address, each canonical. See ``RelayURL``.
 struct RelayURLParts {
   private(set) var isSecure = true
   private(set) var host = ""
@@ -26,7 +26,7 @@ struct RelayURLParts {
     try readPath(rest[slash...])
   }
 
-  /// Host and port as they stand in the address.
+  /// Host and port as the address has them.
   var authority: String {
     let name = host.contains(":") ? "[\(host)]" : host
     return port == Self.defaultPort(isSecure: isSecure) ? name : "\(name):\(port)"
@@ -68,7 +68,7 @@ struct RelayURLParts {
       portText = authority[colon...].dropFirst()
     }
     guard !name.isEmpty else { throw .noHost }
-    // The Kelvin sign in lower case is a k, and would pass for one.
+    // The Kelvin sign becomes a k in lower case, and would be accepted as one.
     guard name.utf8.allSatisfy({ $0 < 0x80 }) else { throw .badHost(String(name)) }
     host = try name.hasPrefix("[") ? Self.addressVersion6(name) : Self.name(name)
     port = Self.defaultPort(isSecure: isSecure)
@@ -79,11 +79,12 @@ struct RelayURLParts {
     }
   }
 
-  /// A name or an IPv4 address, in lower case: labels of letters, digits, `-` and `_` with single dots between.
+  /// A name or an IPv4 address, in lower case: labels of letters, digits, `-` and `_`, separated by single dots.
   private static func name(_ text: Substring) throws(RelayURLFault.Problem) -> String {
     let name = text.lowercased()
     guard isHostName(name) else { throw .badHost(String(text)) }
-    // What ends in a number is an address (WHATWG URL), and then it must be one: 127.1 and 0x7f.1 have many readings.
+    // A host that ends in a number is an IPv4 address (WHATWG URL), and must be a full one: 127.1 and 0x7f.1 have
+    // several readings.
     let labels = name.split(separator: ".")
     if let last = labels.last, isNumber(last) {
       var address = in_addr()
@@ -92,7 +93,7 @@ struct RelayURLParts {
     return name
   }
 
-  /// Digits, or hexadecimal ones behind `0x`, of which resolvers make addresses as well.
+  /// Digits, or `0x` and hexadecimal digits: resolvers read both as parts of an address.
   private static func isNumber(_ label: Substring) -> Bool {
     if label.hasPrefix("0x") { return label.utf8.dropFirst(2).allSatisfy { hexadecimalValue($0) != nil } }
     return label.utf8.allSatisfy { $0 &- 0x30 < 10 }
@@ -109,8 +110,8 @@ struct RelayURLParts {
 
   private mutating func readPath(_ text: Substring) throws(RelayURLFault.Problem) {
     var path = try Self.canonicalised(text)
-    // Addresses are copied out of sentences and lists; a relay's path ends in none of these. Together with the slashes:
-    // what is left behind one of them may end in the other.
+    // People copy addresses out of sentences and lists; no relay's path ends in one of these characters. They are
+    // removed together with slashes, because removing one can leave the other at the end.
     while let last = path.utf8.last {
       guard last == 0x2F || query.isEmpty && (last == 0x2C || last == 0x2E || last == 0x3B) else { break }
       path.removeLast()
@@ -120,12 +121,12 @@ struct RelayURLParts {
     }
     let segments = path.split(separator: "/")
     if segments.contains(where: { $0 == "." || $0 == ".." }) { throw .badCharacter("a . or .. as a part of its path") }
-    // A name with a dot at least: a relay on the host "nostr" may well serve /nostr.
+    // Only for a host with a dot: a relay on the host "nostr" may well serve /nostr.
     if host.contains("."), segments.contains(where: { $0.lowercased() == host }) { throw .secondAddress }
     self.path = path
   }
 
-  /// Percent escapes in upper case, and resolved where they were not needed (RFC 3986, 6.2.2).
+  /// Percent escapes in upper case; unnecessary ones are decoded (RFC 3986, 6.2.2).
   private static func canonicalised(_ text: Substring) throws(RelayURLFault.Problem) -> String {
     var result: [UInt8] = []
     var bytes = text.utf8.makeIterator()
@@ -165,8 +166,8 @@ struct RelayURLParts {
   }
 }
 
-/// Whether `name` can be a host's: at most 253 bytes, in labels of 1 to 63 lower case letters, digits, `-` and `_` with
-/// single dots between. An IPv4 address is one as well.
+/// Whether `name` can be a host name: at most 253 bytes, in labels of 1 to 63 lower-case letters, digits, `-` and `_`,
+/// separated by single dots. An IPv4 address qualifies as well.
 public func isHostName(_ name: String) -> Bool {
   name.utf8.count <= 253
     && name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in

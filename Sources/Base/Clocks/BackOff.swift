@@ -1,18 +1,18 @@
-/// The waits between attempts: doubling from the first to the longest, each cut at random by up to a half, so that
-/// processes that one failure has hit do not come back in one moment.
+/// Back-off: the waits between attempts double from the first to the longest. Each is shortened at random by up to a
+/// half, so that processes hit by one failure do not all return at the same moment.
 ///
-/// An attempt must last for a while before the waits begin again: a peer that accepts and hangs up at once is not
-/// called in a tight circle.
+/// An attempt must last for a while before the waits start again from the first. So a peer that accepts and hangs up at
+/// once is not called in a tight loop.
 public struct BackOff: Sendable, Hashable {
   /// The longest first wait, in milliseconds.
   public var firstMilliseconds: UInt64
   /// The longest wait of all, in milliseconds.
   public var longestMilliseconds: UInt64
-  /// How long an attempt must have lasted for the waits to begin again, in milliseconds.
+  /// How long an attempt must have lasted for the waits to start again, in milliseconds.
   public var provenMilliseconds: UInt64
   private var failureCount = 0
 
-  /// Waits from 100 ms to 10 s; what lasts 5 s is proven.
+  /// Waits from 100 ms to 10 s; an attempt that lasts 5 s is proven.
   public init(firstMilliseconds: UInt64 = 100, longestMilliseconds: UInt64 = 10_000, provenMilliseconds: UInt64 = 5_000)
   {
     self.firstMilliseconds = max(1, firstMilliseconds)
@@ -20,10 +20,10 @@ public struct BackOff: Sendable, Hashable {
     self.provenMilliseconds = provenMilliseconds
   }
 
-  /// The attempt has worked: the next wait is the shortest.
+  /// The attempt has succeeded: the next wait is the shortest.
   public mutating func reset() { failureCount = 0 }
 
-  /// The attempt, or what it brought about, has ended after so many milliseconds.
+  /// The attempt, or the connection it made, has ended after this time.
   public mutating func lasted(milliseconds: UInt64) {
     if milliseconds >= provenMilliseconds { reset() }
   }

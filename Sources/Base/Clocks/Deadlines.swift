@@ -1,10 +1,10 @@
 public import HeapModule
 
-/// What comes with time: causes in the order of their deadlines.
+/// Causes in the order of their deadlines.
 ///
-/// A deadline that no longer holds is not looked for: it stays until it comes up, where its owner sees that it is void,
-/// or until there are so many that ``removeVoid(unless:)`` removes all of them. Of equal deadlines the one that was
-/// added first comes first.
+/// A deadline that no longer applies is not searched for. It stays until it is due, and its owner then sees that it is
+/// void, or until there are so many that ``removeVoid(unless:)`` removes all void ones. Equal deadlines come in the
+/// order in which they were added.
 public struct Deadlines<Moment: Comparable, Cause> {
   @usableFromInline
   struct Entry: Comparable {
@@ -31,14 +31,14 @@ public struct Deadlines<Moment: Comparable, Cause> {
 
   /// No deadlines.
   ///
-  /// - Parameter voidMinimum: how many there may be before void ones are looked for.
+  /// - Parameter voidMinimum: how many deadlines there may be before void ones are searched for.
   public init(voidMinimum: Int = 4_096) { (self.voidMinimum, voidMaximum) = (voidMinimum, voidMinimum) }
 
-  /// How many there are, void ones too.
+  /// How many deadlines there are, including void ones.
   @inlinable
   public var count: Int { heap.count }
 
-  /// The first deadline; nil when there is none.
+  /// The first deadline; nil if there are no deadlines.
   @inlinable
   public var first: Moment? { heap.min?.at }
 
@@ -49,7 +49,7 @@ public struct Deadlines<Moment: Comparable, Cause> {
     heap.insert(Entry(at: moment, number: lastNumber, cause: cause))
   }
 
-  /// Removes the first deadline if it has come; nil when it has not.
+  /// Removes and returns the first deadline if it is due; nil if it is not.
   @inlinable
   public mutating func popDue(at now: Moment) -> (at: Moment, cause: Cause)? {
     guard let first = heap.min, first.at <= now else { return nil }
@@ -57,7 +57,7 @@ public struct Deadlines<Moment: Comparable, Cause> {
     return (first.at, first.cause)
   }
 
-  /// Removes the deadlines that no longer hold, if there are twice as many as after the last time.
+  /// Removes the deadlines that no longer apply, once there are twice as many deadlines as after the last removal.
   @inlinable
   public mutating func removeVoid(unless holds: (Moment, Cause) -> Bool) {
     guard heap.count > voidMaximum else { return }

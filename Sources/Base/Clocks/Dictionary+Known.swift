@@ -1,5 +1,5 @@
 extension Dictionary {
-  /// The value of a key that must be there: a machine that has lost one of its entries stops instead of going on.
+  /// The value of a key that must exist: a machine that has lost one of its entries stops instead of continuing.
   @inlinable
   public subscript(known key: Key) -> Value {
     _read {

@@ -1,8 +1,8 @@
 /// A point on the machine's monotonic clock (`CLOCK_MONOTONIC`), in nanoseconds.
 ///
-/// Every interval in Roost is measured on this clock: restarts, time to live and back-off must not move when somebody
-/// sets the wall clock. Machines without I/O take the instant as a parameter, so their tests hold the clock in their
-/// hand. Wall time is for display only.
+/// Every interval in Roost is measured on this clock: restarts, time to live and back-off must not move when the wall
+/// clock is set. Machines without I/O take the instant as a parameter, so their tests control the time. Wall time is
+/// for display only.
 public struct Instant: Comparable, Hashable, Sendable {
   /// Nanoseconds since an arbitrary origin, the same for all processes of one boot.
   public var nanoseconds: UInt64

@@ -1,11 +1,11 @@
 /// Notices that the wall clock was set.
 ///
-/// What was asked for by a date (`since` in a filter) is asked for by a clock that was wrong then: what others date by
-/// the right one may lie before it, or behind. Who stands by such a question asks it again when the clock was set. The
-/// monotonic clock is the witness; a sleep of the machine, which it does not count, looks like a step forward, and to
-/// ask again then does no harm.
+/// A filter with a date (`since`) that was computed from a wrong clock is wrong too: events dated by the correct clock
+/// may lie before it or after it. So the owner of such a subscription repeats it when the clock was set. The monotonic
+/// clock is the reference. It does not count while the machine sleeps, so a sleep looks like a step forward, and
+/// repeating a subscription then does no harm.
 public struct WallClockWatch: Hashable, Sendable {
-  /// A smaller step is the work of a clock that is kept right, and within what questions by date allow for.
+  /// Smaller steps come from normal clock synchronization, and filters with a date allow for them.
   public static let thresholdSeconds: Int64 = 30
 
   /// Seconds by which the wall clock is ahead of the monotonic one.
@@ -18,8 +18,8 @@ public struct WallClockWatch: Hashable, Sendable {
   ///   - now: the instant.
   public init(wall: Int64, now: Instant) { ahead = Self.lead(wall, now) }
 
-  /// Takes the next reading of both clocks and says by how many seconds the wall clock was set, forward, or back when
-  /// they are less than 0; nil when it was not. Small steps add up until they are told.
+  /// Takes the next reading of both clocks. Returns by how many seconds the wall clock was set, positive for forward
+  /// and negative for back; nil if it was not set. Small steps add up until they are reported.
   public mutating func step(wall: Int64, now: Instant) -> Int64? {
     let lead = Self.lead(wall, now)
     let (step, isFar) = lead.subtractingReportingOverflow(ahead)

@@ -1,15 +1,15 @@
-/// AES-256 in CBC mode with PKCS #7 padding, for NIP-04, which nobody should need any more. It does not authenticate:
-/// who can have altered messages decrypted and sees which fail, reads them. So there is one answer for everything that
-/// is wrong.
+/// AES-256 in CBC mode with PKCS #7 padding, for NIP-04, which is obsolete. It does not authenticate: an attacker who
+/// can have altered messages decrypted, and sees which ones fail, can read the originals. So every failure has the same
+/// result.
 public enum AES256CBC {
   /// Bytes of a key.
   public static let keyByteCount = 32
   /// Bytes of an initialization vector, which is random for every message.
   public static let vectorByteCount = 16
-  /// Bytes of a block: what is encrypted is a multiple.
+  /// Bytes of a block: the ciphertext is a multiple of it.
   public static let blockByteCount = 16
 
-  /// What `plaintext`, up to 1 GiB, becomes: up to one block more.
+  /// The ciphertext of `plaintext`, which has up to 1 GiB: up to one block longer.
   public static func encrypt(
     _ plaintext: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, vector: UnsafeRawBufferPointer
   ) -> [UInt8] {
@@ -24,7 +24,7 @@ public enum AES256CBC {
     }
   }
 
-  /// The plaintext; nil when the count is none of whole blocks or the padding is wrong.
+  /// The plaintext; nil if the ciphertext is not whole blocks or the padding is wrong.
   public static func decrypt(
     _ ciphertext: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, vector: UnsafeRawBufferPointer
   ) -> [UInt8]? {

@@ -1,19 +1,19 @@
-/// AES in Galois/Counter Mode (NIST SP 800-38D) with a key of 128 or 256 bits, a nonce of 12 bytes and a tag of 16:
-/// encryption that notices every change. One nonce twice under one key gives the key of the tags away, so a key that
-/// draws its nonces at random is good for 2^32 messages.
+/// AES in Galois/Counter Mode (NIST SP 800-38D) with a key of 128 or 256 bits, a nonce of 12 bytes and a tag of 16
+/// bytes: encryption that detects every change. Using a nonce twice under one key reveals the key of the tags, so a key
+/// with random nonces is good for 2^32 messages.
 public enum AESGCM {
   /// Bytes of a nonce.
   public static let nonceByteCount = 12
-  /// How many bytes more the sealed message has.
+  /// How many bytes longer the sealed message is.
   public static let tagByteCount = 16
 
-  /// The message encrypted, and its tag after it.
+  /// The encrypted message, followed by its tag.
   ///
   /// - Parameters:
   ///   - plaintext: up to 1 GiB.
   ///   - key: 16 bytes (AES-128) or 32 (AES-256).
   ///   - nonce: 12 bytes, never used before with this key.
-  ///   - data: what is not encrypted, but must be the same when the message is opened.
+  ///   - data: authenticated but not encrypted; must be the same when the message is opened.
   public static func seal(
     _ plaintext: [UInt8], key: UnsafeRawBufferPointer, nonce: [UInt8], additional data: [UInt8]
   ) -> [UInt8] {
@@ -30,14 +30,14 @@ public enum AESGCM {
     }
   }
 
-  /// What ``seal(_:key:nonce:additional:)`` was given; nil when key, nonce, data or any byte is another. The caller
+  /// The plaintext given to ``seal(_:key:nonce:additional:)``; nil if key, nonce, data or any byte differs. The caller
   /// wipes it.
   ///
   /// - Parameters:
-  ///   - sealed: the message with its 16 bytes of authentication at the end.
+  ///   - sealed: the message with its tag of 16 bytes at the end.
   ///   - key: 16 or 32 bytes.
   ///   - nonce: 12 bytes.
-  ///   - data: what was authenticated with it.
+  ///   - data: the data that was authenticated with it.
   public static func open(
     _ sealed: [UInt8], key: UnsafeRawBufferPointer, nonce: [UInt8], additional data: [UInt8]
   ) -> [UInt8]? {

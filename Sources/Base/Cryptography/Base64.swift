@@ -1,16 +1,16 @@
-/// Base64 with padding (RFC 4648). Reading takes what writing gives and nothing else: no white space, no missing
-/// padding, no bits in the last letter that mean nothing. Otherwise one message would have many spellings.
+/// Base64 with padding (RFC 4648). Reading accepts only what writing produces: no white space, no missing padding, no
+/// unused bits set in the last letter. Otherwise one message would have many spellings.
 public enum Base64 {
   private static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-  /// The value of each byte as a letter; 0xFF for what is none.
+  /// The value of each byte as a letter; 0xFF for a byte that is no letter.
   private static let values: [UInt8] = {
     var values = [UInt8](repeating: 0xFF, count: 256)
     for (value, letter) in letters.enumerated() { values[Int(letter)] = UInt8(value) }
     return values
   }()
 
-  /// `bytes` as text, four letters for three bytes.
+  /// `bytes` as text, four letters for each three bytes.
   public static func encode(_ bytes: UnsafeRawBufferPointer) -> String {
     String(unsafeUninitializedCapacity: (bytes.count + 2) / 3 * 4) { write(bytes, into: $0) }
   }
@@ -43,7 +43,7 @@ public enum Base64 {
   /// The same for an array.
   public static func encode(_ bytes: [UInt8]) -> String { bytes.withUnsafeBytes { encode($0) } }
 
-  /// The bytes that `text` stands for; nil when encoding writes no such text.
+  /// The bytes that `text` encodes; nil if it is not what encoding produces.
   public static func decode(_ text: some StringProtocol) -> [UInt8]? {
     var text = String(text)
     return text.withUTF8 { decode($0) }
@@ -64,7 +64,7 @@ public enum Base64 {
     return isRight ? bytes : nil
   }
 
-  /// Writes three bytes for each group of four, the last ones with the zeros that padding stands for.
+  /// Writes three bytes for each group of four letters; padding counts as zeros in the last group.
   private static func decode(
     _ text: UnsafeBufferPointer<UInt8>, paddingCount: Int, _ values: UnsafeBufferPointer<UInt8>,
     into bytes: UnsafeMutableBufferPointer<UInt8>

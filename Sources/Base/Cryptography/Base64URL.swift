@@ -1,7 +1,7 @@
-/// Base64 for URLs, without padding (RFC 4648, section 5, as RFC 7515 has it): `-` and `_` for `+` and `/`. Reading
-/// takes what writing gives and nothing else, as with ``Base64``.
+/// Base64 for URLs, without padding (RFC 4648, section 5, as used by RFC 7515): `-` and `_` for `+` and `/`. Reading
+/// accepts only what writing produces, as with ``Base64``.
 public enum Base64URL {
-  /// `bytes` as text, four letters for three bytes, and one letter more than there are bytes left.
+  /// `bytes` as text: four letters for each three bytes, and for a rest of one or two bytes one letter more than bytes.
   public static func text(of bytes: [UInt8]) -> String {
     String(
       decoding: Base64.encode(bytes).utf8.lazy.filter { $0 != UInt8(ascii: "=") }.map { letter in
@@ -13,7 +13,7 @@ public enum Base64URL {
       }, as: UTF8.self)
   }
 
-  /// The bytes that `text` stands for; nil when writing gives no such text.
+  /// The bytes that `text` encodes; nil if it is not what writing produces.
   public static func bytes(_ text: some StringProtocol) -> [UInt8]? {
     var letters: [UInt8] = []
     letters.reserveCapacity(text.utf8.count + 2)

@@ -1,12 +1,12 @@
-/// ChaCha20 as in RFC 8439: a key, a nonce of 12 bytes, a counter that starts at 0. It hides and does not authenticate:
-/// by itself it is not safe, and NIP-44 does not use it by itself.
+/// ChaCha20 as in RFC 8439: a key, a nonce of 12 bytes, a counter that starts at 0. It encrypts but does not
+/// authenticate: alone it is not safe, and NIP-44 does not use it alone.
 public enum ChaCha20 {
   /// Bytes of a key.
   public static let keyByteCount = 32
-  /// Bytes of a nonce, which is used once with a key.
+  /// Bytes of a nonce, which may be used only once with a key.
   public static let nonceByteCount = 12
 
-  /// Encrypts `bytes` where they stand, or decrypts them: that is the same.
+  /// Encrypts or decrypts `bytes` in place; both are the same operation.
   ///
   /// - Parameters:
   ///   - nonce: 12 bytes, used once with this key.
@@ -17,7 +17,7 @@ public enum ChaCha20 {
   ) {
     precondition(nonce.count == nonceByteCount, "the nonce has 12 bytes")
     withUnsafeTemporaryAllocation(byteCount: 16, alignment: 16) { start in
-      // libcrypto wants the counter, little-endian, before the nonce.
+      // libcrypto expects the counter, little-endian, before the nonce.
       start.storeBytes(of: 0, as: UInt32.self)
       UnsafeMutableRawBufferPointer(rebasing: start[4...]).copyMemory(from: nonce)
       apply(key: key, counterAndNonce: UnsafeRawBufferPointer(start), to: bytes)

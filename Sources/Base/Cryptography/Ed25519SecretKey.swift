@@ -3,10 +3,10 @@ internal import COpenSSL
 /// A secret key of Ed25519 (RFC 8032), in libcrypto's heap for secrets. It has no description and is not `Codable`.
 public final class Ed25519SecretKey: Sendable {
   private let key: LibraryKey
-  /// The public key that belongs to it.
+  /// The matching public key.
   public let publicKey: Ed25519PublicKey
 
-  /// Bytes of the seed that a key is made of.
+  /// Bytes of the seed of a key.
   public static let seedByteCount = 32
 
   /// A new key.
@@ -17,8 +17,8 @@ public final class Ed25519SecretKey: Sendable {
     }
   }
 
-  /// The key of a seed: any 32 bytes are one. Where a value of ``Octets32`` stands it is not wiped; a seed that matters
-  /// comes as bytes.
+  /// The key of a seed: any 32 bytes are valid. A value of ``Octets32`` is never wiped; pass a seed that must stay
+  /// secret as bytes.
   public convenience init(seed: Octets32) {
     self.init(
       key: withWipedBytes(Self.seedByteCount) { bytes in
@@ -27,7 +27,7 @@ public final class Ed25519SecretKey: Sendable {
       })
   }
 
-  /// The key of a seed of 32 bytes, which the caller wipes.
+  /// The key of a seed of 32 bytes; the caller wipes them.
   public convenience init(seed: UnsafeRawBufferPointer) { self.init(key: Self.makeKey(seed)) }
 
   private init(key: LibraryKey) {
@@ -39,7 +39,8 @@ public final class Ed25519SecretKey: Sendable {
       else { return nil }
       return Octets32(at: address)
     }
-    // Its scalar is a multiple of 8 below 8 L, and not 0: so the point is in the large group, and is not its zero.
+    // Its scalar is a multiple of 8 below 8 L, and not 0: so the point is in the large group, and not the neutral
+    // element.
     guard let publicKey = octets.flatMap({ Ed25519PublicKey($0) }) else {
       preconditionFailure("a secret key has a sound public key")
     }
@@ -56,7 +57,7 @@ public final class Ed25519SecretKey: Sendable {
     return key
   }
 
-  /// The signature of `message`, 64 bytes; the same each time.
+  /// The signature of `message`, 64 bytes; deterministic.
   public func sign(_ message: [UInt8]) -> [UInt8] {
     guard let signature = key.sign(message, digest: nil) else { preconditionFailure("a key signs any message") }
     return signature

@@ -1,11 +1,11 @@
-/// HKDF with SHA-256 (RFC 5869): keys out of something secret that is no key by itself.
+/// HKDF with SHA-256 (RFC 5869): derives keys from secret bytes that are not a key themselves.
 public enum HKDF {
-  /// Bytes of what ``extract(salt:keyMaterial:)`` gives.
+  /// Bytes of the result of ``extract(salt:keyMaterial:)``.
   public static let keyByteCount = HMACSHA256.byteCount
   /// The most bytes that one key can be expanded to.
   public static let expandedByteCountMaximum = 255 * HMACSHA256.byteCount
 
-  /// A key, 32 bytes, of the secret's whole strength.
+  /// A key, 32 bytes, with the whole strength of the secret.
   public static func extract(salt: UnsafeRawBufferPointer, keyMaterial: UnsafeRawBufferPointer) -> SecretMemory {
     SecretMemory(byteCount: keyByteCount) { key in
       let hmac = HMACSHA256(key: salt)
@@ -14,11 +14,11 @@ public enum HKDF {
     }
   }
 
-  /// Fills `output` with bytes that follow from the key and `info`. The caller wipes them.
+  /// Fills `output` with bytes derived from the key and `info`. The caller wipes them.
   ///
   /// - Parameters:
-  ///   - key: what `extract` gave.
-  ///   - info: what the output is for; may be empty.
+  ///   - key: the result of `extract`.
+  ///   - info: the purpose of the output; may be empty.
   ///   - output: up to ``expandedByteCountMaximum`` bytes.
   public static func expand(
     _ key: UnsafeRawBufferPointer, info: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer

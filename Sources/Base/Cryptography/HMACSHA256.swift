@@ -1,21 +1,21 @@
 internal import COpenSSL
 
-/// HMAC with SHA-256 (RFC 2104): says whether who wrote a message knew the key.
+/// HMAC with SHA-256 (RFC 2104): shows whether the author of a message knew the key.
 ///
 ///     let code = HMACSHA256(key: key)
 ///     code.update(message)
 ///     code.end(into: out)
 ///
-/// What it learns of the key is wiped with it.
+/// Everything derived from the key is wiped when the value is destroyed.
 public struct HMACSHA256: ~Copyable {
   private let context: OpaquePointer
 
   /// Bytes of a code.
   public static let byteCount = 32
 
-  /// A context that knows its hash and no key, and is only ever copied: naming the hash to a new one costs OpenSSL 3
+  /// A context with a hash but no key, which is only ever copied: setting the hash on a new context costs OpenSSL 3
   /// more than hashing.
-  // @unchecked: it is made once and not changed afterwards; libcrypto counts the copies of what is inside with atomics.
+  // @unchecked: it is created once and not changed afterwards; libcrypto counts copies of its contents with atomics.
   nonisolated(unsafe) private static let template: OpaquePointer = {
     guard let algorithm = EVP_MAC_fetch(nil, "HMAC", nil), let context = EVP_MAC_CTX_new(algorithm) else {
       preconditionFailure("libcrypto gives no HMAC")
@@ -25,11 +25,11 @@ public struct HMACSHA256: ~Copyable {
     return context
   }()
 
-  /// Begins a code with this key of any length.
+  /// Begins a code with this key, which may have any length.
   public init(key: UnsafeRawBufferPointer) {
     guard let context = EVP_MAC_CTX_dup(Self.template) else { preconditionFailure("libcrypto has no memory") }
     self.context = context
-    // Without an address it would take the empty key for none at all.
+    // Without an address libcrypto would take the empty key for a missing one.
     let isBegun = withUnsafeBytes(of: UInt8(0)) { nothing in
       let address = key.baseAddress ?? nothing.baseAddress
       return EVP_MAC_init(context, address?.assumingMemoryBound(to: UInt8.self), key.count, nil) == 1
@@ -50,7 +50,7 @@ public struct HMACSHA256: ~Copyable {
     precondition(isAdded, "HMAC takes any bytes")
   }
 
-  /// Ends the message and writes its code, 32 bytes. After that, ``restart()`` or nothing.
+  /// Ends the message and writes its code, 32 bytes. After that, only ``restart()`` is allowed.
   public func end(into code: UnsafeMutableRawBufferPointer) {
     precondition(code.count == Self.byteCount, "a code has 32 bytes")
     var count = 0
@@ -58,7 +58,7 @@ public struct HMACSHA256: ~Copyable {
     precondition(isEnded && count == Self.byteCount, "HMAC can always end")
   }
 
-  /// Whether `code` is the message's, in constant time.
+  /// Whether `code` is the code of the message, in constant time.
   public static func isValid(
     _ code: UnsafeRawBufferPointer, of message: [UnsafeRawBufferPointer], key: UnsafeRawBufferPointer
   ) -> Bool {

@@ -1,25 +1,25 @@
-/// Bytes as hexadecimal digits. Writing gives lower case; reading takes lower case only, because NIP-01 allows no
-/// other, and two spellings of one id would be two ids to somebody.
+/// Bytes as hexadecimal digits. Writing produces lower case. Reading accepts lower case only, because NIP-01 allows no
+/// other, and a program could take two spellings of one id for two ids.
 public enum Hexadecimal {
-  /// What is wrong with the digits read so far: 0 = nothing. Asked once for many of them.
+  /// Marks of wrong digits read so far: 0 = none. Checked once for many digits.
   typealias Doubt = UInt64
 
-  /// 16 digits at `address` as a big-endian number, which means something only if `doubt` stays 0.
+  /// 16 digits at `address` as a big-endian number, which is valid only if `doubt` stays 0.
   @inline(__always)
   static func word(at address: UnsafeRawPointer, _ doubt: inout Doubt) -> UInt64 {
     let high = half(UInt64(littleEndian: address.loadUnaligned(as: UInt64.self)), &doubt)
     return high << 32 | half(UInt64(littleEndian: address.loadUnaligned(fromByteOffset: 8, as: UInt64.self)), &doubt)
   }
 
-  /// Eight digits in one register, the first of the text in the lowest byte. `0`…`9` and `a`…`f` differ in bit 6, which
-  /// says whether 9 is to be added.
+  /// Eight digits in one register, the first digit in the lowest byte. `0`…`9` and `a`…`f` differ in bit 6, which says
+  /// whether to add 9.
   @inline(__always)
   private static func half(_ text: UInt64, _ doubt: inout Doubt) -> UInt64 {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let letters = (text >> 6) & ones
     let values = (text & (0x0F &* ones)) &+ letters &* 9
-    // Written again from its value each byte must be what it was, and exactly the letters must be above 9: no other
-    // byte passes both, upper case included.
+    // Each value, written again as a digit, must equal the original byte, and exactly the letters must be above 9. No
+    // other byte passes both checks, including upper case.
     let written = values &+ 0x30 &* ones &+ letters &* 0x27
     let areAboveNine = ((values &+ 0x06 &* ones) >> 4) & ones
     doubt |= written ^ text | areAboveNine ^ letters | values & (0xF0 &* ones)
@@ -58,7 +58,7 @@ public enum Hexadecimal {
     bytes.withContiguousStorageIfAvailable { encode($0) } ?? Array(bytes).withUnsafeBufferPointer { encode($0) }
   }
 
-  // A loop over any collection asks a table of its functions for each byte, which is most of the work.
+  // Iterating over a generic collection calls functions through a table for each byte, which would be most of the work.
   private static func encode(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: bytes.count * 2) { text, count in
       for (index, byte) in bytes.enumerated() {
@@ -71,7 +71,7 @@ public enum Hexadecimal {
 
   private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
 
-  /// The bytes that an even number of lower-case digits stands for; nil for anything else.
+  /// The bytes that an even number of lower-case digits encodes; nil for anything else.
   public static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
     text.withContiguousStorageIfAvailable { decode($0) } ?? Array(text).withUnsafeBufferPointer { decode($0) }
   }
@@ -90,7 +90,7 @@ public enum Hexadecimal {
     return doubt < 16 ? bytes : nil
   }
 
-  /// The value of a digit; 0xFF for what is none.
+  /// The value of a digit; 0xFF for any other byte.
   private static func value(of digit: UInt8) -> UInt8 {
     switch digit {
     case 0x30...0x39: digit - 0x30

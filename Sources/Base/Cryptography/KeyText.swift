@@ -1,22 +1,23 @@
 internal import COpenSSL
 
-// Secret keys as text: PEM (RFC 7468), in PKCS #8 as Apple and Google hand keys out, or in the older form of each kind.
+// Secret keys as text: PEM (RFC 7468), in PKCS #8 as Apple and Google hand out keys, or in the older format of each
+// kind.
 //
-// libcrypto reads it, held to one kind of key, and never asks for a passphrase: a daemon has nobody to ask, and an
-// encrypted key is refused. What the text claims of a key is not believed but tried, since a public half that belongs
-// to another secret would sign, and be trusted by nobody.
+// libcrypto reads the text, restricted to one kind of key, and never prompts for a passphrase: a daemon has no one to
+// prompt, so an encrypted key is refused. The public half in the text is not believed but tested: a key whose public
+// half belongs to another secret would sign, but no verifier would accept its signatures.
 
 enum KeyText {
-  /// Most bytes of a text that are read: an RSA key of 8,192 bits has some 6,400.
+  /// The most bytes of text that are read: an RSA key of 8,192 bits has some 6,400.
   static let byteCountMaximum = 8 << 10
 
-  /// The first key of the text; nil when it is none of this kind, is encrypted, or does not sign what its own public
-  /// half accepts.
+  /// The first key in the text; nil if it has none of this kind, is encrypted, or makes signatures that its own public
+  /// half does not accept.
   ///
   /// - Parameters:
   ///   - text: PEM.
   ///   - kind: libcrypto's name for the kind, `EC` or `RSA`.
-  ///   - isFit: looks at the numbers before they are computed with.
+  ///   - isFit: checks the key's numbers before any computation with them.
   static func read(_ text: UnsafeRawBufferPointer, kind: String, isFit: (LibraryKey) -> Bool) -> LibraryKey? {
     guard !text.isEmpty, text.count <= byteCountMaximum, let key = LibraryKey.secret({ decode(text, kind: kind) }),
       EVP_PKEY_is_a(key.pointer, kind) == 1, isFit(key)
@@ -37,8 +38,8 @@ enum KeyText {
         guard let decoder = roost_pem_decoder(key, kind) else { preconditionFailure("libcrypto has no memory") }
         defer { OSSL_DECODER_CTX_free(decoder) }
         OSSL_DECODER_CTX_set_pem_password_cb(decoder, { _, _, _, _ in -1 }, nil)
-        // A key may stand behind blocks of another kind: `openssl ecparam` writes the curve's name first. Each turn
-        // passes one. An error that is left of the last block would end the next.
+        // The key may come after blocks of another kind: `openssl ecparam` writes the curve's name first. Each round
+        // skips one block. An error left over from the last block would end the next round.
         ERR_clear_error()
         var place = 0
         while OSSL_DECODER_from_bio(decoder, source) != 1 || key.pointee == nil {
@@ -52,7 +53,7 @@ enum KeyText {
     return key
   }
 
-  /// The key as PKCS #8 in PEM, not encrypted. It leaves libcrypto's heap for secrets here.
+  /// The key as unencrypted PKCS #8 in PEM. Here the secret leaves libcrypto's heap for secrets.
   static func write(_ key: LibraryKey) -> String {
     guard let target = BIO_new(BIO_s_secmem()) else { preconditionFailure("libcrypto has no memory") }
     defer { BIO_free(target) }

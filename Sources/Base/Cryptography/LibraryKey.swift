@@ -1,13 +1,13 @@
 internal import COpenSSL
 
-/// A key as libcrypto holds it: public, or a pair. Its secret numbers stand in the heap of ``SecretMemory`` and are
-/// wiped with it.
-// @unchecked: it is never changed, and libcrypto lets threads share what they only read.
+/// A key in libcrypto: a public key or a pair. Its secret numbers are in the heap of ``SecretMemory``, and are wiped
+/// when it is freed.
+// @unchecked: it never changes, and libcrypto permits threads to share what they only read.
 final class LibraryKey: @unchecked Sendable {
   let pointer: OpaquePointer
 
-  /// Takes over a key; nil for none. What libcrypto has left to say of it is forgotten: it would be taken for an error
-  /// of a TLS connection on the same thread.
+  /// Takes ownership of a key; nil for nil. Clears libcrypto's error queue, since its errors would be attributed to a
+  /// TLS connection on the same thread.
   init?(taking pointer: OpaquePointer?) {
     ERR_clear_error()
     guard let pointer else { return nil }
@@ -16,13 +16,13 @@ final class LibraryKey: @unchecked Sendable {
 
   deinit { EVP_PKEY_free(pointer) }
 
-  /// Makes a key that holds a secret, after libcrypto has got its heap for secrets.
+  /// Makes a key that holds a secret, after libcrypto's heap for secrets exists.
   static func secret(_ make: () -> OpaquePointer?) -> LibraryKey? {
     _ = SecretMemory.isLocked
     return LibraryKey(taking: make())
   }
 
-  /// Signs: with SHA-256 as the digest, or with none where the scheme has its own. Nil when the numbers of the key do
+  /// Signs, with SHA-256 as the digest, or without a digest if the scheme has its own. Nil if the numbers of the key do
   /// not allow it.
   func sign(_ message: [UInt8], digest: String?) -> [UInt8]? {
     guard let context = EVP_MD_CTX_new() else { preconditionFailure("libcrypto has no memory") }
@@ -51,7 +51,8 @@ final class LibraryKey: @unchecked Sendable {
       && EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
   }
 
-  /// What this pair and the public key `other` have in common, 32 bytes: nil when nothing, or nothing that is secret.
+  /// The shared secret of this pair and the public key `other`, 32 bytes; nil if the two share none, or it would not be
+  /// secret.
   func sharedSecret(with other: LibraryKey) -> SecretMemory? {
     guard let context = EVP_PKEY_CTX_new_from_pkey(nil, pointer, nil) else {
       preconditionFailure("libcrypto has no memory")
@@ -60,7 +61,7 @@ final class LibraryKey: @unchecked Sendable {
       EVP_PKEY_CTX_free(context)
       ERR_clear_error()
     }
-    // Whether the other's point is on the curve was looked at when it was made.
+    // Whether the other point is on the curve was checked when that key was made.
     guard EVP_PKEY_derive_init(context) == 1, EVP_PKEY_derive_set_peer_ex(context, other.pointer, 0) == 1 else {
       return nil
     }

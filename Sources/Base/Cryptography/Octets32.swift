@@ -1,6 +1,6 @@
 /// 32 bytes that are compared, hashed and copied as a value: an event id, a public key, a digest.
 ///
-/// Kept as four big-endian words, so that order is the order of the bytes, and equality is four comparisons.
+/// Stored as four big-endian words, so that their order is the order of the bytes, and equality takes four comparisons.
 public struct Octets32: Hashable, Sendable, Comparable, CustomStringConvertible {
   private let words: (UInt64, UInt64, UInt64, UInt64)
 
@@ -27,7 +27,7 @@ public struct Octets32: Hashable, Sendable, Comparable, CustomStringConvertible 
     }
   }
 
-  /// Reads 64 hexadecimal digits at `address`, lower case only, as NIP-01 demands; nil when one of them is none.
+  /// Reads 64 hexadecimal digits at `address`, lower case only, as NIP-01 requires; nil if any of them is not a digit.
   @inline(__always)
   public init?(hexadecimalAt address: UnsafeRawPointer) {
     var doubt: Hexadecimal.Doubt = 0
@@ -91,22 +91,22 @@ public struct Octets32: Hashable, Sendable, Comparable, CustomStringConvertible 
     }
   }
 
-  /// The first eight bytes, as a big-endian number: as good as random for a digest.
+  /// The first eight bytes as a big-endian number; for a digest, as good as random.
   @inline(__always)
   public var firstWord: UInt64 { words.0 }
 
   /// The 64 lower-case hexadecimal digits.
   public var description: String { Hexadecimal.text(of: bytes) }
 
-  /// Whether all 32 bytes are the same. Not in constant time: nothing secret is held in this type.
+  /// Whether all 32 bytes are equal. Not in constant time: this type holds nothing secret.
   @inline(__always)
   public static func == (left: Octets32, right: Octets32) -> Bool { left.words == right.words }
 
-  /// The order of the bytes, the first one counting most.
+  /// The order of the bytes; the first byte counts most.
   @inline(__always)
   public static func < (left: Octets32, right: Octets32) -> Bool { left.words < right.words }
 
-  /// Feeds the 32 bytes.
+  /// Hashes the 32 bytes.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(words.0)
     hasher.combine(words.1)

@@ -1,10 +1,10 @@
 internal import COpenSSL
 
-/// A secret key on NIST's curve P-256, in libcrypto's heap for secrets: it signs by ES256, as APNs and VAPID have it,
-/// and shares secrets, as Web Push has it. It has no description and is not `Codable`.
+/// A secret key on NIST's curve P-256, in libcrypto's heap for secrets. It signs with ES256, for APNs and VAPID, and
+/// derives shared secrets, for Web Push. It has no description and is not `Codable`.
 public final class P256SecretKey: Sendable {
   private let key: LibraryKey
-  /// The public key that belongs to it, 65 bytes: 4, x, y.
+  /// The matching public key, 65 bytes: 4, x, y.
   public let publicKey: [UInt8]
 
   /// A new key.
@@ -15,8 +15,8 @@ public final class P256SecretKey: Sendable {
     return made
   }
 
-  /// Reads a key in PEM, of PKCS #8 or SEC 1, up to 8 KiB; nil when it is none on this curve, is encrypted, or its
-  /// public half is not the secret's.
+  /// Reads a key in PEM, as PKCS #8 or SEC 1, up to 8 KiB; nil if it is not a key on this curve, is encrypted, or its
+  /// public half does not match the secret.
   public convenience init?(pem: String) {
     var pem = pem
     self.init(pem.withUTF8 { Self.read(UnsafeRawBufferPointer($0)) })
@@ -43,8 +43,8 @@ public final class P256SecretKey: Sendable {
     }
   }
 
-  /// Whether the secret is above zero and below the curve's order. libcrypto would compute with another one, as if it
-  /// were what is left of it.
+  /// Whether the secret is above zero and below the curve's order. libcrypto would accept a larger one, and compute
+  /// with its remainder.
   private static func isScalar(_ key: LibraryKey) -> Bool {
     guard let context = EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil) else {
       preconditionFailure("libcrypto has no memory")
@@ -56,22 +56,21 @@ public final class P256SecretKey: Sendable {
     return EVP_PKEY_private_check(context) == 1
   }
 
-  /// The key in PEM, of PKCS #8 and not encrypted. Whoever asks for it keeps the text from being seen.
+  /// The key in PEM, as unencrypted PKCS #8. The caller must keep the text secret.
   public var pem: String { KeyText.write(key) }
 
-  /// Signs with SHA-256 (ES256, RFC 7518): r and s, 64 bytes, each time others.
+  /// Signs with SHA-256 (ES256, RFC 7518): r and s, 64 bytes, different each time.
   public func sign(_ message: [UInt8]) -> [UInt8] {
     guard let der = key.sign(message, digest: "SHA256") else { preconditionFailure("a key signs any message") }
     return P256Signature.raw(of: der)
   }
 
-  /// The x coordinate that this key and another's public key have in common, 32 bytes (ECDH); nil when `publicKey` is
-  /// none.
+  /// The x coordinate that this key and another's public key share, 32 bytes (ECDH); nil if `publicKey` is invalid.
   public func sharedSecret(with publicKey: [UInt8]) -> SecretMemory? {
     P256.key(publicKey).flatMap { key.sharedSecret(with: $0) }
   }
 
-  /// Both coordinates, asked for one by one: the form of the whole point is what the text had that the key came from.
+  /// Reads the two coordinates separately: the whole point would come in the form that the PEM text had.
   private static func publicKey(of key: LibraryKey) -> [UInt8]? {
     var bytes: [UInt8] = [4]
     for name in [OSSL_PKEY_PARAM_EC_PUB_X, OSSL_PKEY_PARAM_EC_PUB_Y] {

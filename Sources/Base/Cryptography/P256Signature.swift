@@ -1,10 +1,10 @@
 internal import COpenSSL
 
-/// The two forms of an ECDSA signature on P-256: libcrypto's, DER, and that of JSON Web Tokens, r and s of 32 bytes.
+/// The two forms of an ECDSA signature on P-256: DER, for libcrypto, and r and s of 32 bytes each, for JSON Web Tokens.
 enum P256Signature {
   private static let numberByteCount = 32
 
-  /// DER of the 64 bytes; nil for another count. Whether r and s are in range is seen when they are verified.
+  /// The 64 bytes as DER; nil for another count. Verification checks whether r and s are in range.
   static func der(of signature: [UInt8]) -> [UInt8]? {
     guard signature.count == P256.signatureByteCount else { return nil }
     return signature.withUnsafeBufferPointer { bytes -> [UInt8]? in
@@ -14,7 +14,7 @@ enum P256Signature {
       guard let r = BN_bin2bn(address, count, nil), let s = BN_bin2bn(address + numberByteCount, count, nil) else {
         preconditionFailure("libcrypto has no memory")
       }
-      // It owns both from here on.
+      // From here on, the pair owns both numbers.
       precondition(ECDSA_SIG_set0(pair, r, s) == 1, "two numbers are a signature")
       let byteCount = Int(i2d_ECDSA_SIG(pair, nil))
       return [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
@@ -24,7 +24,7 @@ enum P256Signature {
     }
   }
 
-  /// The 64 bytes of what libcrypto signed.
+  /// The 64 bytes of a signature that libcrypto made.
   static func raw(of der: [UInt8]) -> [UInt8] {
     der.withUnsafeBufferPointer { bytes in
       var start = bytes.baseAddress

@@ -1,23 +1,23 @@
 internal import CUtf8proc
 
-// What a person types is not what another keyboard sends for the same letters: é may come as one character or as e and
-// an accent, ﬁ as one or two. A key made from the bytes would open on one machine and not on the next. So passphrases
-// are brought into Unicode's form NFKC first, as NIP-49 asks.
+// Different keyboards send different characters for the same letters: é may come as one character or as e and an
+// accent, ﬁ as one or two. A key derived from the bytes would open on one machine but not on another. So passphrases
+// are first brought into Unicode's form NFKC, as NIP-49 requires.
 //
-// Swift's standard library has NFC only, and not for others' use; Foundation has NFKC, and doubles a small process.
-// utf8proc is a table and two functions, which work in memory that we give them: the passphrase stands nowhere but in
-// locked memory.
+// Swift's standard library has only NFC, and not as public API; Foundation has NFKC, but doubles the size of a small
+// process. utf8proc is a table and two functions, which work in memory that we provide: the passphrase is in locked
+// memory only.
 
-/// Why a text cannot be a passphrase. Says nothing of the text.
+/// Why a text cannot be a passphrase. Reveals nothing of the text.
 public enum PassphraseFault: Error, Hashable, Sendable, CustomStringConvertible {
-  /// More bytes than are taken.
+  /// More bytes than are accepted.
   case tooLong(byteCount: Int, maximum: Int)
-  /// Passphrases have taken all the locked memory there is for them; some hundred fit, or a few of the longest.
+  /// Passphrases have used up the locked memory reserved for them; some hundred fit, or a few of the longest.
   case noRoom
-  /// Not UTF-8, so there is no telling which characters were meant.
+  /// Not UTF-8, so the intended characters are unknown.
   case notUTF8
 
-  /// A sentence's end: `the passphrase is not UTF-8`.
+  /// The end of a sentence: `the passphrase is not UTF-8`.
   public var description: String {
     switch self {
     case .tooLong(let count, let maximum): "the passphrase has \(count) bytes, and at most \(maximum) are taken"
@@ -27,21 +27,20 @@ public enum PassphraseFault: Error, Hashable, Sendable, CustomStringConvertible 
   }
 }
 
-/// A passphrase in Unicode's form NFKC, in ``SecretMemory``. Its description says nothing, not even how long it is.
+/// A passphrase in Unicode's form NFKC, in ``SecretMemory``. Its description reveals nothing, not even its length.
 public struct Passphrase: Sendable, CustomStringConvertible, CustomReflectable {
-  /// Longer than the text, which may be empty.
+  /// Longer than the text, since the text may be empty.
   private let memory: SecretMemory
   private let byteCount: Int
 
-  /// Most bytes of UTF-8 that are taken. In NFKC they may become 24 times as many, which still is a secret that can be
-  /// held.
+  /// The most bytes of UTF-8 that are accepted. NFKC may make them 24 times as many, which still fits into a secret.
   public static let byteCountMaximum = 1_024
 
   /// Reads and normalizes a passphrase. The caller wipes `text`.
   ///
-  /// Characters that came after utf8proc's Unicode are left as they are.
+  /// Characters newer than utf8proc's version of Unicode stay unchanged.
   ///
-  /// - Parameter text: UTF-8, without the line's end; also nothing.
+  /// - Parameter text: UTF-8, without the end of the line; may be empty.
   public init(utf8 text: UnsafeRawBufferPointer) throws(PassphraseFault) {
     guard text.count <= Self.byteCountMaximum else {
       throw .tooLong(byteCount: text.count, maximum: Self.byteCountMaximum)
@@ -51,7 +50,7 @@ public struct Passphrase: Sendable, CustomStringConvertible, CustomReflectable {
     guard count >= 0 else { throw .notUTF8 }
     guard SecretMemory.hasRoom(for: count * MemoryLayout<Int32>.size + 1) else { throw .noRoom }
     var byteCount = 0
-    // A word for each character, and a byte for the zero that utf8proc writes after the last.
+    // A word for each character, and one byte for the zero that utf8proc writes after the last one.
     memory = SecretMemory(byteCount: count * MemoryLayout<Int32>.size + 1) { memory in
       let characters = memory.baseAddress?.assumingMemoryBound(to: Int32.self)
       guard utf8proc_decompose(bytes.baseAddress, bytes.count, characters, count, Self.form) == count else {
@@ -63,7 +62,7 @@ public struct Passphrase: Sendable, CustomStringConvertible, CustomReflectable {
     self.byteCount = byteCount
   }
 
-  /// Lends the normalized UTF-8. It must not be copied to where it would stay.
+  /// Lends the normalized UTF-8. It must not be copied to memory that keeps it.
   public func withBytes<Value, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
   ) throws(Failure) -> Value {
@@ -78,7 +77,7 @@ public struct Passphrase: Sendable, CustomStringConvertible, CustomReflectable {
   /// Nothing.
   public var customMirror: Mirror { Mirror(self, children: []) }
 
-  /// NFKC, as Unicode promises never to change it.
+  /// NFKC, in the form that Unicode promises never to change.
   private static let form = utf8proc_option_t(
     rawValue: UTF8PROC_STABLE.rawValue | UTF8PROC_COMPOSE.rawValue | UTF8PROC_COMPAT.rawValue)
 }

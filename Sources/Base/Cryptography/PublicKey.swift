@@ -1,7 +1,7 @@
 internal import CSecp256k1
 
-/// A BIP-340 public key, 32 bytes: the x coordinate of a point. Holding one does not mean that there is such a point;
-/// only ``ParsedPublicKey`` does.
+/// A BIP-340 public key, 32 bytes: the x coordinate of a point. A value does not prove that such a point exists; only
+/// ``ParsedPublicKey`` does.
 public struct PublicKey: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// The 32 bytes.
   public let octets: Octets32
@@ -23,8 +23,8 @@ public struct PublicKey: Hashable, Sendable, Comparable, CustomStringConvertible
   public static func < (left: PublicKey, right: PublicKey) -> Bool { left.octets < right.octets }
 }
 
-/// A public key whose point was computed: a square root that a second signature of the same author need not pay again,
-/// about an eighth of a verification.
+/// A public key with its computed point: this saves later verifications for the same author a square root, about an
+/// eighth of a verification.
 public struct ParsedPublicKey: Sendable {
   let point: secp256k1_xonly_pubkey
 
@@ -43,9 +43,9 @@ public struct ParsedPublicKey: Sendable {
 }
 
 enum Curve {
-  /// The library's context for verifying: read-only, so all threads share it. Who signs has a randomized one of his
-  /// own.
-  // @unchecked: nobody writes to a context without randomization; the library lets threads share it.
+  /// The library's context for verification: read-only, so all threads share it. Signing uses a randomized context of
+  /// its own.
+  // @unchecked: no code writes to a context without randomization; the library permits threads to share it.
   nonisolated(unsafe) static let context: OpaquePointer = {
     guard let context = secp256k1_context_create(UInt32(SECP256K1_CONTEXT_NONE)) else {
       preconditionFailure("libsecp256k1 gives no context")

@@ -1,18 +1,18 @@
 internal import COpenSSL
 
-/// RSA as far as it needs no secret: signatures of RS256 (RFC 7518).
+/// The operations of RSA that need no secret: signatures of RS256 (RFC 7518).
 public enum RSA {
-  /// The sizes of modulus that are taken, in bits: fewer are not safe (RFC 7518, 3.3), more cost too much.
+  /// The accepted sizes of the modulus, in bits: fewer are not safe (RFC 7518, 3.3), more cost too much.
   public static let bitCounts = 2_048...8_192
 
-  /// Whether the holder of `publicKeyDER` signed `message` (PKCS #1 v1.5 with SHA-256). False too when those bytes are
-  /// no key of RSA, a SubjectPublicKeyInfo with nothing behind it, of 2,048 to 8,192 bits.
+  /// Whether the holder of `publicKeyDER` signed `message` (PKCS #1 v1.5 with SHA-256). Also false if those bytes are
+  /// not an RSA key of 2,048 to 8,192 bits as SubjectPublicKeyInfo, with nothing after it.
   public static func isValid(_ signature: [UInt8], of message: [UInt8], by publicKeyDER: [UInt8]) -> Bool {
     guard let key = key(publicKeyDER) else { return false }
     return key.isValid(signature, of: message, digest: "SHA256")
   }
 
-  /// Whether it is a key of RSA, without parameters, of a size that is taken.
+  /// Whether it is an RSA key, without parameters, of an accepted size.
   static func isFit(_ key: LibraryKey) -> Bool {
     EVP_PKEY_is_a(key.pointer, "RSA") == 1 && bitCounts.contains(Int(EVP_PKEY_get_bits(key.pointer)))
   }

@@ -4,7 +4,7 @@ internal import COpenSSL
 public enum RandomBytes {
   /// Fills `bytes` from libcrypto's generator for private values, which the kernel seeds.
   ///
-  /// A machine without randomness must not go on as if it had any: that ends the process.
+  /// Ends the process if the machine has no randomness: it must not continue as if it had.
   public static func fill(_ bytes: UnsafeMutableRawBufferPointer) {
     guard let address = bytes.baseAddress else { return }
     precondition(

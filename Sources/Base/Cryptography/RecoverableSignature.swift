@@ -1,7 +1,7 @@
 internal import CSecp256k1
 
-/// A public key of 33 bytes: the sign of y and x, as bitcoin and lightning write keys. Holding one does not mean that
-/// there is such a point.
+/// A public key of 33 bytes: the sign of y, and x, as bitcoin and lightning write keys. A value does not prove that
+/// such a point exists.
 public struct CompressedPublicKey: Hashable, Sendable, CustomStringConvertible {
   /// 2 or 3.
   public let prefix: UInt8
@@ -27,8 +27,8 @@ public struct CompressedPublicKey: Hashable, Sendable, CustomStringConvertible {
   public var description: String { Hexadecimal.text(of: bytes) }
 }
 
-/// An ECDSA signature of 64 bytes, r and s, and a number that says which of up to four keys made it: as lightning's
-/// invoices carry it.
+/// An ECDSA signature of 64 bytes, r and s, and a number that says which of up to four keys made it, as in lightning's
+/// invoices.
 public struct RecoverableSignature: Hashable, Sendable {
   private let compact: [UInt8]
   private let recovery: UInt8
@@ -46,9 +46,9 @@ public struct RecoverableSignature: Hashable, Sendable {
   /// The 65 bytes: r, s and the number.
   public var bytes: [UInt8] { compact + [recovery] }
 
-  /// The key that made the signature of this digest; nil when no key can have.
+  /// The key that made the signature of this digest; nil if no key can have made it.
   ///
-  /// High and low s are the same to it. About 50 µs; may be called on any thread.
+  /// Accepts high and low s. About 50 µs; may be called on any thread.
   public func key(signing digest: Octets32) -> CompressedPublicKey? {
     var signature = secp256k1_ecdsa_recoverable_signature()
     guard
@@ -59,8 +59,8 @@ public struct RecoverableSignature: Hashable, Sendable {
     return CompressedPublicKey(point)
   }
 
-  /// Whether the holder of `key` signed this digest, with the low one of the two possible s; the high one counts as
-  /// wrong, and so does a key that is no point. About 40 µs; may be called on any thread.
+  /// Whether the holder of `key` signed this digest, with the lower of the two possible s. False for the higher s, and
+  /// for a key that is not a point. About 40 µs; may be called on any thread.
   public func isValid(for digest: Octets32, by key: CompressedPublicKey) -> Bool {
     var signature = secp256k1_ecdsa_signature()
     var point = secp256k1_pubkey()
@@ -73,7 +73,7 @@ public struct RecoverableSignature: Hashable, Sendable {
 }
 
 extension SecretKey {
-  /// The public key in its longer form, whose sign signatures of ECDSA depend on.
+  /// The public key in its longer form: ECDSA signatures depend on its sign.
   public var compressedPublicKey: CompressedPublicKey {
     var point = secp256k1_pubkey()
     let isMade = withSecret { secret in
@@ -84,7 +84,7 @@ extension SecretKey {
     return CompressedPublicKey(point)
   }
 
-  /// Signs a digest by ECDSA, with the low one of the two possible s, and deterministically (RFC 6979).
+  /// Signs a digest with ECDSA, deterministically (RFC 6979), with the lower of the two possible s.
   public func signRecoverably(_ digest: Octets32) -> RecoverableSignature {
     var signature = secp256k1_ecdsa_recoverable_signature()
     let isSigned = withSecret { secret in

@@ -1,12 +1,12 @@
 internal import COpenSSL
 
-/// SHA-256 (FIPS 180-4), computed with one context that is used again and again, of an algorithm that was looked up
-/// once: looking it up costs OpenSSL 3 as much as hashing an event.
+/// SHA-256 (FIPS 180-4), with one context that is reused, and an algorithm that is looked up once: the look-up costs
+/// OpenSSL 3 as much as hashing an event.
 ///
-/// Belongs to one thread at a time; whoever hashes on several has one for each.
+/// Belongs to one thread at a time; code that hashes on several threads has one for each.
 public final class SHA256 {
-  /// Looked up once for the process.
-  // @unchecked: libcrypto counts who uses it, and changes nothing else of it.
+  /// Looked up once per process.
+  // @unchecked: libcrypto counts its users, and changes nothing else in it.
   private struct Algorithm: @unchecked Sendable {
     let pointer: OpaquePointer
   }
@@ -20,8 +20,8 @@ public final class SHA256 {
 
   /// A hasher.
   ///
-  /// A machine whose libcrypto has no SHA-256, or no memory for a context, cannot run any of this: that is a bug, not a
-  /// fault.
+  /// A machine whose libcrypto has no SHA-256, or has no memory for a context, cannot run any of this: that is a bug,
+  /// not a fault.
   public init() {
     guard let context = EVP_MD_CTX_new() else { preconditionFailure("libcrypto has no memory") }
     self.context = context
@@ -29,18 +29,18 @@ public final class SHA256 {
 
   deinit { EVP_MD_CTX_free(context) }
 
-  /// Begins a digest. What was begun before is forgotten.
+  /// Begins a digest. Discards an unfinished one.
   public func begin() {
     precondition(EVP_DigestInit_ex2(context, Self.algorithm.pointer, nil) == 1, "SHA-256 can always begin")
   }
 
-  /// Adds bytes to the digest begun.
+  /// Adds bytes to the digest.
   @inline(__always)
   public func update(_ bytes: UnsafeRawBufferPointer) {
     precondition(EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1, "SHA-256 takes any bytes")
   }
 
-  /// Ends the digest begun.
+  /// Ends the digest.
   public func end() -> Octets32 {
     withUnsafeTemporaryAllocation(byteCount: Octets32.byteCount, alignment: 8) { digest in
       guard let address = digest.baseAddress, EVP_DigestFinal_ex(context, address, nil) == 1 else {
@@ -60,6 +60,6 @@ public final class SHA256 {
   /// The digest of `bytes`.
   public func hash(_ bytes: [UInt8]) -> Octets32 { bytes.withUnsafeBytes { hash($0) } }
 
-  /// The digest of `bytes`, for whoever needs one and no more.
+  /// The digest of `bytes`, for a caller that needs only one.
   public static func hash(_ bytes: [UInt8]) -> Octets32 { SHA256().hash(bytes) }
 }

@@ -1,11 +1,11 @@
 internal import COpenSSL
 
-/// scrypt (RFC 7914): a key out of a passphrase, slowly and with much memory, so that guessing costs the same.
+/// scrypt (RFC 7914): derives a key from a passphrase, slowly and with much memory, so that each guess costs the same.
 ///
-/// It keeps its thread for as long as it takes, from milliseconds to half a minute: never the loop's.
+/// It blocks its thread, from milliseconds to half a minute: never call it on the loop's thread.
 public enum Scrypt {
-  /// The bytes of memory that a derivation takes: 64 MiB for `logN` 16 and a block size of 8, twice as many for each
-  /// step.
+  /// The bytes of memory that a derivation needs: 64 MiB for `logN` 16 and a block size of 8, twice as many for each
+  /// further step of `logN`.
   ///
   /// - Parameters:
   ///   - logN: 1 … 30, the cost as a power of 2.
@@ -17,8 +17,8 @@ public enum Scrypt {
     return 128 * blockSize * parallelism + 128 * blockSize * ((1 << logN) + 2)
   }
 
-  /// The key of a passphrase; nil when the machine has not the memory. Where the kernel promises more memory than there
-  /// is, it may kill the process instead: the caller bounds `logN`.
+  /// The key of a passphrase; nil if the machine does not have the memory. If the kernel promises more memory than
+  /// exists, it may kill the process instead: the caller bounds `logN`.
   ///
   /// - Parameters:
   ///   - salt: any bytes.

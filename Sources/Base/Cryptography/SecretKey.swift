@@ -1,11 +1,11 @@
 internal import COpenSSL
 internal import CSecp256k1
 
-/// A secret key of BIP-340, in ``SecretMemory``. It has no description, is not `Codable`, and leaves the process in no
-/// way of its own.
+/// A secret key of BIP-340, in ``SecretMemory``. It has no description, is not `Codable`, and has no way to leave the
+/// process.
 public final class SecretKey: Sendable {
   private let keyPair: SecretMemory
-  /// The public key that belongs to it.
+  /// The matching public key.
   public let publicKey: PublicKey
 
   /// Bytes of a secret key.
@@ -15,12 +15,12 @@ public final class SecretKey: Sendable {
   public static func generate() -> SecretKey {
     while true {
       let secret = SecretMemory(byteCount: byteCount) { RandomBytes.fill($0) }
-      // One in 2^128 is no key.
+      // One value in 2^128 is not a key.
       if let key = SecretKey(secret) { return key }
     }
   }
 
-  /// The key of these 32 bytes; nil when they are none: zero, or not below the order of the curve.
+  /// The key of these 32 bytes; nil if they are not a key: zero, or not below the order of the curve.
   public convenience init?(_ secret: SecretMemory) {
     guard secret.byteCount == Self.byteCount else { return nil }
     let key = secret.withBytes { bytes in Self.makePair(bytes) }
@@ -28,7 +28,7 @@ public final class SecretKey: Sendable {
     self.init(keyPair: key.pair, publicKey: key.publicKey)
   }
 
-  /// The key of these 32 bytes, which the caller wipes; nil when they are none.
+  /// The key of these 32 bytes, which the caller wipes; nil if they are not a key.
   public convenience init?(bytes: UnsafeRawBufferPointer) {
     guard bytes.count == Self.byteCount, let key = Self.makePair(bytes) else { return nil }
     self.init(keyPair: key.pair, publicKey: key.publicKey)
@@ -61,7 +61,7 @@ public final class SecretKey: Sendable {
     return (pair, PublicKey(octets))
   }
 
-  /// The 32 bytes, for whoever stores them encrypted.
+  /// The 32 bytes, for code that stores them encrypted.
   public func withSecret<Value>(_ body: (UnsafeRawBufferPointer) -> Value) -> Value {
     let secret = SecretMemory(byteCount: Self.byteCount) { bytes in
       keyPair.withBytes { pair in
@@ -77,7 +77,7 @@ public final class SecretKey: Sendable {
   /// Signs 32 bytes (BIP-340).
   ///
   /// - Parameters:
-  ///   - message: what is signed: an id, say.
+  ///   - message: the bytes to sign, such as an id.
   ///   - auxiliary: 32 bytes of randomness; fresh ones unless a test vector gives them.
   public func sign(_ message: Octets32, auxiliary: [UInt8]? = nil) -> Signature {
     sign(message.bytes, auxiliary: auxiliary)
@@ -105,9 +105,9 @@ public final class SecretKey: Sendable {
   }
 }
 
-/// The context that signs, blinded once with randomness against what timing and power tell.
+/// The context for signing, blinded once with randomness so that timing and power reveal nothing.
 enum SigningContext {
-  // @unchecked: randomized before anybody else sees it; signing only reads it.
+  // @unchecked: randomized before any other code sees it; signing only reads it.
   nonisolated(unsafe) static let shared: OpaquePointer = {
     guard let context = secp256k1_context_create(UInt32(SECP256K1_CONTEXT_NONE)) else {
       preconditionFailure("libsecp256k1 gives no context")

@@ -2,14 +2,14 @@ internal import CSecp256k1
 
 extension SecretKey {
   /// The x coordinate of the point that this key and another's public key share, 32 bytes: the same from both sides,
-  /// and unhashed, as NIP-04 and NIP-44 want it. It is no key yet.
+  /// and unhashed, as NIP-04 and NIP-44 require it. It is not a key yet.
   ///
-  /// Nil when `other` is no point of the curve. About 60 µs, in constant time.
+  /// Nil if `other` is not a point of the curve. About 60 µs, in constant time.
   public func sharedCoordinate(with other: PublicKey) -> SecretMemory? {
     var point = secp256k1_pubkey()
     let isOnCurve = withUnsafeTemporaryAllocation(byteCount: 33, alignment: 8) { bytes in
       guard let address = bytes.baseAddress else { return false }
-      // Of the two points with this x either does: they differ in sign, and so do their products.
+      // Either of the two points with this x will do: they differ in sign, and so do their products.
       bytes[0] = 0x02
       other.octets.write(to: address + 1)
       return secp256k1_ec_pubkey_parse(Curve.context, &point, address.assumingMemoryBound(to: UInt8.self), 33) == 1
@@ -27,7 +27,7 @@ extension SecretKey {
   }
 }
 
-/// In the place of the library's SHA-256: x as it is.
+/// Replaces the library's SHA-256: x unchanged.
 private let copyCoordinate: secp256k1_ecdh_hash_function = { output, x, _, _ in
   guard let output, let x else { return 0 }
   output.update(from: x, count: Octets32.byteCount)

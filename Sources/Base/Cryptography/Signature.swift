@@ -1,6 +1,6 @@
 internal import CSecp256k1
 
-/// A BIP-340 signature, 64 bytes. Whether it is valid is said by `isValid`.
+/// A BIP-340 signature, 64 bytes. `isValid` checks it.
 public struct Signature: Hashable, Sendable, CustomStringConvertible {
   private let point: Octets32
   private let scalar: Octets32
@@ -15,7 +15,7 @@ public struct Signature: Hashable, Sendable, CustomStringConvertible {
     scalar = Octets32(at: address + Octets32.byteCount)
   }
 
-  /// Reads 128 lower-case hexadecimal digits at `address`; nil when one of them is none.
+  /// Reads 128 lower-case hexadecimal digits at `address`; nil if any of them is not such a digit.
   @inline(__always)
   public init?(hexadecimalAt address: UnsafeRawPointer) {
     var doubt: Hexadecimal.Doubt = 0

@@ -1,14 +1,14 @@
-/// SipHash-2-4: a 64-bit number of some bytes that nobody without the key can foresee.
+/// SipHash-2-4: a 64-bit hash with a key; without the key it cannot be predicted.
 ///
-/// For keys of indexes that hold what strangers write: without a secret, somebody could make a thousand tag values that
-/// fall on one place. Swift's own `Hasher` is as good, but gives other numbers in each process.
+/// For keys of indexes whose contents strangers write: without a secret, an attacker could make a thousand tag values
+/// with the same hash. Swift's own `Hasher` is as good, but gives different values in each process.
 public struct SipHash: Sendable, Hashable {
   private let key: (UInt64, UInt64)
 
-  /// A hash with a key of two words.
+  /// A hash function with a key of two words.
   public init(key first: UInt64, _ second: UInt64) { key = (first, second) }
 
-  /// The number of these bytes.
+  /// The hash of these bytes.
   public func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
     var state = State(key)
     let words = bytes.count / 8
@@ -20,13 +20,13 @@ public struct SipHash: Sendable, Hashable {
     return state.finish(last)
   }
 
-  /// The number of these bytes.
+  /// The hash of these bytes.
   public func hash(_ bytes: [UInt8]) -> UInt64 { bytes.withUnsafeBytes { hash($0) } }
 
   /// Whether both have the same key.
   public static func == (left: SipHash, right: SipHash) -> Bool { left.key == right.key }
 
-  /// Feeds the key.
+  /// Hashes the key.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(key.0)
     hasher.combine(key.1)

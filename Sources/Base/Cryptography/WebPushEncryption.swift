@@ -1,30 +1,30 @@
-// What a push service may carry and not read (RFC 8291), in the coding aes128gcm (RFC 8188) with one record:
+// Messages that a push service carries but cannot read (RFC 8291), in the coding aes128gcm (RFC 8188) with one record:
 //
 //     salt 16 │ record size 4 │ 65 │ sender's key 65 │ AES-128-GCM of: plaintext │ 2        tag 16
 //
-// The browser has given its public key and 16 bytes that the push service does not know. The sender makes a key for
-// this one message. What both keys share, mixed with those 16 bytes and both public keys, gives with the salt the key
-// and the nonce of the record. The 2 says that the record is the last one; zeros may follow it.
+// The browser provides its public key and 16 bytes that the push service does not know. The sender makes a key for this
+// one message. The shared secret of both keys, mixed with those 16 bytes and both public keys, gives together with the
+// salt the key and the nonce of the record. The 2 marks the last record; zeros may follow it.
 
 /// Messages of Web Push, encrypted for one subscription.
 public enum WebPushEncryption {
-  /// Bytes that subscription and sender know, and the push service does not.
+  /// Length of the secret that subscription and sender know, and the push service does not.
   public static let authenticationByteCount = 16
   /// Bytes of a message's salt.
   public static let saltByteCount = 16
-  /// The most bytes of plaintext: a push service need not take bodies of more than 4,096.
+  /// The most bytes of plaintext: a push service need not accept bodies of more than 4,096.
   public static let plaintextByteCountMaximum = 3_993
 
   private static let recordByteCount = 4_096
   private static let headerByteCount = saltByteCount + 4 + 1 + P256.publicKeyByteCount
 
-  /// The body of a push message, whose `Content-Encoding` is `aes128gcm`: 103 bytes more than the plaintext.
+  /// The body of a push message with `Content-Encoding: aes128gcm`: 103 bytes longer than the plaintext.
   ///
   /// - Parameters:
   ///   - plaintext: up to ``plaintextByteCountMaximum`` bytes.
   ///   - publicKey: the subscription's `p256dh`, 65 bytes.
   ///   - authentication: the subscription's `auth`, 16 bytes.
-  /// - Returns: nil when the plaintext is longer, the key is no point of P-256 or the secret has another count.
+  /// - Returns: nil if the plaintext is longer, the key is not a point of P-256 or the secret has another length.
   public static func body(_ plaintext: [UInt8], publicKey: [UInt8], authentication: [UInt8]) -> [UInt8]? {
     body(
       plaintext, publicKey: publicKey, authentication: authentication, salt: RandomBytes.make(saltByteCount),
@@ -32,7 +32,7 @@ public enum WebPushEncryption {
   }
 
   /// The same with a salt of 16 bytes and the sender's key for this message, which must not be used for another one:
-  /// for vectors.
+  /// for test vectors.
   public static func body(
     _ plaintext: [UInt8], publicKey: [UInt8], authentication: [UInt8], salt: [UInt8], serverKey: P256SecretKey
   ) -> [UInt8]? {
@@ -50,8 +50,8 @@ public enum WebPushEncryption {
       + secrets.withRecordKey(salt: salt) { AESGCM.seal(record, key: $0, nonce: $1, additional: []) }
   }
 
-  /// What a body of one record was made of, as the subscription's owner opens it; nil when it was not made for this
-  /// key and secret, or is of another form.
+  /// The plaintext of a body of one record, opened by the subscription's owner; nil if it was not made for this key and
+  /// secret, or has another form.
   public static func opened(_ body: [UInt8], by key: P256SecretKey, authentication: [UInt8]) -> [UInt8]? {
     guard authentication.count == authenticationByteCount, body.count >= headerByteCount + 1 + AESGCM.tagByteCount,
       Int(body[saltByteCount + 4]) == P256.publicKeyByteCount
@@ -70,11 +70,11 @@ public enum WebPushEncryption {
     return Array(record[..<end])
   }
 
-  /// What both ends have in common, before the salt.
+  /// The secret that both ends share, before the salt.
   private struct Secrets {
     private let keyMaterial: SecretMemory
 
-    /// Mixes the secret of both keys with that of the subscription and with both public keys (RFC 8291, 3.4).
+    /// Mixes the shared secret of both keys with the subscription's secret and with both public keys (RFC 8291, 3.4).
     init(shared: SecretMemory, authentication: [UInt8], receiver: [UInt8], sender: [UInt8]) {
       let key = shared.withBytes { shared in
         authentication.withUnsafeBytes { HKDF.extract(salt: $0, keyMaterial: shared) }

@@ -1,14 +1,14 @@
 /// JSON Web Tokens, signed and compact (RFC 7515, RFC 7519): `header.claims.signature`, each as ``Base64URL``.
 ///
-/// Both parts are signed as they are given, so they must be JSON; the header says `ES256` for a key on P-256, and
-/// `RS256` for one of RSA.
+/// Both parts are signed as given, so they must be JSON; the header must say `ES256` for a key on P-256, and `RS256`
+/// for an RSA key.
 public enum WebToken {
   /// The token of a key on P-256 (ES256).
   public static func signed(header: [UInt8], claims: [UInt8], by key: P256SecretKey) -> String {
     signed(header: header, claims: claims) { key.sign($0) }
   }
 
-  /// The token of a key of RSA (RS256).
+  /// The token of an RSA key (RS256).
   public static func signed(header: [UInt8], claims: [UInt8], by key: RSASecretKey) -> String {
     signed(header: header, claims: claims) { key.sign($0) }
   }

@@ -1,7 +1,7 @@
 internal import COpenSSL
 
-// A secret that has served its turn is overwritten, and by libcrypto: a plain loop over memory that nobody reads again
-// is one that a compiler leaves out.
+// A secret is overwritten after its use. libcrypto does it, because a compiler may omit a plain loop over memory that
+// is never read again.
 
 extension UnsafeMutableRawBufferPointer {
   /// Overwrites every byte.
@@ -9,11 +9,13 @@ extension UnsafeMutableRawBufferPointer {
 }
 
 extension [UInt8] {
-  /// Overwrites every byte with zero; the count stays. Copies made before are not reached: whoever wipes has made none.
+  /// Overwrites every byte with zero; the count stays. It does not reach earlier copies: the caller must not have made
+  /// any.
   public mutating func wipe() { withUnsafeMutableBytes { $0.wipe() } }
 }
 
-/// Lends room on the stack for a secret that outlives no call, and wipes it afterwards, however `body` ends.
+/// Lends memory on the stack for a secret that is needed for one call only, and wipes it afterwards, however `body`
+/// ends.
 ///
 /// - Throws: what `body` throws.
 public func withWipedBytes<Value, Failure: Error>(

@@ -1,8 +1,8 @@
 internal import COpenSSL
 
-/// X25519 (RFC 7748): two people's secrets, 32 random bytes each, and what they have in common.
+/// X25519 (RFC 7748): the secrets of two parties, 32 random bytes each, and the secret they share.
 public enum X25519 {
-  /// Bytes of a secret, a public key and what is shared.
+  /// Bytes of a secret, a public key and a shared secret.
   public static let byteCount = 32
 
   /// A new secret.
@@ -20,9 +20,8 @@ public enum X25519 {
     }
   }
 
-  /// What a secret of 32 bytes and another's public key have in common; nil when that is zero, because the other has
-  /// given a point of small order and wants to know the outcome beforehand. No key by itself: it goes through
-  /// ``HKDF``.
+  /// The shared secret of a secret of 32 bytes and another's public key; nil if it is zero, because the other side has
+  /// sent a point of small order in order to know the result beforehand. It is not a key: derive one with ``HKDF``.
   public static func sharedSecret(_ secret: SecretMemory, with publicKey: Octets32) -> SecretMemory? {
     let other = withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 8) { bytes -> OpaquePointer? in
       guard let address = bytes.baseAddress else { return nil }

@@ -1,28 +1,27 @@
 // XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03), which libcrypto does not have: ChaCha20-Poly1305 with a nonce of 24
-// bytes, long enough to be drawn at random for ever. A key for this message is made of the key and the first 16 bytes
-// of the nonce; the other 8 are the nonce under that key.
+// bytes, long enough to be random for every message, without limit. The key of a message is derived from the key and
+// the first 16 bytes of the nonce; the other 8 are the nonce under that key.
 //
-// The making of that key, HChaCha20, is ChaCha20's block function without its last step, in which the state before the
-// rounds is added. So no round is written here: libcrypto computes the block, and the addition is taken back, for the
-// eight words where what was added is known to everybody (constants, counter, nonce).
+// The derivation, HChaCha20, is ChaCha20's block function without its last step, which adds the state before the
+// rounds. So no round is written here: libcrypto computes the block, and the addition is undone, for the eight words
+// whose addends are public (constants, counter, nonce).
 
-/// Encryption that notices every change, of the ciphertext or of what is said beside it, under a random nonce of 24
-/// bytes.
+/// Encryption that detects every change, of the ciphertext or of the additional data, under a random nonce of 24 bytes.
 public enum XChaCha20Poly1305 {
   /// Bytes of a key.
   public static let keyByteCount = 32
   /// Bytes of a nonce.
   public static let nonceByteCount = 24
-  /// How many bytes more the sealed message has.
+  /// How many bytes longer the sealed message is.
   public static let tagByteCount = 16
 
-  /// The message encrypted, and its tag after it.
+  /// The encrypted message, followed by its tag.
   ///
   /// - Parameters:
   ///   - key: 32 bytes.
   ///   - plaintext: up to 1 GiB.
   ///   - nonce: 24 random bytes.
-  ///   - data: what is not encrypted, but must be the same when the message is opened.
+  ///   - data: authenticated but not encrypted; must be the same when the message is opened.
   public static func seal(
     _ plaintext: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, nonce: UnsafeRawBufferPointer,
     authenticating data: UnsafeRawBufferPointer
@@ -40,15 +39,15 @@ public enum XChaCha20Poly1305 {
     }
   }
 
-  /// Opens what ``seal(_:key:nonce:authenticating:)`` gave. False, and nothing in `plaintext`, when key, nonce, data or
-  /// any byte is another.
+  /// Opens the result of ``seal(_:key:nonce:authenticating:)``. False, with nothing in `plaintext`, if key, nonce, data
+  /// or any byte differs.
   ///
   /// - Parameters:
-  ///   - sealed: the message with its 16 bytes of authentication at the end.
+  ///   - sealed: the message with its tag of 16 bytes at the end.
   ///   - key: 32 bytes.
   ///   - nonce: 24 bytes.
-  ///   - data: what was authenticated with it.
-  ///   - plaintext: room for 16 bytes fewer than `sealed` has, exactly.
+  ///   - data: the data that was authenticated with it.
+  ///   - plaintext: memory for exactly 16 bytes fewer than `sealed` has.
   public static func open(
     _ sealed: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, nonce: UnsafeRawBufferPointer,
     authenticating data: UnsafeRawBufferPointer, into plaintext: UnsafeMutableRawBufferPointer
@@ -85,13 +84,13 @@ public enum XChaCha20Poly1305 {
     }
   }
 
-  /// HChaCha20: 32 bytes out of a key and 16 bytes of nonce.
+  /// HChaCha20: derives 32 bytes from a key and 16 bytes of nonce.
   static func deriveKey(
     of key: UnsafeRawBufferPointer, nonce: UnsafeRawBufferPointer, into derived: UnsafeMutableRawBufferPointer
   ) {
     precondition(nonce.count == 16 && derived.count == 32, "16 bytes of nonce make a key of 32")
     withWipedBytes(64) { block in
-      // The key stream over zeros is the block itself, words in little-endian order.
+      // The key stream XORed with zeros is the block itself, words in little-endian order.
       _ = block.initializeMemory(as: UInt8.self, repeating: 0)
       ChaCha20.apply(key: key, counterAndNonce: nonce, to: block)
       for index in 0..<4 {

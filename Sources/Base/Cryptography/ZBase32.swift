@@ -1,15 +1,15 @@
-/// 32 bytes as 52 letters of z-base-32, the form in which people and links carry keys of Ed25519 (Pkarr, Pubky).
+/// 32 bytes as 52 letters of z-base-32, the form in which people and links write keys of Ed25519 (Pkarr, Pubky).
 ///
-/// Five bits make a letter, the highest first. The last letter carries one bit of the 256 and four of nothing, so it is
-/// `y` or `o`. Reading takes what writing gives and nothing else, no upper case either: otherwise one key would have
-/// many names.
+/// Five bits make a letter, the highest first. The last letter has one bit of the 256 and four unused bits, so it is
+/// `y` or `o`. Reading accepts only what writing produces, no upper case either: otherwise one key would have many
+/// names.
 public enum ZBase32 {
-  /// Letters of 32 bytes.
+  /// Letters for 32 bytes.
   public static let characterCount = 52
 
   private static let letters = Array("ybndrfg8ejkmcpqxot1uwisza345h769".utf8)
 
-  /// The value of each byte as a letter; 0xFF for what is none.
+  /// The value of each byte as a letter; 0xFF for a byte that is no letter.
   private static let values: [UInt8] = {
     var values = [UInt8](repeating: 0xFF, count: 256)
     for (value, letter) in letters.enumerated() { values[Int(letter)] = UInt8(value) }
@@ -34,7 +34,7 @@ public enum ZBase32 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The 32 bytes that `text` stands for; nil when writing gives no such text.
+  /// The 32 bytes that `text` encodes; nil if it is not what writing produces.
   public static func octets(_ text: some StringProtocol) -> Octets32? {
     guard text.utf8.count == characterCount else { return nil }
     var text = String(text)
@@ -56,7 +56,7 @@ public enum ZBase32 {
         bytes[count] = UInt8(truncatingIfNeeded: bits >> bitCount)
         count += 1
       }
-      // Four bits are left, and mean nothing.
+      // Four unused bits are left, and must be 0.
       guard bits & 15 == 0, let address = bytes.baseAddress else { return nil }
       return Octets32(at: address)
     }

@@ -4,48 +4,49 @@ internal import Glibc
 // A connected byte stream: a unix pipe or a TCP connection.
 //
 // Input. All streams of the loop share one 256 KB read buffer. What the consumer leaves (the start of a frame) is
-// copied to the stream's own `rest`, and put in front of the next read; so an idle stream holds no input memory, and
+// copied to the stream's own `rest`, and put in front of the next read. So an idle stream holds no input memory, and
 // the memory of a slow sender grows with the bytes it has sent, never with a length it has announced. `inputLimit`
-// bounds what may be left over: a consumer that can use nothing of that much is talking to a peer that breaks its
-// protocol.
+// bounds the rest: if a consumer can use none of that many bytes, its peer breaks the protocol.
 //
-// Turns. A stream gets two reads of a turn. libuv would make up to 32, 8 MB from a peer that writes as fast as it is
-// read, and all that time nobody else is served: beside one flooding TCP stream, a byte's way there and back through
-// another took 9.6 ms, and takes 0.6 ms; the flood came at 1,480 MB/s, and comes at 1,460.
+// Turns. A stream gets two reads in a turn. libuv would make up to 32: 8 MB from a peer that writes as fast as it is
+// read, and no other stream would be served in that time. Beside one flooding TCP stream, the round trip of a byte
+// through another stream took 9.6 ms, and now takes 0.6 ms; the flood's rate fell from 1,480 MB/s to 1,460.
 //
-// Output. `write` appends to one buffer, written once at the end of the turn (or at 64 KB) by one write(2); only what
-// the kernel does not take is handed to `uv_write`, while a second buffer collects. One call a turn instead of one a
-// frame is worth a factor of ten. `pendingByteCount` is what waits; the owner bounds it by credit, and `outputLimit`
-// cuts a peer that outgrows every bound. The memory behind an empty output buffer is given back when it had grown.
+// Output. `write` appends to one buffer, which one write(2) sends at the end of the turn (or at 64 KB). Only what the
+// kernel does not take is handed to `uv_write`, while a second buffer collects. One call per turn instead of one per
+// frame is ten times as fast. `pendingByteCount` is the waiting output; the owner bounds it by credit, and
+// `outputLimit` ends the stream to a peer that exceeds every bound. An empty output buffer that had grown releases its
+// memory.
 //
-// End. A peer that goes is often noticed by a write that fails before its last words were read. They are read first: an
-// answer that was written before a death counts, and an error on the way to the dead must not swallow it.
+// End. If a peer closes, a write often fails before its last bytes were read. Those bytes are read first: an answer
+// that was written before the peer died counts, and a failed write to the dead peer must not discard it.
 
-/// A byte stream over the loop: reads into the loop's buffer, coalesces writes, bounds both.
+/// A byte stream on the loop: reads into the loop's buffer, coalesces writes, bounds both.
 @EventLoopActor
 public final class ByteStream {
-  /// Called with everything that has arrived and was not used yet; returns how many bytes it used. The bytes are valid
-  /// and may be changed in place during the call only.
+  /// Called with everything that has arrived and was not used yet; returns how many bytes it used. During the call
+  /// only, the bytes are valid and may be changed in place.
   public var onInput: (@EventLoopActor (UnsafeMutableRawBufferPointer) -> Int)?
-  /// Called once when the stream is over for any reason but ``close()``: a fault, or nil at a proper end of file.
+  /// Called once when the stream ends for any reason except ``close()``: with a fault, or nil at a proper end of file.
   public var onEnd: (@EventLoopActor (LoopFault?) -> Void)?
-  /// Called when output that had been waiting has all gone to the kernel: once after each time when
-  /// ``pendingByteCount`` was above 0 at the end of a turn or the kernel was full, and never inside a call of the
-  /// consumer's. So whoever stops at some count of waiting bytes is told when to go on.
+  /// Called when all waiting output has gone to the kernel: once after each time when ``pendingByteCount`` was above 0
+  /// at the end of a turn or the kernel was full, and never inside a call from the consumer. So a writer that stops at
+  /// some number of waiting bytes learns when to continue.
   public var onDrained: (@EventLoopActor () -> Void)?
-  /// Bounds what is read in a turn together with other streams; without it, `readsPerTurn` alone does.
+  /// Bounds how much this stream reads in a turn, together with other streams; without it, only `readsPerTurn` bounds
+  /// it.
   public var readShare: ReadShare?
-  /// Noted while the stream's input is worked on.
+  /// Set while the stream's input is processed.
   public var inputMark: InputMark?
   /// Bytes of unused input above which the stream ends with ENOBUFS.
   public var inputLimit = 2 << 20
   /// Bytes of waiting output above which the stream ends with ENOBUFS.
   public var outputLimit = 64 << 20
-  /// How much waited when the stream ended for that; nil when it has not, or for another reason.
+  /// How many bytes of output waited when the stream ended because of `outputLimit`; nil otherwise.
   public private(set) var overflowByteCount: Int?
 
-  /// Whether memory for output stays when it is empty, up to 128 KB: faster for a stream that is always busy, and too
-  /// much where there are thousands. Set it before the first write.
+  /// Whether an empty output buffer keeps its memory, up to 128 KB: faster for a stream that is always busy, too much
+  /// for thousands of streams. Set it before the first write.
   public var keepsOutputMemory = true {
     didSet { if output.count == 0 { output = emptyOutput() } }
   }
@@ -60,7 +61,7 @@ public final class ByteStream {
   private var isReading = false
   private var wantsReading = false
   private var isMarked = false
-  /// Why nothing can be written any more, while the rest of the input is still read.
+  /// Why nothing can be written, while the rest of the input is still read; nil while writing works.
   private var writeFault: LoopFault?
   private var rest = InputRest()
   private var readTurn: UInt64 = 0
@@ -70,11 +71,11 @@ public final class ByteStream {
 
   /// Bytes of output at which the buffer is written before the turn ends.
   private static let flushThreshold = 64 << 10
-  /// Input read after writing failed; one who sends more is not dead, only deaf.
+  /// The most input to read after writing failed; a peer that sends more is not dead, it only reads nothing.
   private static let lastWordsMaximum = 8 << 20
   /// Reads of one stream in one turn of the loop, of up to 256 KB each; libuv would make 32.
   static let readsPerTurn = 2
-  /// Unused input from which a stream reads into a buffer of its own.
+  /// Size of the unused input at which a stream begins to read into a buffer of its own.
   private static let ownBufferThreshold = 64 << 10
 
   init(pipe: Handle<uv_pipe_t>) {
@@ -89,8 +90,7 @@ public final class ByteStream {
     tcp.setOwner(self)
   }
 
-  /// Takes over a connected unix socket (or one end of a socketpair), which the stream then owns and closes, also when
-  /// this throws.
+  /// Takes ownership of a connected unix socket (or one end of a socketpair), and closes it, even when this throws.
   public convenience init(descriptor: Int32) throws(LoopFault) {
     let handle = Handle<uv_pipe_t>()
     uv_pipe_init(EventLoop.process.raw, handle.raw, 0)
@@ -103,7 +103,7 @@ public final class ByteStream {
     self.init(pipe: handle)
   }
 
-  /// Takes over a TCP connection that was accepted; as ``init(descriptor:)``.
+  /// Takes ownership of an accepted TCP connection, as ``init(descriptor:)`` does.
   convenience init(acceptedTCP descriptor: Int32) throws(LoopFault) {
     let handle = Handle<uv_tcp_t>()
     uv_tcp_init(EventLoop.process.raw, handle.raw)
@@ -121,7 +121,7 @@ public final class ByteStream {
 
   private func adopt(_ stream: UnsafeMutablePointer<uv_stream_t>) { self.stream = stream }
 
-  /// The descriptor beneath, for socket options and peer credentials; still owned by the stream. -1 once closed.
+  /// The underlying descriptor, for socket options and peer credentials; the stream keeps ownership. -1 once closed.
   public var descriptor: Int32 {
     guard stream != nil else { return -1 }
     var descriptor: Int32 = -1
@@ -132,24 +132,24 @@ public final class ByteStream {
     return descriptor
   }
 
-  /// Where the other end of a TCP connection is; nil for a pipe, and when it is gone.
+  /// The address of the other end of a TCP connection; nil for a pipe, and once the peer has disconnected.
   public var peerAddress: SocketAddress? {
     guard case .tcp = transport, stream != nil else { return nil }
     return SocketAddress(remoteEndOf: descriptor)
   }
 
-  /// Where this end of a TCP connection is; nil for a pipe, and when it is gone.
+  /// The address of this end of a TCP connection; nil for a pipe, and once the stream is closed.
   public var localAddress: SocketAddress? {
     guard case .tcp = transport, stream != nil else { return nil }
     return SocketAddress(localEndOf: descriptor)
   }
 
-  /// Whether ``close()`` was called or the stream is over.
+  /// Whether ``close()`` was called or the stream has ended.
   public var isClosed: Bool { stream == nil }
 
   // MARK: Reading
 
-  /// Starts, or continues, reading. Input left unused by the last call is offered again with the next bytes.
+  /// Starts or continues reading. Input that the last call left unused is offered again with the next bytes.
   public func startReading() {
     wantsReading = true
     guard let stream, !isReading else { return }
@@ -159,7 +159,7 @@ public final class ByteStream {
       { handle, _, buffer in
         EventLoopActor.assumeOnLoop {
           guard let stream = owner(of: handle?.pointee.data, as: ByteStream.self), let buffer else { return }
-          // Without a buffer libuv ends its round of reads, and the poll of the next turn comes back to the stream.
+          // Without a buffer libuv ends its round of reads, and polls the stream again in the next turn.
           if stream.mayRead() { stream.provideBuffer(buffer) }
         }
       },
@@ -172,7 +172,7 @@ public final class ByteStream {
     if status < 0 { end(LoopFault(code: status, doing: "read")) }
   }
 
-  /// Stops reading: the kernel's buffer fills, and the sender is held back.
+  /// Stops reading: the kernel's buffer fills, and the sender has to wait.
   public func stopReading() {
     wantsReading = false
     guard let stream, isReading else { return }
@@ -186,7 +186,7 @@ public final class ByteStream {
     offerTakenRest()
   }
 
-  /// The rest is taken out for the call, because the consumer may close the stream in the middle of it.
+  /// The rest is moved out for the call, because the consumer may close the stream during it.
   private func offerTakenRest() {
     var taken = rest
     rest = InputRest()
@@ -194,8 +194,8 @@ public final class ByteStream {
     if stream == nil { taken.free() } else { rest = taken }
   }
 
-  /// Whether the stream has a read left in this turn: one whose peer writes as fast as we read must not keep the others
-  /// waiting.
+  /// Whether the stream may read once more in this turn: a peer that writes as fast as this stream reads must not delay
+  /// the other streams.
   private func mayRead() -> Bool {
     let turn = EventLoop.process.turn
     if turn != readTurn { (readTurn, readCount) = (turn, 0) }
@@ -238,8 +238,8 @@ public final class ByteStream {
       rest.replace(with: UnsafeRawBufferPointer(rebasing: bytes[used...]))
     }
     guard stream != nil else {
-      // Closed inside the call: what it left unused was kept after `close()` had freed the rest, and nobody will ask
-      // for it.
+      // Closed during the call: the unused bytes were kept after `close()` had freed the rest, and no consumer will
+      // read them.
       rest.free()
       return
     }
@@ -253,17 +253,17 @@ public final class ByteStream {
   /// Bytes given to the kernel or to libuv.
   private var flushedByteCount: UInt64 = 0
 
-  /// Bytes the kernel has taken so far. Means nothing once the stream is closed.
+  /// Bytes the kernel has taken so far. Meaningless once the stream is closed.
   public var writtenByteCount: UInt64 { flushedByteCount - UInt64(queuedByteCount) }
 
-  /// Bytes that wait to be taken by the kernel.
+  /// Bytes that wait for the kernel.
   public var pendingByteCount: Int { output.count + queuedByteCount }
 
-  /// What libuv holds is asked of libuv: a large rest leaves piece by piece, and a peer that is reading it must not be
-  /// taken for one that does not.
+  /// The bytes that libuv holds, by libuv's own count: a large rest leaves piece by piece, and a peer that is reading
+  /// it must not be mistaken for one that is not.
   private var queuedByteCount: Int { stream.map { uv_stream_get_write_queue_size($0) } ?? 0 }
 
-  /// Appends bytes to the output; they are copied. Written at the end of the turn. Nothing happens on a closed stream.
+  /// Appends bytes to the output; they are copied, and written at the end of the turn. Does nothing on a closed stream.
   public func write(_ bytes: UnsafeRawBufferPointer) {
     write(byteCount: bytes.count) { $0.copyMemory(from: bytes) }
   }
@@ -283,7 +283,8 @@ public final class ByteStream {
   func flushMarked() {
     isMarked = false
     flush()
-    // Not from here: a consumer that writes more each time, to a peer that takes it, would keep the loop for itself.
+    // Deferred: a consumer that writes more each time, to a peer that takes it, would otherwise occupy the loop
+    // forever.
     guard onDrained != nil, inFlight == nil, output.count == 0 else { return }
     EventLoop.process.atTurnEnd { [weak self] in self?.tellDrained() }
   }
@@ -294,7 +295,7 @@ public final class ByteStream {
 
   private func emptyOutput() -> OutputBuffer { OutputBuffer(keepsMemory: keepsOutputMemory) }
 
-  /// Writes what waits, as far as the kernel takes it.
+  /// Writes as much of the waiting output as the kernel takes.
   public func flush() {
     guard let stream, inFlight == nil, output.count > 0 else {
       checkOutputLimit()
@@ -315,7 +316,7 @@ public final class ByteStream {
     writeRest(to: stream)
   }
 
-  /// The kernel is full: libuv keeps what is left until it has room, and a new buffer collects meanwhile.
+  /// The kernel is full: libuv keeps the rest until there is room, and a new buffer collects meanwhile.
   private func writeRest(to stream: UnsafeMutablePointer<uv_stream_t>) {
     var buffer = output.unwritten
     flushedByteCount += UInt64(output.count)
@@ -364,9 +365,9 @@ public final class ByteStream {
 
   // MARK: Ending
 
-  /// The other side takes nothing more. What it sent before is in the kernel and comes first; not here, where the
-  /// consumer may be in the middle of a call. A stream that is held back keeps nobody waiting for input, and ends at
-  /// once.
+  /// The peer takes no more output. What it sent before is in the kernel, and is read first; not here, because the
+  /// consumer may be in the middle of a call. A stream that is not reading has no consumer waiting for input, and ends
+  /// at once.
   private func writingFailed(_ fault: LoopFault) {
     guard isReading else {
       end(fault)
@@ -390,13 +391,13 @@ public final class ByteStream {
     if let writeFault { end(writeFault) }
   }
 
-  /// Whether nothing more may be written.
+  /// Whether no more output is accepted.
   private var isFinishing = false
 
-  /// Takes no more output, and tells the other side that none comes, once what waits has gone. Input continues.
+  /// Takes no more output, and shuts down the writing side once the waiting output has gone. Input continues.
   ///
-  /// For a leave that the other side is sure to hear of: to close while it still sends may throw away what it has not
-  /// read yet. Whoever calls this bounds the time.
+  /// For an end that the peer surely sees: closing while the peer still sends may discard output that it has not read
+  /// yet. The caller bounds the time.
   public func finishWriting() {
     flush()
     isFinishing = true
@@ -407,7 +408,7 @@ public final class ByteStream {
     if isFinishing, stream != nil { _ = shutdown(descriptor, Int32(SHUT_WR)) }
   }
 
-  /// Closes without waiting for output and without calling back. Safe to call twice.
+  /// Closes without waiting for output and without a callback. Safe to call twice.
   public func close() {
     guard stream != nil else { return }
     stream = nil
@@ -423,7 +424,7 @@ public final class ByteStream {
     }
   }
 
-  /// Writes what waits to the kernel as far as it takes it at once, then closes.
+  /// Writes as much of the waiting output as the kernel takes at once, then closes.
   public func flushAndClose() {
     flush()
     close()

@@ -3,29 +3,29 @@ internal import Glibc
 
 /// How a child process ended.
 public struct ChildExit: Sendable, Equatable {
-  /// Exit code when it left by itself.
+  /// Exit code, if the process exited.
   public let code: Int64
-  /// Signal number that ended it, or 0.
+  /// Number of the signal that ended it, or 0.
   public let signal: Int32
 }
 
-/// A child process spawned by the loop. This is the only spawner of a Roost process: libuv reaps what it spawned, and
-/// another library that reaps would steal the exit from it.
+/// A child process spawned by the loop. Nothing else in a Roost process may spawn: libuv reaps what it spawned, and
+/// another library that reaps would take the exit status from it.
 @EventLoopActor
 public final class ChildProcess {
   private let handle: Handle<uv_process_t>
   private var onExit: (@EventLoopActor (ChildExit) -> Void)?
-  /// The process id; a number to show and to signal only while ``isRunning``.
+  /// The process id; it may be shown and signalled only while ``isRunning``.
   public private(set) var pid: Int32 = 0
-  /// Whether it has not been reaped yet: until then nobody else can have its pid.
+  /// True until the process is reaped; until then no other process can have its pid.
   public private(set) var isRunning = false
 
   /// Starts a program.
   ///
-  /// `descriptors[i]` becomes descriptor i of the child (nil: /dev/null for 0–2, closed above); they stay the caller's
-  /// to close. `environment` holds `NAME=VALUE`. libuv resets signal dispositions to their defaults in the child.
+  /// `descriptors[i]` becomes descriptor i of the child (nil: /dev/null for 0–2, closed above); the caller still closes
+  /// its own. `environment` holds `NAME=VALUE`. libuv resets signal dispositions to their defaults in the child.
   ///
-  /// - Throws: what `fork` or `exec` said, such as ENOENT.
+  /// - Throws: the error of `fork` or `exec`, such as ENOENT.
   public init(
     path: String, arguments: [String], environment: [String], descriptors: [Int32?],
     onExit: @escaping @EventLoopActor (ChildExit) -> Void
@@ -42,11 +42,11 @@ public final class ChildProcess {
     }
     pid = uv_process_get_pid(handle.raw)
     isRunning = true
-    // Until the exit callback the child must be findable, whoever lets go of this object.
+    // Until the exit callback the object must stay reachable, even if its owner releases it.
     _ = Unmanaged.passRetained(self)
   }
 
-  /// Sends a signal to the process, or to its whole group when it leads one; nothing happens once it was reaped.
+  /// Sends a signal to the process, or to its whole group if it leads one. Does nothing once the process was reaped.
   public func signal(_ number: Int32, toGroup: Bool = false) {
     guard isRunning else { return }
     kill(toGroup ? -pid : pid, number)

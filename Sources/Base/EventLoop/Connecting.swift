@@ -5,7 +5,7 @@ internal import Glibc
 extension ByteStream {
   /// Connects to a unix socket.
   ///
-  /// - Throws: ENAMETOOLONG for more than 107 bytes, ENOENT or ECONNREFUSED when nobody listens.
+  /// - Throws: ENAMETOOLONG for more than 107 bytes, ENOENT or ECONNREFUSED if no process listens.
   public static func connect(path: String) async throws(LoopFault) -> ByteStream {
     guard path.utf8.count <= StreamListener.pathByteCountMaximum else {
       throw LoopFault(
@@ -29,8 +29,8 @@ extension ByteStream {
     return ByteStream(pipe: handle)
   }
 
-  /// The effective user id of whoever is at the other end of a unix socket, as the kernel noted it when the connection
-  /// was made; of a server, when it began to listen.
+  /// The effective user id of the process at the other end of a unix socket, as the kernel recorded it when the
+  /// connection was made; of a server, when it began to listen.
   public func peerUser() throws(LoopFault) -> UInt32 {
     // struct ucred: process, user, group. Its name is hidden from Swift without _GNU_SOURCE.
     var credentials: (process: Int32, user: UInt32, group: UInt32) = (0, .max, .max)
@@ -42,9 +42,9 @@ extension ByteStream {
     return credentials.user
   }
 
-  /// Connects to a TCP address. Nagle's algorithm is off: output is coalesced here already.
+  /// Connects to a TCP address. Nagle's algorithm is off, since the stream coalesces output itself.
   ///
-  /// - Throws: ETIMEDOUT when `deadline` passes first.
+  /// - Throws: ETIMEDOUT if `deadline` passes first.
   public static func connect(to address: SocketAddress, deadline: Instant) async throws(LoopFault) -> ByteStream {
     let handle = Handle<uv_tcp_t>()
     uv_tcp_init(EventLoop.process.raw, handle.raw)
@@ -71,8 +71,8 @@ extension ByteStream {
   }
 }
 
-/// One `uv_connect_t` and who waits for it. The request retains the attempt until libuv calls back; closing the handle
-/// makes libuv call back with ECANCELED.
+/// One `uv_connect_t` and the task that waits for it. The request retains the attempt until libuv calls back; closing
+/// the handle makes libuv call back with ECANCELED.
 @EventLoopActor
 private final class ConnectAttempt {
   private let request = UnsafeMutablePointer<uv_connect_t>.allocate(capacity: 1)

@@ -1,17 +1,17 @@
-/// Calls back when a descriptor becomes readable: a pidfd when its process ends, a log pipe when a line arrived.
+/// Calls back when a descriptor becomes readable: a pidfd when its process ends, a log pipe when a line has arrived.
 @EventLoopActor
 public final class DescriptorWatcher {
   private let watcher: SocketWatcher
 
-  /// Watches `descriptor` until ``close()`` or release; the descriptor stays the caller's, and must outlive the
+  /// Watches `descriptor` until ``close()`` or release. The caller keeps the descriptor, which must outlive the
   /// watcher.
   public init(descriptor: Int32, _ body: @escaping @EventLoopActor () -> Void) throws(LoopFault) {
-    // Whoever reads finds out by himself what is wrong.
+    // The readiness is ignored: a read shows what is wrong.
     watcher = try SocketWatcher(socket: descriptor) { _ in body() }
     resume()
   }
 
-  /// Stops calling back without closing; the other side is held back once its pipe is full.
+  /// Stops calling back without closing; the other side has to wait once its pipe is full.
   public func pause() { watcher.watch(for: []) }
 
   /// Calls back again from now on.

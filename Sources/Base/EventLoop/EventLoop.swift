@@ -5,29 +5,29 @@ internal import Synchronization
 
 // The one loop of a process, as the executor of its one isolation.
 //
-// What: a libuv loop on one thread that is also a Swift serial executor and task executor. `EventLoopActor` is the
-// global actor that runs on it; everything that touches a handle is isolated to that actor, so the compiler keeps other
-// threads away from handles, and nothing needs a lock.
+// A libuv loop on one thread is also a Swift serial executor and task executor. `EventLoopActor` is the global actor
+// that runs on it. All code that touches a handle is isolated to that actor, so the compiler keeps other threads away
+// from handles, and nothing needs a lock.
 //
 // Why both kinds of executor: continuations resume on the task's preferred executor. Without a preference they resume
-// on the generic pool and hop back, 40 µs an await; with it, and with jobs run by
+// on the generic pool and hop back, 40 µs per await. With it, and with jobs run by
 // `runSynchronously(isolatedTo:taskExecutor:)`, an await stays on the thread and costs well under a microsecond. So
 // tasks start with `EventLoopActor.task`.
 //
 // One turn: timers → prepare (run jobs, flush output) → poll → check (run jobs, flush output) → close callbacks. Jobs
-// enqueued by jobs run in the same turn up to `jobRoundsPerTurn`; what is left then keeps the poll from blocking, so
-// neither jobs nor sockets can starve the other.
+// enqueued by jobs run in the same turn, up to `jobRoundsPerTurn` rounds. If jobs are left then, the poll does not
+// block, so neither jobs nor sockets can starve the other.
 //
-// Rejected: libuv's own idea of a callback per await (no structured concurrency), Dispatch as the executor (a second
+// Rejected: libuv's own model of a callback per await (no structured concurrency); Dispatch as the executor (a second
 // event loop in each process, and an await costs a thread hop).
 
-// @unchecked: all that changes is touched on the loop's thread only, but for `remote`, a mutex, and `owner`, an atomic.
-// Of libuv, other threads call uv_hrtime and, with `wake`, uv_async_send, which it allows to all.
+// @unchecked: mutable state is touched on the loop's thread only, except `remote`, a mutex, and `owner`, an atomic.
+// Other threads call only uv_hrtime and, with `wake`, uv_async_send, which libuv allows on any thread.
 
 /// The libuv loop of this process.
 ///
-/// Made on first use, run by the thread that calls ``run()``: the main thread of every Roost program, which stays with
-/// it for life (a worker's parent-death signal hangs on that thread).
+/// Created on first use, and run by the thread that calls ``run()``: the main thread of every Roost program, which runs
+/// it for life (a worker's parent-death signal depends on that thread).
 public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
   /// The loop of this process.
   public static let process = EventLoop()
@@ -52,7 +52,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
   private(set) var turn: UInt64 = 0
   let readBuffer: UnsafeMutableRawBufferPointer
 
-  /// Rounds of jobs in one turn before sockets get their turn again.
+  /// Rounds of jobs in one turn before sockets are polled again.
   private static let jobRoundsPerTurn = 64
   /// Bytes of the read buffer that all streams of the loop share.
   static let readBufferByteCount = 256 << 10
@@ -65,7 +65,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     idle = .allocate(capacity: 1)
     readBuffer = .allocate(byteCount: Self.readBufferByteCount, alignment: 64)
     StandardDescriptors.ensureOpen()
-    // libuv writes to sockets with write(2): without this a peer's death kills the process.
+    // libuv writes to sockets with write(2): without this, a peer's death would kill the process.
     signal(SIGPIPE, SIG_IGN)
     let made = uv_loop_init(raw)
     precondition(made == 0, "libuv could not make its loop: \(String(cString: uv_strerror(made)))")
@@ -89,7 +89,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     uv_check_stop(check)
   }
 
-  /// Makes ``run()`` return after the present turn. Loop thread only.
+  /// Makes ``run()`` return after the current turn. Loop thread only.
   public func stop() {
     precondition(isOnLoop, "stop is for the loop's own thread")
     uv_stop(raw)
@@ -99,11 +99,11 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
   @inline(__always)
   public var isOnLoop: Bool { owner.load(ordering: .acquiring) == UInt(pthread_self()) }
 
-  /// The monotonic clock now, read again.
+  /// The monotonic clock now, read at each call.
   @inline(__always)
   public var now: Instant { Instant(nanoseconds: uv_hrtime()) }
 
-  /// The monotonic clock as first read in this turn: for what is stamped many times a turn. Loop thread only.
+  /// The monotonic clock as first read in this turn: for many time stamps in one turn. Loop thread only.
   @inline(__always)
   public var turnStart: Instant {
     if let turnStartReading { return turnStartReading }
@@ -112,13 +112,13 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     return reading
   }
 
-  /// Calls `body` once, at the end of the present turn and before its output is written; while output is being written,
-  /// at the end of the next turn. Loop thread only.
+  /// Calls `body` once, at the end of the current turn and before its output is written; if called while output is
+  /// being written, at the end of the next turn. Loop thread only.
   public func atTurnEnd(_ body: @escaping @EventLoopActor () -> Void) { atEnd.append(body) }
 
   // MARK: Executor
 
-  /// Takes a job from the Swift runtime; from other threads it wakes the loop.
+  /// Takes a job from the Swift runtime; called from another thread, it wakes the loop.
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     if isOnLoop {
@@ -154,8 +154,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     flushStreams()
     guard beforePoll else { return }
     turn &+= 1
-    // Jobs left over from the last round, or what flushing has put off to the next turn's end: an active idle handle
-    // makes the poll return at once.
+    // Jobs are left over from the last round, or flushing has deferred work to the end of the next turn: an active idle
+    // handle makes the poll return at once.
     let wantsIdle = !local.isEmpty || !atEnd.isEmpty
     if wantsIdle != isIdleActive {
       isIdleActive = wantsIdle

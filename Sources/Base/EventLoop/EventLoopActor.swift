@@ -14,7 +14,7 @@ public actor EventLoopActor {
   public nonisolated var unownedExecutor: UnownedSerialExecutor { EventLoop.process.asUnownedSerialExecutor() }
 
   /// Starts a task on the loop that prefers the loop for all its continuations. An unstructured `Task { }` does not
-  /// inherit that preference and pays two thread hops an await: start loop work here.
+  /// inherit that preference and pays two thread hops per await: start loop work here.
   @discardableResult
   public static nonisolated func task<Value: Sendable>(
     _ body: @escaping @Sendable @EventLoopActor () async -> Value
@@ -22,18 +22,18 @@ public actor EventLoopActor {
     Task(executorPreference: EventLoop.process) { await body() }
   }
 
-  /// Runs `body` at once on the thread that ran the loop, after the loop has stopped: to read what came of it.
+  /// Runs `body` at once on the thread that ran the loop, after the loop has stopped: to read the results.
   public static nonisolated func afterRun<Value>(_ body: @EventLoopActor () throws -> Value) rethrows -> Value {
     precondition(EventLoop.process.isOnLoop, "this belongs to the event loop's thread")
     return try assumeOnLoop(body)
   }
 
-  /// Runs `body` at once, from a place the compiler cannot see to be on the loop: a callback of libuv, or of another
-  /// library that is called on the loop's thread only.
+  /// Runs `body` at once, where the compiler cannot see that the code is on the loop: in a callback of libuv, or of
+  /// another library that is called on the loop's thread only.
   @inline(__always)
   public static nonisolated func assumeOnLoop<Value>(_ body: @EventLoopActor () throws -> Value) rethrows -> Value {
     assert(EventLoop.process.isOnLoop, "a callback came on another thread")
-    // The isolation of a closure is not part of its layout; this is how the standard library does it for MainActor.
+    // The isolation of a closure is not part of its layout; the standard library does the same for MainActor.
     return try withoutActuallyEscaping(body) { try unsafeBitCast($0, to: (() throws -> Value).self)() }
   }
 }

@@ -2,9 +2,9 @@ internal import CLibUV
 
 /// The memory of one libuv handle, kept until libuv has called back after `uv_close`.
 ///
-/// libuv refers to a handle until its close callback. So the memory is owned by the handle itself, not by the Swift
-/// object that uses it: `close` forgets the owner at once and frees the memory in the callback. The owner may go away
-/// at any time after `close`, and no callback finds it gone.
+/// libuv refers to a handle until its close callback. So the handle itself owns the memory, not the Swift object that
+/// uses it: `close` forgets the owner at once, and the callback frees the memory. The owner may be released at any time
+/// after `close`, and no callback will use it.
 struct Handle<Raw> {
   let raw: UnsafeMutablePointer<Raw>
 
@@ -20,7 +20,7 @@ struct Handle<Raw> {
     UnsafeMutableRawPointer(raw).assumingMemoryBound(to: uv_stream_t.self)
   }
 
-  /// Lets callbacks find `owner`; unretained, so the owner must call ``close()`` before it goes.
+  /// Lets callbacks find `owner`; unretained, so the owner must call ``close()`` before it is released.
   func setOwner(_ owner: AnyObject) { handle.pointee.data = Unmanaged.passUnretained(owner).toOpaque() }
 
   /// Closes and frees. The handle must have been initialised by libuv, and must not be used again.
@@ -33,7 +33,7 @@ struct Handle<Raw> {
   func discard() { raw.deallocate() }
 }
 
-/// The owner a handle was given, or nil once it was closed.
+/// The owner of a handle; nil once the handle was closed.
 @inline(__always)
 func owner<Owner: AnyObject>(of data: UnsafeMutableRawPointer?, as type: Owner.Type) -> Owner? {
   data.map { Unmanaged<Owner>.fromOpaque($0).takeUnretainedValue() }

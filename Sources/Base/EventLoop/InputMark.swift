@@ -1,21 +1,21 @@
-/// A number that stands in memory while somebody's input is worked on.
+/// A number that is in memory while one client's input is processed.
 ///
-/// In a file that is mapped, it is there for whoever asks after a crash whose input it was. Costs two stores.
+/// In a mapped file, it shows after a crash whose input was being processed. Costs two stores.
 @EventLoopActor
 public struct InputMark {
   private let place: UnsafeMutablePointer<UInt32>
   private let number: UInt32
 
   /// - Parameters:
-  ///   - place: outlives all use of the mark.
-  ///   - number: what stands there meanwhile.
+  ///   - place: where the number is written; must outlive all use of the mark.
+  ///   - number: the number to write.
   public init(at place: UnsafeMutablePointer<UInt32>, number: UInt32) {
     self.place = place
     self.number = number
   }
 
-  /// Does `body` with the number in its place, and puts back what stood there: work on one input may bring forth work
-  /// on another.
+  /// Runs `body` with the number in place, and restores the previous number: processing one input may cause the
+  /// processing of another.
   @inline(__always)
   public func noted<Value>(_ body: () -> Value) -> Value {
     let before = place.pointee

@@ -1,7 +1,7 @@
 public import Clocks
 internal import CLibUV
 
-/// A timer on the loop. Cancelled when it is released.
+/// A timer on the loop. Releasing it cancels it.
 @EventLoopActor
 public final class LoopTimer {
   private let handle = Handle<uv_timer_t>()
@@ -18,7 +18,7 @@ public final class LoopTimer {
   /// Whether it will fire.
   public var isSet: Bool { uv_is_active(handle.handle) != 0 }
 
-  /// Fires once at `instant`, or in the next turn if that has passed; replaces what was set before.
+  /// Fires once at `instant`, or in the next turn if that has passed; replaces an earlier setting.
   public func set(at instant: Instant, _ body: @escaping @EventLoopActor () -> Void) {
     let now = EventLoop.process.now
     // Rounded up: a timer that fires early would find nothing due and set itself again.
@@ -26,11 +26,11 @@ public final class LoopTimer {
     set(afterMilliseconds: wait, body)
   }
 
-  /// Fires once after a number of milliseconds; replaces what was set before.
+  /// Fires once after a number of milliseconds; replaces an earlier setting.
   public func set(afterMilliseconds milliseconds: UInt64, _ body: @escaping @EventLoopActor () -> Void) {
     self.body = body
-    // libuv counts from the turn's start, which after a long callback would be early, and in whole milliseconds rounded
-    // down, which is early by up to one.
+    // libuv counts from the start of the turn, which after a long callback would be early, and rounds down to whole
+    // milliseconds, which is early by up to one.
     uv_update_time(EventLoop.process.raw)
     uv_timer_start(
       handle.raw,
@@ -44,7 +44,7 @@ public final class LoopTimer {
       }, milliseconds == 0 ? 0 : milliseconds + 1, 0)
   }
 
-  /// Unsets it.
+  /// Cancels the timer.
   public func cancel() {
     body = nil
     uv_timer_stop(handle.raw)

@@ -1,21 +1,22 @@
 internal import Clocks
 
-// How much one of many streams reads in a turn of the loop.
+// How much each of many streams reads in a turn of the loop.
 //
-// Whoever floods a server is read in every turn, and who asks a small question waits for that turn to end, some three
-// or four times until he has his answer. So the streams of a server share a number of bytes a turn, the less for each
-// the more there are; and the number follows what bytes cost: while turns take too long it is halved, and while they
-// are short it is doubled. A megabyte of one event is read in a few turns, a megabyte of frames of one byte in
-// hundreds.
+// A client that floods a server is read in every turn. A client with a small request waits for the end of that turn,
+// some three or four times before it has its answer. So the streams of a server share a number of bytes per turn: the
+// more streams there are, the less each may read. The number follows the cost of the bytes: while turns take too long
+// it is halved, and while they are short it is doubled. A megabyte of one event is read in a few turns, a megabyte of
+// one-byte frames in hundreds.
 
-/// A number of bytes a turn that the streams of one server share.
+/// The number of bytes per turn that the streams of one server share.
 @EventLoopActor
 public final class ReadShare {
-  /// Most bytes that are read in a turn.
+  /// The most bytes read in a turn.
   public static let byteCountMaximum = 256 << 10
-  /// Bytes that one stream may read in any case: below, calls of the kernel's cost more than what they bring.
+  /// Bytes that one stream may always read: below this, system calls cost more than the bytes they bring.
   public static let byteCountMinimum = 512
-  /// A turn that takes longer than this, in milliseconds, reads too much; one that takes a third could read more.
+  /// A turn that takes longer than this, in milliseconds, reads too much; one that takes less than a third may read
+  /// more.
   public static let turnMilliseconds: UInt64 = 12
 
   private var turn: UInt64 = 0
@@ -24,10 +25,10 @@ public final class ReadShare {
   private var count = 0
   private var lastCount = 1
 
-  /// Nobody has read yet.
+  /// No stream has read yet.
   public init() {}
 
-  /// Bytes that a stream may read now, which it does once a turn.
+  /// Bytes that a stream may read now; each stream asks once per turn.
   func byteCount(in turn: UInt64, at now: @autoclosure () -> Instant) -> Int {
     if turn != self.turn { begins(turn, at: now()) }
     count += 1
@@ -35,7 +36,8 @@ public final class ReadShare {
   }
 
   private func begins(_ turn: UInt64, at now: Instant) {
-    // A turn that waited for input was not long: whoever reads after it begins low, and is high again in a moment.
+    // The time since the last turn includes waiting for input. So after a pause the budget starts low, and is soon high
+    // again.
     let milliseconds = now.milliseconds(since: begin)
     if milliseconds > Self.turnMilliseconds {
       budget = max(budget / 2, 4 * Self.byteCountMinimum)

@@ -1,7 +1,7 @@
 public import Clocks
 
 /// Lets tasks on the loop wait for an event that other code on the loop raises. It remembers nothing: an event that
-/// comes while no task waits is lost, so a task looks at its condition before it waits.
+/// comes while no task waits is lost, so a task checks its condition before it waits.
 ///
 /// ```swift
 /// var openCount = 0 { didSet { closed.raise() } }
@@ -21,14 +21,14 @@ public final class Signal {
 
   /// A signal for which no task waits.
   ///
-  /// - Parameter waiterMaximum: tasks that may wait at a time, where nothing else bounds them. One more does not wait:
-  ///   for it, the deadline has passed.
+  /// - Parameter waiterMaximum: how many tasks may wait at a time, if nothing else bounds them. A further task does not
+  ///   wait: it gets the result of a passed deadline.
   public init(waiterMaximum: Int = .max) { self.waiterMaximum = waiterMaximum }
 
   /// Waits for the next ``raise()``.
   ///
-  /// - Parameter deadline: when the wait ends without it; nil for a wait that only the event ends.
-  /// - Returns: false when the deadline came first, or when as many tasks wait as may.
+  /// - Parameter deadline: when the wait ends without a raise; nil to wait for the event only.
+  /// - Returns: false if the deadline came first, or if the maximum number of tasks is waiting already.
   public func wait(until deadline: Instant? = nil) async -> Bool {
     guard waiters.count < waiterMaximum else { return false }
     if let deadline, EventLoop.process.now >= deadline { return false }
@@ -44,11 +44,11 @@ public final class Signal {
     }
   }
 
-  /// Waits until a condition holds, which it looks at first and after each ``raise()``.
+  /// Waits until a condition holds, which it checks first and after each ``raise()``.
   ///
   /// - Parameters:
   ///   - deadline: when the wait ends although the condition does not hold; nil for never.
-  ///   - condition: what the caller waits for; each change that can make it true raises the signal.
+  ///   - condition: what the caller waits for; each change that can make it true must raise the signal.
   /// - Returns: whether the condition held in the end.
   @discardableResult
   public func wait(
@@ -60,8 +60,8 @@ public final class Signal {
     return true
   }
 
-  /// The event has come: resumes all tasks that wait, in the order in which they began to. They run after the caller,
-  /// and a task that waits again waits for the next event.
+  /// The event has come: resumes all waiting tasks, in the order in which they began to wait. They run after the
+  /// caller, and a task that waits again waits for the next event.
   public func raise() {
     guard !waiters.isEmpty else { return }
     let resumed = waiters.sorted { $0.key < $1.key }

@@ -6,7 +6,7 @@ internal import Glibc
 public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
   private var bytes: [UInt8]
 
-  /// Parses a literal address (`127.0.0.1`, `::1`); nil when it is not one. Names go to ``resolve(host:port:)``.
+  /// Parses a literal address (`127.0.0.1`, `::1`); nil if it is not one. For names use ``resolve(host:port:)``.
   public init?(literal: String, port: UInt16) {
     var four = sockaddr_in()
     if uv_ip4_addr(literal, Int32(port), &four) == 0 {
@@ -26,7 +26,7 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     self = made
   }
 
-  /// The address in a `sockaddr`, copied; nil when it is neither of IPv4 nor of IPv6.
+  /// The address in a `sockaddr`, copied; nil if it is neither IPv4 nor IPv6.
   public init?(sockaddr address: UnsafeRawPointer?) { self.init(address?.assumingMemoryBound(to: sockaddr.self)) }
 
   init?(_ address: UnsafePointer<sockaddr>?) {
@@ -52,7 +52,7 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     self = made
   }
 
-  /// The other end of a connected TCP socket; nil when it is gone.
+  /// The other end of a connected TCP socket; nil once it is disconnected.
   init?(remoteEndOf descriptor: Int32) {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -79,14 +79,14 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     return address
   }
 
-  /// Whom an address belongs to, as far as its bytes tell: an IPv4 address whole, also as IPv6 carries it
-  /// (`::ffff:0:0/96`), and of IPv6 the first 8 bytes, since whoever has one address there has 2^64.
+  /// The network an address belongs to, judged by its bytes: a whole IPv4 address (also one carried in IPv6, as
+  /// `::ffff:0:0/96`), and the first 8 bytes of an IPv6 address, since the owner of one address there has 2^64.
   public var network: [UInt8] {
     let own = address.unmapped
     return own.isVersion6 ? Array(own.octets[..<8]) : own.octets
   }
 
-  /// The address without its port, as people write it.
+  /// The address without its port, in the usual notation.
   public var host: String { address.description }
 
   /// `127.0.0.1:7777` or `[::1]:7777`.
@@ -103,7 +103,7 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Looks a name up with the system's resolver, on the thread pool. At most 16 addresses, in the resolver's order.
+  /// Resolves a name with the system's resolver, on the thread pool. At most 16 addresses, in the resolver's order.
   ///
   /// The system's resolver cannot be interrupted: when the caller stops waiting, one thread of the pool stays busy
   /// until the resolver's own timeout.
@@ -115,7 +115,7 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     return try result.get()
   }
 
-  /// Most addresses taken from one answer.
+  /// The most addresses taken from one answer.
   static let answerMaximum = 16
 }
 

@@ -1,20 +1,21 @@
 internal import CLibUV
 
-/// Calls back when a socket can be read or written: for libraries that do both by themselves and ask to be told when.
+/// Calls back when a socket can be read or written: for libraries that do their own input and output, and need the
+/// moment.
 @EventLoopActor
 public final class SocketWatcher {
-  /// What a socket is ready for, or is to be watched for.
+  /// What a socket is ready for, or should be watched for.
   public struct Readiness: OptionSet, Sendable, Hashable {
     /// The bits.
     public let rawValue: Int
-    /// Takes bits as they are.
+    /// Takes these bits unchanged.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// There is something to read, or the other side has closed.
     public static let readable = Readiness(rawValue: 1)
     /// There is room to write, or a connection was made or refused.
     public static let writable = Readiness(rawValue: 2)
-    /// It is broken; never asked for.
+    /// The socket is broken; only reported, never requested.
     public static let broken = Readiness(rawValue: 4)
   }
 
@@ -22,8 +23,8 @@ public final class SocketWatcher {
   private let body: @EventLoopActor (Readiness) -> Void
   private var isOpen = true
 
-  /// Watches for nothing until ``watch(for:)``. The socket stays the caller's, and is not blocking from now on; it must
-  /// outlive the watcher, or ``close()`` must come first.
+  /// Watches for nothing until ``watch(for:)``. The caller keeps the socket, which becomes non-blocking. The socket
+  /// must outlive the watcher, or ``close()`` must come first.
   public init(socket: Int32, _ body: @escaping @EventLoopActor (Readiness) -> Void) throws(LoopFault) {
     self.body = body
     let status = uv_poll_init(EventLoop.process.raw, handle.raw, socket)
@@ -37,8 +38,7 @@ public final class SocketWatcher {
 
   isolated deinit { close() }
 
-  /// Calls back from now on whenever one of these holds, in place of what was watched for before; for nothing with an
-  /// empty set.
+  /// Calls back from now on whenever one of these holds; replaces the earlier set. An empty set stops the watching.
   public func watch(for interest: Readiness) {
     guard isOpen else { return }
     var events: Int32 = 0
@@ -65,7 +65,7 @@ public final class SocketWatcher {
 }
 
 extension SocketWatcher.Readiness {
-  /// What libuv says: below 0 libuv has met an error, and does not watch any more.
+  /// From libuv's report: with a status below 0 libuv has met an error, and has stopped watching.
   fileprivate init(status: Int32, events: Int32) {
     self = status < 0 ? .broken : []
     if events & Int32(UV_READABLE.rawValue) != 0 { insert(.readable) }

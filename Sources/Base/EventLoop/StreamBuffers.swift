@@ -1,11 +1,11 @@
 internal import CLibUV
 
-/// Input a consumer has left unused: a partial frame. Grows with received bytes only.
+/// Input that a consumer has left unused: a partial frame. Grows with received bytes only.
 struct InputRest {
   private var memory: UnsafeMutableRawBufferPointer?
   private(set) var count = 0
 
-  /// The least room offered to a read into this buffer.
+  /// The minimum room for a read into this buffer.
   private static let readSpace = 64 << 10
 
   func copy(to target: UnsafeMutableRawBufferPointer) {
@@ -13,7 +13,7 @@ struct InputRest {
     target.baseAddress?.copyMemory(from: base, byteCount: count)
   }
 
-  /// Replaces the contents by `bytes`, which may not be this buffer's own.
+  /// Replaces the contents with `bytes`, which must not be in this buffer.
   mutating func replace(with bytes: UnsafeRawBufferPointer) {
     count = bytes.count
     guard count > 0 else {
@@ -27,7 +27,8 @@ struct InputRest {
     memory?.copyMemory(from: bytes)
   }
 
-  /// Room after the contents for a read straight into this buffer; doubles, so it follows what was received.
+  /// Room after the contents for a read straight into this buffer; it doubles, so it is proportional to what was
+  /// received.
   mutating func spaceForMore() -> UnsafeMutableRawBufferPointer {
     let capacity = memory?.count ?? 0
     if capacity - count < Self.readSpace {
@@ -45,7 +46,7 @@ struct InputRest {
 
   /// Offers the contents; drops as many bytes from the front as `body` says it used.
   mutating func withBytes(_ body: (UnsafeMutableRawBufferPointer) -> Int) {
-    // Taken out for the call: `body` may close the stream, which frees what is in place.
+    // Moved out for the call: `body` may close the stream, which frees the buffer in place.
     let taken = memory
     let takenCount = count
     memory = nil
@@ -63,7 +64,7 @@ struct InputRest {
   }
 }
 
-/// Bytes on their way out, appended behind and written from the front.
+/// Output bytes, appended at the end and written from the front.
 struct OutputBuffer {
   private var memory: UnsafeMutableRawPointer?
   private var capacity = 0
@@ -73,9 +74,9 @@ struct OutputBuffer {
   /// Whether memory is kept for the next turn.
   private let keepsMemory: Bool
 
-  /// What a stream writes in one turn, usually.
+  /// The usual output of a stream in one turn.
   private static let firstCapacity = 16 << 10
-  /// One message, usually: of many streams that are told the same in one turn.
+  /// Usually one message: for many streams that get the same message in one turn.
   private static let firstCapacityUnkept = 1 << 10
   private static let keptCapacity = 128 << 10
 
@@ -87,7 +88,7 @@ struct OutputBuffer {
     uv_buf_init(memory.map { ($0 + start).assumingMemoryBound(to: CChar.self) }, UInt32(truncatingIfNeeded: count))
   }
 
-  /// Room for more bytes, which count as contents from here on: the caller fills all of it at once.
+  /// Room for more bytes, which count as contents at once: the caller must fill all of it.
   @inline(__always)
   mutating func append(byteCount: Int) -> UnsafeMutableRawBufferPointer {
     if capacity - end < byteCount { grow(by: byteCount) }
@@ -119,7 +120,7 @@ struct OutputBuffer {
     }
   }
 
-  /// After a burst the memory goes back; an ordinary buffer is kept for the next turn, if any is.
+  /// After a burst the memory is freed; an ordinary buffer is kept for the next turn, if the stream keeps memory.
   mutating func giveBackMemory() {
     if capacity > (keepsMemory ? Self.keptCapacity : 0) { free() }
   }

@@ -1,20 +1,20 @@
 internal import CLibUV
 internal import Glibc
 
-// A listening socket, and an accept loop of its own.
+// A listening socket with an accept loop of its own.
 //
-// libuv has one (`uv_listen`), but it goes on accepting until the kernel says EAGAIN, and tells of any other error by
-// the same callback in the same loop, which cannot be left from there. For want of descriptors it closes one that it
-// keeps in reserve and drops the connection; if the reserve is gone too, as it is when another thread took the number
-// meanwhile, or when memory and not the table is short, the loop never ends: one process at 100 % that serves nobody.
-// So libuv tells here only that the socket is readable, and a failure makes the listener rest: connections wait in the
-// kernel, nobody is dropped, and the rest of the process lives on.
+// libuv has one (`uv_listen`), but it accepts until the kernel says EAGAIN, and reports any other error through the
+// same callback in the same loop, which the callback cannot leave. If descriptors run out, it closes one that it keeps
+// in reserve and drops the connection. If the reserve is gone too, because another thread took the number meanwhile, or
+// because memory and not the table is short, the loop never ends: one process at 100 % that serves no client. So libuv
+// reports only that the socket is readable, and after a failure the listener rests: connections wait in the kernel,
+// none is dropped, and the rest of the process continues.
 
 /// A listening socket: a unix path or a TCP address.
 @EventLoopActor
 public final class StreamListener {
-  /// Called when a connection could not be accepted; the listener tries again after ``restMilliseconds``. Not more
-  /// often than that.
+  /// Called when a connection could not be accepted, at most once per ``restMilliseconds``; after that time the
+  /// listener tries again.
   public var onFault: (@EventLoopActor (LoopFault) -> Void)?
 
   private let descriptor: Int32
@@ -28,14 +28,15 @@ public final class StreamListener {
 
   /// Longest unix socket path in UTF-8 bytes: `sun_path` less its NUL.
   public static let pathByteCountMaximum = 107
-  /// Connections the kernel holds until they are accepted.
+  /// Connections that the kernel holds until they are accepted.
   public static let backlog: Int32 = 512
-  /// How long nothing is accepted after a failure, in milliseconds.
+  /// How long the listener accepts nothing after a failure, in milliseconds.
   public static let restMilliseconds: UInt64 = 200
-  /// Most connections accepted in one turn of the loop; what waits still comes in the next.
+  /// The most connections accepted in one turn of the loop; the others wait for the next.
   private static let acceptMaximum = 64
 
-  /// Listens on a unix socket that does not exist yet. The caller sees to the directory, the lock and the umask.
+  /// Listens on a unix socket that does not exist yet. The caller is responsible for the directory, the lock and the
+  /// umask.
   public convenience init(
     path: String, onConnection: @escaping @EventLoopActor (ByteStream) -> Void
   ) throws(LoopFault) {
@@ -93,9 +94,9 @@ public final class StreamListener {
     let descriptor = socket(family, kind, 0)
     guard descriptor >= 0 else { throw LoopFault(code: -errno, doing: doing) }
     var one: Int32 = 1
-    // As every server does: an address whose last connections are dying is free. Means nothing to unix sockets.
+    // As servers usually do: an address whose last connections are closing can be used. Unix sockets ignore it.
     setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
-    // `::` is not 0.0.0.0 as well, whatever the machine's setting is: who wants both says both.
+    // `::` does not include 0.0.0.0, whatever the machine's setting: a configuration for both names both.
     if family == AF_INET6 {
       setsockopt(
         descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &one, socklen_t(MemoryLayout<Int32>.size))
@@ -108,7 +109,7 @@ public final class StreamListener {
     guard begin(descriptor, backlog) == 0 else {
       let code = -errno
       Glibc.close(descriptor)
-      // The file came with `bind`: it is ours, and would be in the way of whoever comes next.
+      // `bind` created the file: it is ours, and would block the next listener.
       if family == AF_UNIX { removeFile(of: address) }
       throw LoopFault(code: code, doing: doing)
     }
@@ -153,11 +154,11 @@ public final class StreamListener {
 
   private func acceptAll() {
     for _ in 0..<Self.acceptMaximum {
-      // What a connection makes of its first moment may close us.
+      // The owner's first handling of a connection may close this listener.
       guard isOpen else { return }
       let connection = accept(descriptor, nil, nil)
       if connection >= 0 {
-        // Not by accept4, which Swift's C library module leaves out: only this thread starts processes.
+        // accept4 is missing from Swift's C library module. That is safe, since only this thread starts processes.
         _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
         guard accepted(connection) else { return }
         continue
@@ -170,7 +171,7 @@ public final class StreamListener {
     }
   }
 
-  /// Makes it a stream. False if that cannot be: then it is closed, and we rest.
+  /// Makes the connection a stream. False if that fails: then the connection is closed, and the listener rests.
   private func accepted(_ connection: Int32) -> Bool {
     do throws(LoopFault) {
       onConnection(path == nil ? try ByteStream(acceptedTCP: connection) : try ByteStream(descriptor: connection))
@@ -181,7 +182,7 @@ public final class StreamListener {
     }
   }
 
-  /// Descriptors or memory are short: they come back when somebody leaves, which no event tells.
+  /// Descriptors or memory are short: they become free when a client disconnects, and no event reports that.
   private func rest(_ fault: LoopFault) {
     watcher?.pause()
     restTimer.set(afterMilliseconds: Self.restMilliseconds) { [unowned self] in watcher?.resume() }

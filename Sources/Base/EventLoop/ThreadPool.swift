@@ -1,10 +1,10 @@
 internal import CLibUV
 
 extension EventLoopActor {
-  /// Runs blocking or long work on libuv's thread pool and comes back to the loop with its value.
+  /// Runs blocking or long work on libuv's thread pool and returns its value on the loop.
   ///
-  /// Batches of 16 to 64 signature checks are the intended grain: per item the hand-over costs about 10 µs. The pool
-  /// has `UV_THREADPOOL_SIZE` threads (4 by default) and is shared with name look-ups.
+  /// Meant for batches of 16 to 64 signature checks: the hand-over of an item costs about 10 µs. The pool has
+  /// `UV_THREADPOOL_SIZE` threads (4 by default) and also resolves names.
   @EventLoopActor
   public static func onThreadPool<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
@@ -13,9 +13,9 @@ extension EventLoopActor {
   }
 }
 
-/// One `uv_work_t` with the work and what to do with its value.
-// @unchecked: `value` is written on the pool's thread before libuv hands the request back to the loop, and read there
-// after.
+/// One `uv_work_t` with the work and the completion for its value.
+// @unchecked: `completion` is written on the pool's thread before libuv hands the request back to the loop, and is read
+// there afterwards.
 private final class PoolWork: @unchecked Sendable {
   private let work: @Sendable (PoolWork) -> Void
   private var completion: (() -> Void)?

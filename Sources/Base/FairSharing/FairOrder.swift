@@ -33,24 +33,25 @@ public struct ServiceClock: Sendable {
     marks[client] = max(time, marks[client] ?? 0) + UInt64(cost)
   }
 
-  /// Service of a client has ended. The whole cost advances the clock, also the part that counted at the beginning.
-  /// Otherwise clients that return all the time with small requests would always come before one that asked once.
+  /// Service of a client has ended. The whole cost advances the clock, including the part that counted at the
+  /// beginning. Otherwise clients that return all the time with small requests would always come before a client that
+  /// asked once.
   ///
   /// - Parameters:
-  ///   - client: the client. Nothing is kept of one that is gone.
+  ///   - client: the client. Nothing is kept for a client that has left.
   ///   - cost: what the service has cost.
-  ///   - counted: the part of it that counted at the beginning.
+  ///   - counted: the part of the cost that counted at the beginning.
   ///   - sharerCount: about how many clients are active; a number too high makes the clock slower.
   public mutating func end(_ client: UInt64, cost: Int, counted: Int, among sharerCount: Int) {
     time += UInt64(cost / max(1, sharerCount))
     if let mark = marks[client] { marks[client] = mark + UInt64(cost - counted) }
   }
 
-  /// A client is gone.
+  /// A client has left.
   public mutating func forget(_ client: UInt64) { marks[client] = nil }
 }
 
-/// What waits: of each client in its own order, and among clients the one that is due first.
+/// Waiting elements: those of one client in the client's own order, and among clients the element that is due first.
 public struct FairOrder<Element: Sendable & Equatable>: Sendable {
   private struct Place: Comparable, Sendable {
     let due: UInt64
@@ -62,8 +63,8 @@ public struct FairOrder<Element: Sendable & Equatable>: Sendable {
   }
 
   private var lines: [UInt64: Deque<Element>] = [:]
-  /// One for each client of whom something waits, or has waited. A client may have been served since it got its place:
-  /// then it gets another when its turn comes.
+  /// One place for each client that has, or had, something waiting. If a client was served after it got its place, it
+  /// gets a later place when its turn comes.
   private var places = Heap<Place>()
   /// Clients that have a place.
   private var placed: Set<UInt64> = []
@@ -75,14 +76,14 @@ public struct FairOrder<Element: Sendable & Equatable>: Sendable {
   /// Whether nothing waits.
   public var isEmpty: Bool { lines.isEmpty }
 
-  /// Puts what a client wants behind what else it wants.
+  /// Appends an element behind the others of the same client.
   public mutating func append(_ element: Element, of client: UInt64, by clock: ServiceClock) {
     lines[client, default: []].append(element)
     if !placed.contains(client) { place(client, clock.due(client)) }
   }
 
-  /// Takes out what waits, wherever it stands; false if it does not wait here. The client keeps its place for what it
-  /// wants next: whoever wishes and withdraws all the time has one and no more.
+  /// Removes an element, wherever it waits; false if it does not wait here. The client keeps its place for its next
+  /// element, so a client that adds and withdraws all the time never has more than one place.
   public mutating func remove(_ element: Element, of client: UInt64) -> Bool {
     guard let index = lines[client]?.firstIndex(of: element) else { return false }
     lines[client]?.remove(at: index)
@@ -96,7 +97,7 @@ public struct FairOrder<Element: Sendable & Equatable>: Sendable {
     places.insert(Place(due: due, number: nextNumber, client: client))
   }
 
-  /// Takes what is due first, and says since when.
+  /// Removes the element that is due first, and returns it with the time at which it was due.
   public mutating func popFirst(by clock: ServiceClock) -> (element: Element, due: UInt64)? {
     while let first = places.popMin() {
       placed.remove(first.client)

@@ -1,26 +1,27 @@
 internal import DequeModule
 
-/// What waits for one of something, from many clients: each client's in its order, and the clients in turn. Whoever
-/// brings a thousand waits behind himself, and keeps nobody waiting longer than for one of each client's.
+/// A queue for one resource that many clients share: each client's elements in order, and the clients in turn. A client
+/// that brings a thousand elements waits behind its own, and delays no other client by more than one element per
+/// client.
 ///
 /// Each operation takes constant time.
 public struct FairQueue<Element> {
   private var lines: [UInt64: Deque<Element>] = [:]
-  /// Clients of whom something waits, in the order of their turns.
+  /// Clients that have something waiting, in the order of their turns.
   private var clients: Deque<UInt64> = []
   /// Elements that wait.
   public private(set) var count = 0
 
-  /// Nobody waits.
+  /// An empty queue.
   public init() {}
 
-  /// Whether nobody waits.
+  /// Whether nothing waits.
   public var isEmpty: Bool { count == 0 }
 
-  /// What is next.
+  /// The next element.
   public var first: Element? { clients.first.flatMap { lines[$0]?.first } }
 
-  /// Puts an element behind those of the same client.
+  /// Appends an element behind the others of the same client.
   public mutating func append(_ element: Element, of client: UInt64) {
     count += 1
     if lines[client]?.append(element) == nil {
@@ -29,7 +30,7 @@ public struct FairQueue<Element> {
     }
   }
 
-  /// Takes the next; its client's turn comes again when all others have had theirs.
+  /// Removes and returns the next element; its client's turn comes again after all other clients have had theirs.
   public mutating func popFirst() -> Element? {
     guard let client = clients.popFirst(), let element = lines[client]?.popFirst() else { return nil }
     count -= 1

@@ -1,22 +1,23 @@
-// What is wrong with a JSON text that a decoder takes, or refuses without a place.
+// What is wrong with a JSON text that a decoder accepts, or rejects without saying where.
 //
-// A decoder takes one of two members of the same name and says nothing; another program takes the other one. Half of a
-// surrogate pair is grammar and no character: a decoder calls the whole text broken. FoundationEssentials' decoder also
-// takes a comma after the last element and texts in UTF-16. All of it is found here in one pass, without a tree.
+// If an object has two members of the same name, a decoder takes one and reports nothing; another program takes the
+// other. Half of a surrogate pair is valid grammar but no character: a decoder rejects the whole text.
+// FoundationEssentials' decoder also accepts a comma after the last element, and texts in UTF-16. One pass here finds
+// all of these, without a tree.
 
 /// Something in a text that two programs would read differently.
 public enum JSONFlaw: Hashable, Sendable, CustomStringConvertible {
-  /// The text is not JSON as RFC 8259 has it, or nested deeper than ``depthMaximum``.
+  /// The text is not JSON by RFC 8259, or nested deeper than ``depthMaximum``.
   case notJSON(JSONFault)
-  /// A member that its object has twice; where.
+  /// A member that occurs twice in its object; its place.
   case repeatedMember(String)
-  /// A `\ud800` … `\udfff` that is not half of a pair; in which value, and how it is written.
+  /// A `\ud800` … `\udfff` that is not half of a pair; the value it is in, and its spelling.
   case loneSurrogate(String, escape: String)
 
-  /// Deepest nesting of arrays and objects: that of FoundationEssentials' decoder.
+  /// Deepest nesting of arrays and objects: the limit of FoundationEssentials' decoder.
   public static let depthMaximum = 512
 
-  /// The first flaw of a text; nil when there is none.
+  /// The first flaw of a text; nil if it has none.
   public static func first(in json: [UInt8]) -> JSONFlaw? {
     json.withUnsafeBytes { bytes in
       var scanner = JSONScanner(bytes, depthMaximum: depthMaximum)
@@ -29,7 +30,7 @@ public enum JSONFlaw: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// A sentence: `'event.kind' stands there twice`.
+  /// A sentence, such as `not JSON: expected ':' at byte 17`.
   public var description: String {
     switch self {
     case .notJSON(let fault): "not JSON: \(fault)"
@@ -43,7 +44,7 @@ public enum JSONFlaw: Hashable, Sendable, CustomStringConvertible {
 /// One pass over a text, left to right.
 private struct JSONFlawSearch {
   private enum Step {
-    /// A member's name, byte by byte, since Swift calls texts equal that have other bytes.
+    /// A member's name as bytes, since Swift treats some texts with different bytes as equal.
     case member([UInt8])
     case element(Int)
   }
@@ -51,7 +52,7 @@ private struct JSONFlawSearch {
   private var path: [Step] = []
   private(set) var flaw: JSONFlaw?
 
-  /// Most letters of a name that a place repeats.
+  /// How many characters of a name a place shows at most.
   private static let nameLengthMaximum = 64
 
   mutating func readValue(_ scanner: inout JSONScanner) throws(JSONFault) {
@@ -91,7 +92,7 @@ private struct JSONFlawSearch {
     if self.flaw == nil { self.flaw = flaw }
   }
 
-  /// Where the search is: `event.tags[0][1]`.
+  /// The present place of the search: `event.tags[0][1]`.
   private var place: String {
     path.reduce(into: "") { text, step in
       switch step {

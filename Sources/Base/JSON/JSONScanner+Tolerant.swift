@@ -1,9 +1,9 @@
-// For JSON that people's programs have put together (profiles, answers of web servers): take what has the form that is
-// wanted, pass over what has not. And for bytes in hexadecimal (NIP-77), which some write in upper case.
+// For JSON that people's programs have assembled (profiles, answers of web servers): values of the wanted form are
+// taken, others are skipped. Also for bytes in hexadecimal (NIP-77), which some programs write in upper case.
 
 extension JSONScanner {
-  /// Reads an object, giving each member's name to `body`, which must pass the value. A value that is no object is
-  /// passed over.
+  /// Reads an object, and gives each member's name to `body`, which must pass the value. A value that is not an object
+  /// is skipped.
   public mutating func forEachMember(
     _ body: (String, inout JSONScanner) throws(JSONFault) -> Void
   ) throws(JSONFault) {
@@ -14,7 +14,7 @@ extension JSONScanner {
     try readObject { name, scanner throws(JSONFault) in try body(name.string(in: scanner.bytes), &scanner) }
   }
 
-  /// Reads a string, or passes over what is none.
+  /// Reads a string; any other value is skipped.
   public mutating func stringOrSkip() throws(JSONFault) -> String? {
     guard try peek() == UInt8(ascii: "\"") else {
       try skipValue()
@@ -23,7 +23,7 @@ extension JSONScanner {
     return try scanString().string(in: bytes)
   }
 
-  /// Reads the strings of an array, the first `countMaximum` of them, or passes over what is no array.
+  /// Reads the strings of an array, the first `countMaximum` of them; any other value is skipped.
   public mutating func stringsOrSkip(countMaximum: Int) throws(JSONFault) -> [String] {
     guard try peek() == UInt8(ascii: "[") else {
       try skipValue()

@@ -1,25 +1,24 @@
 // JSON without a tree.
 //
-// A relay's message is read once, from left to right, over the bytes as they came: what is wanted (a label, an id) is
-// taken out, what is not (the event itself) is stepped over and named by its range. Nothing is copied, nothing is
-// allocated, and the original bytes stay what they are, which matters here because the bytes of an event are what gets
-// hashed.
+// A relay's message is read once, from left to right, over the bytes as they arrived: the wanted parts (a label, an id)
+// are extracted, the rest (the event itself) is skipped and described by its range. Nothing is copied or allocated, and
+// the original bytes stay unchanged. That matters here, because the hash is computed over the bytes of an event.
 //
-// The grammar is RFC 8259, strictly: a lenient reader in front of a strict one is how two programs come to see two
-// events in one text. Bounds: depth, because the scanner calls itself for each level, and the caller's buffer, beyond
-// which no byte is looked at. UTF-8 is not checked here: a WebSocket text message has been checked already, a file has
-// not.
+// The grammar is RFC 8259, strictly: with a lenient reader in front of a strict one, two programs can see two different
+// events in one text. Limits: the depth, because the scanner calls itself for each level, and the caller's buffer,
+// beyond which no byte is read. UTF-8 is not checked here: a WebSocket text message has been checked already, a file
+// has not.
 //
-// Rejected: FoundationEssentials' JSONDecoder (25 times slower, and it forgets the bytes), simdjson (as fast as this
-// needs to be, but a C++ library with its own padding rules for a grammar of a page).
+// Rejected: FoundationEssentials' JSONDecoder (25 times slower, and it does not keep the bytes), simdjson (as fast as
+// this needs to be, but a C++ library with padding rules of its own, for a grammar of one page).
 
 /// Why a text is not the JSON that was expected, and where.
 public struct JSONFault: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The kinds of disappointment.
+  /// The kinds of fault.
   public enum Problem: Hashable, Sendable {
-    /// The text stops too early.
+    /// The text ends too early.
     case endOfText
-    /// Another byte stands where this was needed: `':'`, `a value`, `the end`.
+    /// This was expected, but another byte is there: `':'`, `a value`, `the end`.
     case expected(String)
     /// A byte below 0x20 inside a string.
     case controlCharacter
@@ -27,11 +26,11 @@ public struct JSONFault: Error, Hashable, Sendable, CustomStringConvertible {
     case badEscape
     /// A `\uD800`…`\uDFFF` that is not half of a pair.
     case loneSurrogate
-    /// More arrays and objects inside each other than this.
+    /// Arrays and objects are nested deeper than this.
     case tooDeep(Int)
     /// Bytes that are not UTF-8.
     case notUTF8
-    /// A number that is not one, or not in the range asked for.
+    /// A malformed number, or one outside the requested range.
     case badNumber
   }
 
@@ -66,7 +65,7 @@ public struct JSONFault: Error, Hashable, Sendable, CustomStringConvertible {
 /// Reads JSON from left to right over bytes it does not own.
 ///
 /// The buffer must stay valid while the scanner is used; every range it returns is in offsets from the buffer's start.
-/// After a fault the position is unspecified: give the text up.
+/// After a fault the position is unspecified: do not read on.
 @frozen
 public struct JSONScanner {
   /// The text.
@@ -75,7 +74,7 @@ public struct JSONScanner {
   @inlinable public var position: Int { offset }
   /// Bytes of white space passed so far.
   @inlinable public var whiteSpaceByteCount: Int { blankCount }
-  /// Whether a string that was passed has a byte above 0x7F, so that the text may not be UTF-8.
+  /// Whether a string so far had a byte above 0x7F, so that the text may not be valid UTF-8.
   @inlinable public var hasSeenNonASCII: Bool { sawNonASCII }
 
   @usableFromInline var offset: Int
@@ -85,7 +84,7 @@ public struct JSONScanner {
   @usableFromInline var depth = 0
   @usableFromInline let depthMaximum: Int
 
-  /// Deepest nesting of arrays and objects that is followed. An event inside a relay message needs four.
+  /// Deepest nesting of arrays and objects that the scanner follows. An event inside a relay message needs four.
   public static let depthMaximum = 64
 
   /// A scanner at `position` of `bytes`.
@@ -115,7 +114,7 @@ public struct JSONScanner {
     throw JSONFault(.endOfText, at: offset)
   }
 
-  /// Passes `byte` if it comes next, after white space; says whether it did.
+  /// Passes `byte` if it comes next, after white space; returns whether it did.
   @inlinable @inline(__always)
   public mutating func take(_ byte: UInt8) throws(JSONFault) -> Bool {
     guard try peek() == byte else { return false }
@@ -144,7 +143,7 @@ public struct JSONScanner {
 
   // MARK: Scalars
 
-  /// Reads a string; its contents are not copied and not unescaped.
+  /// Reads a string without copying or unescaping its contents.
   @inlinable
   public mutating func scanString() throws(JSONFault) -> JSONString {
     guard try take(UInt8(ascii: "\"")) else { throw JSONFault(.expected("a string"), at: offset) }
@@ -169,16 +168,16 @@ public struct JSONScanner {
     }
   }
 
-  /// Passes bytes that mean themselves inside a string, eight at a time: most of an event is such bytes. May stop
-  /// early, at the end of the text.
+  /// Passes bytes that stand for themselves in a string, eight at a time; most of an event is such bytes. May stop
+  /// early, near the end of the text.
   @inlinable @inline(__always)
   mutating func skipPlainBytes() {
     guard let base = bytes.baseAddress else { return }
     var seen: UInt64 = 0
     while offset + 8 <= bytes.count {
       let word = UInt64(littleEndian: (base + offset).loadUnaligned(as: UInt64.self))
-      // In each of the three a byte's top bit is set if the byte is what is looked for. A borrow may set it in bytes
-      // above the first one found as well, never below.
+      // In each of the three terms, a byte's top bit is set if the byte matches. A borrow may also set it in bytes
+      // above the first match, never below.
       let quote = word ^ Self.eachByte(0x22)
       let backslash = word ^ Self.eachByte(0x5C)
       let found =
@@ -213,10 +212,10 @@ public struct JSONScanner {
     }
   }
 
-  /// That many digits fit into an `Int`, whichever they are.
+  /// Any number of this many digits fits into an `Int`.
   @usableFromInline static let safeDigitCount = 18
 
-  /// Reads an integer of 0 to 2^63-1 written in digits only, as NIP-01 writes kinds and times.
+  /// Reads an integer from 0 to 2^63-1, written in digits only, as NIP-01 writes kinds and times.
   @inlinable
   public mutating func scanUnsignedInteger() throws(JSONFault) -> Int {
     guard isDigit(try peek()) else { throw JSONFault(.expected("a whole number"), at: offset) }
@@ -241,8 +240,8 @@ public struct JSONScanner {
 
   // MARK: Short cuts
 
-  /// Passes `count` bytes if they are those of `text`, the first in the lowest byte; says whether they were. May say no
-  /// near the end of the text.
+  /// Passes `count` bytes if they equal those of `text`, whose first byte is the lowest; returns whether it did. May
+  /// return false near the end of the text even if they are equal.
   @inlinable @inline(__always)
   public mutating func takeExactly(_ text: UInt64, _ count: Int) -> Bool {
     guard offset + 8 <= bytes.count, let base = bytes.baseAddress else { return false }
@@ -261,8 +260,8 @@ public struct JSONScanner {
     return false
   }
 
-  /// The address of `count` bytes that stand between two quotes here; nil when the quotes do not. They are not looked
-  /// at.
+  /// The address of `count` bytes between two quotes at this position; nil if the quotes are not there. The bytes
+  /// themselves are not checked.
   @inlinable @inline(__always)
   public func quoted(_ count: Int) -> UnsafeRawPointer? {
     guard offset + count + 2 <= bytes.count, bytes[offset] == UInt8(ascii: "\""),
@@ -277,7 +276,7 @@ public struct JSONScanner {
 
   // MARK: Arrays and objects
 
-  /// Reads an object, which must come next, and gives each member's name to `body`, which must pass the value.
+  /// Reads an object, which must come next. Gives each member's name to `body`, which must pass the value.
   @inlinable
   public mutating func readObject(
     _ body: (JSONString, inout JSONScanner) throws(JSONFault) -> Void
@@ -294,7 +293,7 @@ public struct JSONScanner {
     depth -= 1
   }
 
-  /// Reads an array, which must come next, with `body`, which must pass a value each time.
+  /// Reads an array, which must come next. Calls `body` for each value; it must pass one value each time.
   @inlinable
   public mutating func readArray(_ body: (inout JSONScanner) throws(JSONFault) -> Void) throws(JSONFault) {
     try enter(UInt8(ascii: "["))
@@ -312,9 +311,9 @@ public struct JSONScanner {
     depth += 1
   }
 
-  // MARK: Stepping over
+  // MARK: Skipping
 
-  /// Passes one value of any kind and returns where it stands, without the white space before it.
+  /// Passes one value of any kind and returns its range, without the white space before it.
   @discardableResult
   public mutating func skipValue() throws(JSONFault) -> Range<Int> {
     let first = try peek()
@@ -367,15 +366,15 @@ public struct JSONScanner {
     return offset - start
   }
 
-  /// At a backslash: passes the escape, having looked that it is one. Whether surrogates pair up is asked when the
-  /// string is unescaped.
+  /// At a backslash: passes the escape, after checking that it is one. Surrogate pairs are checked when the string is
+  /// unescaped.
   ///
-  /// - Returns: whether NIP-01 writes it so.
+  /// - Returns: whether the escape is written as NIP-01 requires.
   @inlinable @inline(__always)
   mutating func skipEscape() throws(JSONFault) -> Bool {
     guard offset + 1 < bytes.count else { throw JSONFault(.endOfText, at: bytes.count) }
     let letter = bytes[offset + 1]
-    // Asked first, and not by a table of jumps, which no processor foresees: nearly all escapes are one of these.
+    // Tested first, and not through a jump table, which processors predict badly: nearly all escapes are one of these.
     if letter == UInt8(ascii: "n") || letter == UInt8(ascii: "\"") || letter == UInt8(ascii: "\\") {
       offset += 2
       return true
@@ -412,7 +411,7 @@ public struct JSONScanner {
   @inlinable @inline(__always)
   func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
 
-  /// Bytes that would make one token of what must be two: `12x`, `truefalse`, `1.2.3`.
+  /// Bytes that would join two tokens into one: `12x`, `truefalse`, `1.2.3`.
   @inlinable
   func isNumberTail(_ byte: UInt8) -> Bool {
     isDigit(byte) || (byte | 0x20) &- 0x61 < 26 || byte == 0x2E || byte == 0x2B || byte == 0x2D

@@ -1,12 +1,12 @@
-/// A JSON string where it stands in its text: between the quotes, escapes untouched.
+/// A JSON string at its place in the text: between the quotes, escapes untouched.
 @frozen
 public struct JSONString: Hashable, Sendable {
   /// The bytes between the quotes, in offsets of the scanner's buffer.
   public let content: Range<Int>
-  /// Whether there is a backslash among them. Without one, the bytes are the value.
+  /// Whether there is a backslash in it. Without one, the bytes are the value.
   public let hasEscapes: Bool
-  /// Whether the string stands as NIP-01 writes it for the hash: the seven short escapes, control characters without
-  /// one as lower-case `\u00xx`, and nothing else escaped.
+  /// Whether the string is written as NIP-01 requires for the hash: the seven short escapes, other control characters
+  /// as lower-case `\u00xx`, and nothing else escaped.
   public let isCanonical: Bool
 
   /// A string at this place.
@@ -17,15 +17,15 @@ public struct JSONString: Hashable, Sendable {
     self.isCanonical = isCanonical
   }
 
-  /// What becomes of `\uD800`, which is JSON but no Unicode.
+  /// How to treat a lone surrogate such as `\uD800`, which is valid JSON but not Unicode.
   public enum LoneSurrogates: Sendable {
-    /// U+FFFD stands for it: for texts a person reads.
+    /// Replace it with U+FFFD: for texts that people read.
     case replaced
-    /// A fault: where a hash or a key depends on the value.
+    /// Throw a fault: where a hash or a key depends on the value.
     case refused
   }
 
-  /// Whether the value is exactly this ASCII text, escapes considered: `"\u0045OSE"` is `EOSE`.
+  /// Whether the value, unescaped, is exactly this ASCII text: `"\u0045OSE"` is `EOSE`.
   public func equals(_ text: StaticString, in bytes: UnsafeRawBufferPointer) -> Bool {
     if hasEscapes { return string(in: bytes) == "\(text)" }
     guard content.count == text.utf8CodeUnitCount else { return false }
@@ -33,13 +33,13 @@ public struct JSONString: Hashable, Sendable {
     return true
   }
 
-  /// The value as text. Broken UTF-8 and lone surrogates become U+FFFD.
+  /// The value as text. Invalid UTF-8 and lone surrogates become U+FFFD.
   public func string(in bytes: UnsafeRawBufferPointer) -> String {
     hasEscapes
       ? String(decoding: value(in: bytes), as: UTF8.self) : String(decoding: bytes[content], as: UTF8.self)
   }
 
-  /// The value's bytes. Lone surrogates become U+FFFD; broken UTF-8 stays.
+  /// The value's bytes. Lone surrogates become U+FFFD; invalid UTF-8 stays.
   func value(in bytes: UnsafeRawBufferPointer) -> [UInt8] {
     guard hasEscapes else { return Array(bytes[content]) }
     var value: [UInt8] = []
@@ -54,7 +54,7 @@ public struct JSONString: Hashable, Sendable {
 
   /// Appends the value's UTF-8 bytes.
   ///
-  /// - Throws: `loneSurrogate` if those are refused; `badEscape` for a range that no scanner has passed.
+  /// - Throws: `loneSurrogate` if those are refused; `badEscape` for a range that no scanner has checked.
   public func unescape(
     in bytes: UnsafeRawBufferPointer, into value: inout [UInt8], loneSurrogates: LoneSurrogates
   ) throws(JSONFault) {
@@ -121,7 +121,7 @@ public struct JSONString: Hashable, Sendable {
     return ("\u{FFFD}", position + 6)
   }
 
-  /// The UTF-16 unit of a `\uXXXX` at `position`; nil when none stands there.
+  /// The UTF-16 unit of a `\uXXXX` at `position`; nil if there is no such escape.
   private func codeUnit(in bytes: UnsafeRawBufferPointer, at position: Int) -> UInt16? {
     guard position + 6 <= content.upperBound, bytes[position] == UInt8(ascii: "\\"),
       bytes[position + 1] == UInt8(ascii: "u")
@@ -136,11 +136,11 @@ public struct JSONString: Hashable, Sendable {
 }
 
 extension JSONString {
-  /// Appends `text` to `json` as a JSON string with its quotes, escaped as NIP-01 does: the seven short escapes, other
+  /// Appends `text` to `json` as a JSON string with quotes, escaped as NIP-01 requires: the seven short escapes, other
   /// control characters as `\u00xx`, everything else verbatim.
   public static func append(_ text: String, to json: inout [UInt8]) { append(utf8: Array(text.utf8), to: &json) }
 
-  /// The same for text that is at hand as UTF-8.
+  /// The same for text given as UTF-8 bytes.
   public static func append(utf8 text: [UInt8], to json: inout [UInt8]) {
     json.append(UInt8(ascii: "\""))
     for byte in text {

@@ -1,13 +1,13 @@
-/// JSON as text: checked and taken apart without being read into values, so that what passes through keeps its every
-/// digit and the order of its keys.
+/// JSON as text: checked and split into its parts without conversion to values, so that text which only passes through
+/// keeps every digit and the order of its keys.
 public struct JSONText: Sendable {
-  /// A value's place in the text, and what is in it.
+  /// A value's place in the text, and its contents.
   public indirect enum Node: Sendable {
     /// A string, number, `true`, `false` or `null`.
     case scalar(Range<Int>)
     /// A list.
     case array([Node])
-    /// An object: keys with their quotes, and values, in their order.
+    /// An object: keys with their quotes, and values, in order.
     case object([(key: Range<Int>, value: Node)])
   }
 
@@ -16,10 +16,10 @@ public struct JSONText: Sendable {
   /// The whole value.
   public let root: Node
 
-  /// Deepest nesting accepted.
+  /// Deepest nesting that is accepted.
   public static let depthMaximum = 128
 
-  /// Checks `bytes`: one JSON value in UTF-8, with white space around it at most.
+  /// Checks `bytes`: one JSON value in UTF-8, with nothing but white space around it.
   public init(_ bytes: [UInt8]) throws(JSONFault) {
     let read = bytes.withUnsafeBytes { Self.read($0) }
     root = try read.get()
@@ -90,8 +90,8 @@ public struct JSONText: Sendable {
     }
   }
 
-  /// The member of the outermost object with this name, which has no escapes in it; the last
-  /// one when there are several.
+  /// The member of the outermost object with this name, whose key must have no escapes; the last one if there are
+  /// several.
   public subscript(name: String) -> Node? {
     guard case .object(let members) = root else { return nil }
     let key = Array("\"\(name)\"".utf8)

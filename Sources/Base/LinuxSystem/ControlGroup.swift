@@ -1,15 +1,15 @@
 internal import CLinux
 internal import Glibc
 
-// A group of processes that the kernel counts and bounds together (cgroup v2). It is a folder, and what it can do are
-// files in it; a group in a group is a folder in a folder. A process is in the group of its parent until it is moved,
-// and no program can leave a group whose files it may not write.
+// A group of processes that the kernel counts and bounds together (cgroup v2). It is a folder, and its files control
+// it; a group in a group is a folder in a folder. A process is in the group of its parent until it is moved, and no
+// program can leave a group whose files it may not write.
 
-/// A group of processes of the kernel's.
+/// One of the kernel's control groups.
 public struct ControlGroup: Hashable, Sendable {
-  /// What the kernel can bound in a group, where it was asked to.
+  /// What the kernel can bound in a group, if it was enabled.
   public enum Controller: String, CaseIterable, Hashable, Sendable, Codable {
-    /// Memory: of processes, of files that they have in memory, of sockets.
+    /// Memory: of processes, of their files in memory, of sockets.
     case memory
     /// Processes and threads.
     case pids
@@ -18,21 +18,21 @@ public struct ControlGroup: Hashable, Sendable {
   /// Its folder.
   public let path: String
 
-  /// How long the processes of a group that was killed are waited for, and how often it is looked.
+  /// How long to wait for the processes of a killed group to end, and how often to check.
   private static let (endMilliseconds, endLookMilliseconds): (UInt32, UInt32) = (2_000, 5)
-  /// Groups below one that are looked at.
+  /// The most groups below one that are visited.
   private static let innerCountMaximum = 10_000
 
-  /// The group with this folder, which need not be there.
+  /// The group with this folder, which need not exist.
   public init(path: String) { self.path = path }
 
   /// A group below this one.
   public func inner(_ name: String) -> ControlGroup { ControlGroup(path: path + "/" + name) }
 
-  /// The last step of its path.
+  /// The last component of its path.
   public var name: String { path.split(separator: "/").last.map(String.init) ?? "" }
 
-  /// Makes it; one that is there already stays.
+  /// Creates the group; an existing one stays.
   public func make() throws(SystemFault) {
     guard mkdir(path, 0o755) == 0 || errno == EEXIST else {
       throw SystemFault(call: "mkdir", subject: path, code: errno)
@@ -44,7 +44,7 @@ public struct ControlGroup: Hashable, Sendable {
     let file = open("\(path)/\(name)", O_WRONLY | O_CLOEXEC)
     guard file >= 0 else { throw SystemFault(call: "open", subject: "\(path)/\(name)", code: errno) }
     defer { Descriptors.close(file) }
-    // At once, or the kernel takes the pieces for several words.
+    // In one call, or the kernel takes the pieces for several words.
     guard Glibc.write(file, text, text.utf8.count) == text.utf8.count else {
       throw SystemFault(call: "write", subject: "\(path)/\(name)", code: errno)
     }
@@ -56,7 +56,7 @@ public struct ControlGroup: Hashable, Sendable {
     }
   }
 
-  /// The number behind a word in one of its files, as `populated 1`; nil where there is none.
+  /// The number after a word in one of its files, as in `populated 1`; nil if it is missing.
   func number(behind word: String, in name: String) -> UInt64? {
     guard let words = words(of: name), let place = words.firstIndex(of: word), place + 1 < words.count else {
       return nil
@@ -66,21 +66,21 @@ public struct ControlGroup: Hashable, Sendable {
 
   // MARK: Processes
 
-  /// Its processes, without those of groups below; nil where it is not there.
+  /// Its processes, without those of groups below; nil if the group does not exist.
   public var processes: [Int32]? { words(of: "cgroup.procs").map { $0.compactMap { Int32($0) } } }
 
-  /// Moves this process into it; what the process starts from now on is in it too.
+  /// Moves this process into the group; processes that it starts from now on are in it too.
   public func enter() throws(SystemFault) { try write("0", to: "cgroup.procs") }
 
-  /// Ends all that is in it and below, at one instant; before Linux 5.14, one after the other.
+  /// Kills all processes in the group and below, in one step; before Linux 5.14, one after the other.
   public func kill() {
     do throws(SystemFault) { try write("1", to: "cgroup.kill") } catch {
       for process in processes ?? [] where process > 1 { Glibc.kill(process, SIGKILL) }
     }
   }
 
-  /// Ends all that is in it and removes it with the groups below; one that is not there is no fault. Waits for the last
-  /// process, two seconds at most.
+  /// Kills everything in the group, and removes it with the groups below; a missing group is no fault. Waits for the
+  /// last process, two seconds at most.
   public func end() throws(SystemFault) {
     for _ in 0..<Self.endMilliseconds / Self.endLookMilliseconds {
       for group in innerGroups { try group.end() }
@@ -92,7 +92,7 @@ public struct ControlGroup: Hashable, Sendable {
     throw SystemFault(call: "rmdir", subject: path, code: EBUSY, advice: "It has processes that do not end.")
   }
 
-  /// The groups right below it.
+  /// The groups directly below it.
   public var innerGroups: [ControlGroup] {
     guard let folder = opendir(path) else { return [] }
     defer { closedir(folder) }
@@ -107,34 +107,35 @@ public struct ControlGroup: Hashable, Sendable {
 
   // MARK: Bounds
 
-  /// What can be bounded in it.
+  /// What can be bounded in the group.
   public var controllers: Set<Controller> {
     Set((words(of: "cgroup.controllers") ?? []).compactMap { Controller(rawValue: $0) })
   }
 
-  /// Lets the groups below be bounded, as far as it goes; the group itself must have no process.
+  /// Enables bounds for the groups below, as many as possible; the group itself must have no process.
   ///
   /// - Returns: what can be bounded below.
   public func boundInnerGroups() -> Set<Controller> {
     controllers.filter { controller in
       do throws(SystemFault) { try write("+\(controller.rawValue)", to: "cgroup.subtree_control") } catch {
-        // Taken by another hierarchy, or not delegated: then it is not bounded.
+        // The controller belongs to another hierarchy, or was not delegated: then it is not bounded.
         return false
       }
       return true
     }
   }
 
-  /// Bounds it.
+  /// Bounds the group.
   ///
   /// - Parameters:
-  ///   - memoryByteCount: of all that is in it, sockets too; none of it goes to the swap. Beyond it all are killed.
-  ///   - processCount: processes and threads; beyond it none is made.
+  ///   - memoryByteCount: the memory of the whole group, sockets included; none of it goes to swap. Beyond it, the
+  ///     kernel kills the whole group.
+  ///   - processCount: processes and threads; beyond it, no new one is created.
   public func bound(memoryByteCount: Int, processCount: Int) throws(SystemFault) {
     let controllers = controllers
     if controllers.contains(.memory) {
       try write("\(memoryByteCount)", to: "memory.max")
-      // A kernel without swap has no such file, and one before 4.19 no such end.
+      // A kernel without swap lacks the first file, and a kernel before 4.19 the second.
       for (name, text) in [("memory.swap.max", "0"), ("memory.oom.group", "1")] {
         do throws(SystemFault) { try write(text, to: name) } catch { guard error.code == ENOENT else { throw error } }
       }
@@ -142,9 +143,9 @@ public struct ControlGroup: Hashable, Sendable {
     if controllers.contains(.pids) { try write("\(processCount)", to: "pids.max") }
   }
 
-  /// Whether one of it was killed because all of them took more memory than they may.
+  /// Whether a process of the group was killed because the group exceeded its memory.
   public var wasShortOfMemory: Bool { number(behind: "oom_kill", in: "memory.events") ?? 0 > 0 }
 
-  /// Whether one of it was denied a process or a thread.
+  /// Whether a process of the group was denied a process or a thread.
   public var wasShortOfProcesses: Bool { number(behind: "max", in: "pids.events") ?? 0 > 0 }
 }

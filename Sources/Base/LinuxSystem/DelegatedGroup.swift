@@ -1,8 +1,8 @@
 internal import CLinux
 internal import Glibc
 
-// Who may make groups. The tree of groups is the service manager's, and it gives a part of it away on request (systemd:
-// `Delegate=`): that part, and no other, may be arranged by the service itself.
+// Which process may create groups. The tree of groups belongs to the service manager, which delegates a part of it on
+// request (systemd: `Delegate=`). The service may arrange that part, and no other.
 //
 //     roost.service                what was delegated; has no process once it is arranged
 //       ├ roostd                   roostd, and all that it starts
@@ -10,22 +10,23 @@ internal import Glibc
 //           ├ 1                    one run of a program
 //           └ 2
 //
-// The kernel bounds groups only where the group above has no process of its own (but for the root). So roostd moves
-// first, before it has children, and only where it is alone: in a group with others, as a login's, nothing is moved.
+// The kernel bounds groups only if the group above has no process of its own (except the root group). So roostd moves
+// first, before it has children, and only if it is alone in its group: in a group with other processes, such as a
+// login's, nothing is moved.
 //
-// systemd notes on the folder that it was delegated (`user.delegate`, from 251; `trusted.delegate`, for root's eyes). A
-// group that systemd has made for us and not delegated stays as it is, writable or not. Root can write in every group,
-// so the note is the only sign for it. An ordinary user who can write in a group that systemd has not made was given
-// it.
+// systemd marks the folder as delegated (`user.delegate`, from version 251; `trusted.delegate`, visible to root only).
+// A group that systemd has made for us but not delegated stays unchanged, writable or not. Root can write in every
+// group, so for root the mark is the only sign. If an ordinary user can write in a group that systemd has not made, the
+// group was given to that user.
 
 /// The part of the tree of groups that this process may arrange.
 public struct DelegatedGroup: Hashable, Sendable {
-  /// What was delegated.
+  /// The delegated group.
   public let base: ControlGroup
   /// What the kernel can bound below it.
   public let controllers: Set<ControlGroup.Controller>
 
-  /// Why there is none, and what to do.
+  /// Why there is no delegated group, and what to do.
   public struct Missing: Error, Hashable, Sendable, CustomStringConvertible {
     /// A sentence without its end.
     public let description: String
@@ -34,9 +35,10 @@ public struct DelegatedGroup: Hashable, Sendable {
   /// The group that this process moves into.
   static let ownName = "roostd"
 
-  /// Takes the group of this process, and moves it one group down. To be called before it has children.
+  /// Takes over the group of this process, and moves the process one group down. Call it before the process has
+  /// children.
   ///
-  /// - Parameter isService: whether systemd has started it (`INVOCATION_ID`).
+  /// - Parameter isService: whether systemd has started the process (`INVOCATION_ID`).
   public static func claim(isService: Bool) throws(Missing) -> DelegatedGroup {
     guard let mounts = KernelFiles.read("/proc/self/mountinfo", byteCountMaximum: 1 << 20),
       let groups = KernelFiles.read("/proc/self/cgroup"), let path = place(mounts: mounts, groups: groups)
@@ -44,7 +46,7 @@ public struct DelegatedGroup: Hashable, Sendable {
     return try claim(path, process: getpid(), isTrusted: isNoted(path) || !isService && geteuid() != 0)
   }
 
-  /// Takes a group.
+  /// Takes over a group.
   static func claim(_ path: String, process: Int32, isTrusted: Bool) throws(Missing) -> DelegatedGroup {
     guard isTrusted else {
       throw Missing(description: "\(path) was not delegated; a systemd unit does it by Delegate=memory pids")
@@ -64,7 +66,7 @@ public struct DelegatedGroup: Hashable, Sendable {
     return DelegatedGroup(base: base, controllers: base.boundInnerGroups())
   }
 
-  /// The group for the programs of a worker: made, and ready for groups below it.
+  /// The group for the programs of a worker, created and ready for groups below it.
   public func jobs(of worker: String) throws(SystemFault) -> ControlGroup {
     let group = base.inner("jobs-" + worker)
     try group.make()
@@ -72,7 +74,7 @@ public struct DelegatedGroup: Hashable, Sendable {
     return group
   }
 
-  /// Whether systemd has noted that the group is delegated.
+  /// Whether systemd has marked the group as delegated.
   private static func isNoted(_ path: String) -> Bool {
     ["user.delegate", "trusted.delegate"].contains { name in
       var value = [UInt8](repeating: 0, count: 8)
@@ -81,7 +83,7 @@ public struct DelegatedGroup: Hashable, Sendable {
     }
   }
 
-  /// The folder of the group that was given to us: our own, or the one above it where we have moved already.
+  /// The folder of the group that was given to us: our own, or the one above if we have moved already.
   ///
   /// - Parameters:
   ///   - mounts: `/proc/self/mountinfo`: `36 25 0:30 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw`.
@@ -96,7 +98,7 @@ public struct DelegatedGroup: Hashable, Sendable {
       guard let dash = fields.firstIndex(of: "-"), dash + 1 < fields.count, fields[dash + 1] == "cgroup2", dash > 5
       else { continue }
       let (root, mountPoint) = (fields[3], fields[4])
-      // A part of the tree may be mounted, as in a container.
+      // Only a part of the tree may be mounted, as in a container.
       if root != "/" {
         guard path == root || path.hasPrefix(root + "/") else { continue }
         path = path.dropFirst(root.count)

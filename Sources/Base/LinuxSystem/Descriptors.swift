@@ -1,16 +1,16 @@
 internal import CLinux
 internal import Glibc
 
-/// Two connected descriptors, of which one usually goes to a child. Both are plain numbers: whoever holds the pair owns
-/// both and closes each once, by ``Descriptors/close(_:)`` or by giving it to something that closes.
+/// Two connected descriptors, of which one usually goes to a child. Both are plain numbers: the owner of the pair
+/// closes each once, by ``Descriptors/close(_:)`` or by passing it to code that closes it.
 public struct DescriptorPair: Sendable {
-  /// A pipe's reading end; of a socket pair, one of two equal ends.
+  /// A pipe's reading end; for a socket pair, one of two equal ends.
   public let first: Int32
-  /// A pipe's writing end; of a socket pair, the other end.
+  /// A pipe's writing end; for a socket pair, the other end.
   public let second: Int32
 }
 
-/// Raw descriptors: made close-on-exec, so that none reaches a child unless it is passed on purpose.
+/// Raw descriptors: created close-on-exec, so that a child gets one only if it is passed on purpose.
 public enum Descriptors {
   /// A connected pair of unix stream sockets, blocking and close-on-exec.
   public static func socketPair() throws(SystemFault) -> DescriptorPair {
@@ -26,21 +26,21 @@ public enum Descriptors {
     return DescriptorPair(first: numbers[0], second: numbers[1])
   }
 
-  /// Closes a descriptor. It is gone afterwards, whatever the kernel answers: a second attempt could close another file
-  /// that got the same number meanwhile.
+  /// Closes a descriptor. It is closed afterwards, even if the kernel reports an error: a second attempt could close
+  /// another file that got the same number meanwhile.
   public static func close(_ descriptor: Int32) {
     _ = Glibc.close(descriptor)
   }
 
   /// A second number for the same open file, close-on-exec. The caller owns it.
   public static func duplicate(_ descriptor: Int32) throws(SystemFault) -> Int32 {
-    // From 3 upwards: a copy must never become somebody's standard output.
+    // From 3 upwards: a copy must never become a child's standard output.
     let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
     return try checked(copy < 0 ? -errno : copy, "fcntl", "descriptor \(descriptor)")
   }
 
-  /// A file in memory that holds `bytes`, at its beginning, close-on-exec: what a child reads as its input without its
-  /// ever standing on a disk. The caller owns it.
+  /// A file in memory that contains `bytes`, positioned at its beginning, close-on-exec: input for a child that is
+  /// never written to a disk. The caller owns it.
   public static func memoryFile(_ bytes: [UInt8]) throws(SystemFault) -> Int32 {
     let descriptor = try checked(roost_memory_file("input"), "memfd_create", "")
     do throws(SystemFault) {
@@ -53,16 +53,16 @@ public enum Descriptors {
     return descriptor
   }
 
-  /// Closes a descriptor and all above it, for a program that is about to become another.
+  /// Closes a descriptor and all higher ones, for a program that is about to become another.
   public static func closeAll(from first: UInt32) throws(SystemFault) {
     try checked(roost_close_from(first), "close_range", "descriptors from \(first)")
   }
 
   /// Writes all bytes, in as many calls as it takes.
   ///
-  /// A descriptor that does not block is waited for, at most `timeoutMilliseconds` each time nothing can be written.
+  /// On a non-blocking descriptor it waits, at most `timeoutMilliseconds` each time nothing can be written.
   /// - Throws: `ETIMEDOUT` if the reader does not read, `EPIPE` if it is gone (when SIGPIPE is ignored). Some bytes may
-  ///   have been written then.
+  ///   have been written by then.
   public static func writeAll(
     _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, timeoutMilliseconds: Int32 = 5_000
   ) throws(SystemFault) {

@@ -1,14 +1,14 @@
 internal import Glibc
 
-// A file's name is kept by its directory, and not by the file: after `fsync` of the file alone a loss of power may take
-// a name that was just made, or give one back that a renaming had taken. So whoever creates, renames or removes what
-// others rely on brings the directory to the disk as well, before it says so or builds on it.
+// A file's name is stored in its directory, not in the file. After `fsync` of the file alone, a loss of power may take
+// away a new name, or bring back one that a renaming had removed. So code that creates, renames or removes a file that
+// others rely on must also synchronize the directory, before it reports or uses the change.
 
-/// The names in a directory, and when they are on the disk.
+/// The names in a directory, and their synchronization.
 public enum DirectoryEntries {
-  /// Waits until the names in a directory are on the disk: what was created, renamed and removed in it.
+  /// Waits until the names in a directory are on the disk: everything created, renamed and removed in it.
   ///
-  /// Blocks. A file system that cannot do this for directories (EINVAL) has no such wait, and is believed.
+  /// Blocks. A file system that cannot do this for directories (EINVAL) is trusted without the wait.
   public static func synchronize(_ directory: String) throws(SystemFault) {
     let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw SystemFault(call: "open", subject: directory, code: errno) }
@@ -18,11 +18,11 @@ public enum DirectoryEntries {
     }
   }
 
-  /// Waits until the name of a file or directory is on the disk, or that it has none: synchronizes what it is in.
+  /// Waits until the name of a file or directory, or its removal, is on the disk: synchronizes the directory it is in.
   public static func synchronize(nameOf path: String) throws(SystemFault) { try synchronize(parent(of: path)) }
 
-  /// The same for a name in a directory that may be another user's: where one may write and not read it, its file
-  /// system brings the name to the disk in its time.
+  /// The same for a name in a directory that may belong to another user: if this user may write but not read the
+  /// directory, nothing is synchronized here, and the file system writes the name later.
   public static func synchronizeReadable(nameOf path: String) throws(SystemFault) {
     do throws(SystemFault) { try synchronize(nameOf: path) } catch {
       guard error.code == EACCES else { throw error }

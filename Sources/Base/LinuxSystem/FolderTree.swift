@@ -1,30 +1,30 @@
 internal import CLinux
 internal import Glibc
 
-// A folder that a program of somebody else's has written into, and may be writing into. Nothing in it is followed:
-// names are looked up below the folder that holds them, and links are removed, not gone through. A name is whatever
-// bytes it is. A folder that its owner is shut out of is opened to its owner. However deep it is, no more than
+// A folder that a foreign program has written into, and may be writing into now. Nothing in it is followed: names are
+// looked up relative to the folder that contains them, and links are removed, not followed. A name may be any bytes. A
+// folder whose mode denies its owner access is opened up for its owner. However deep the tree is, at most
 // `depthMaximum` folders are open at a time.
 
-/// A folder with all that is below it.
+/// A folder with everything below it.
 public enum FolderTree {
-  /// How deep below the folder things are counted, and removed where they are; what is deeper is moved up first.
+  /// Down to this depth, entries are counted, and removed in place; deeper ones are moved up before they are removed.
   static let depthMaximum = 64
 
-  /// What a folder takes.
+  /// The size of a folder.
   public struct Usage: Hashable, Sendable {
     /// Bytes on the disk.
     public var byteCount: Int64 = 0
     /// Files and folders in it.
     public var entryCount = 0
-    /// Whether all of it was seen; false when something lies deeper than is counted, or could not be looked into.
+    /// Whether everything was counted; false if an entry is too deep, or could not be examined.
     public var isWhole = true
   }
 
-  /// Counts what is in a folder.
+  /// Counts the contents of a folder.
   ///
   /// - Parameters:
-  ///   - path: the folder; one that is not there has nothing in it.
+  ///   - path: the folder; a missing one counts as empty.
   ///   - entryMaximum: counting ends when there are more.
   public static func usage(of path: String, entryMaximum: Int) -> Usage {
     var usage = Usage()
@@ -33,7 +33,7 @@ public enum FolderTree {
     return usage
   }
 
-  /// Removes a folder with all that is in it; one that is not there is no fault.
+  /// Removes a folder with all its contents; a missing one is no fault.
   public static func remove(_ path: String) throws(SystemFault) {
     let folder = opened(path, in: AT_FDCWD)
     guard folder >= 0 else {
@@ -41,7 +41,7 @@ public enum FolderTree {
       throw SystemFault(call: "open", subject: path, code: errno)
     }
     defer { Descriptors.close(folder) }
-    // Each pass leaves what it has moved up, which is less deep by as much.
+    // Each pass leaves only what it has moved up, which is then less deep.
     var (moved, before) = (0, 0)
     repeat {
       before = moved
@@ -51,19 +51,19 @@ public enum FolderTree {
   }
 
   private static func duplicated(_ folder: Int32) throws(SystemFault) -> Int32 {
-    // Not a second number of the same open file: that would share its place in the list.
+    // A new open file, not a duplicate descriptor: a duplicate would share the position in the list.
     let again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard again >= 0 else { throw SystemFault(call: "open", subject: "descriptor \(folder)", code: errno) }
     return again
   }
 
-  /// Opens a folder for all that its owner may do in it, which its owner may have been denied.
+  /// Opens a folder with all rights that its owner can have, even if its mode denies them to the owner.
   ///
   /// - Returns: its descriptor, or -1.
   private static func opened(_ name: UnsafePointer<CChar>, in parent: Int32) -> Int32 {
     let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
     var folder = openat(parent, name, flags)
-    // Not through a link: it may have been put there a moment ago.
+    // Not through a link, which may have been placed there a moment ago.
     if folder < 0, errno == EACCES, fchmodat(parent, name, S_IRWXU, AT_SYMLINK_NOFOLLOW) == 0 {
       folder = openat(parent, name, flags)
     }
@@ -73,7 +73,7 @@ public enum FolderTree {
     return folder
   }
 
-  /// Takes over the descriptor. A name is handed on as its bytes, for it need not be UTF-8.
+  /// Takes ownership of the descriptor. A name is passed as bytes, since it need not be UTF-8.
   private static func names(in folder: Int32, _ body: (Int32, UnsafePointer<CChar>) -> Bool) {
     guard let list = fdopendir(folder) else { return Descriptors.close(folder) }
     defer { closedir(list) }
@@ -108,7 +108,7 @@ public enum FolderTree {
     }
   }
 
-  /// Removes what is in a folder, whose descriptor it takes over.
+  /// Removes the contents of a folder, and takes ownership of its descriptor.
   private static func empty(_ folder: Int32, top: Int32, depth: Int, _ moved: inout Int) {
     names(in: folder) { folder, name in
       if unlinkat(folder, name, 0) == 0 || errno == ENOENT { return true }

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// Reads the small files and folders of `/proc`, whose contents exist only while they are read.
 enum KernelFiles {
-  /// A file's bytes up to `byteCountMaximum`; nil if it cannot be opened or its process ended meanwhile.
+  /// A file's bytes, up to `byteCountMaximum`; nil if it cannot be opened or its process ended meanwhile.
   static func read(_ path: String, byteCountMaximum: Int = 64 << 10) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
@@ -33,7 +33,7 @@ enum KernelFiles {
     return names
   }
 
-  /// The number at the start of some ASCII bytes, after blanks; nil if there is none.
+  /// The number at the start of some ASCII bytes, after blanks; nil if the bytes do not start with a number.
   static func number(in bytes: some Sequence<UInt8>) -> UInt64? {
     var number: UInt64?
     for byte in bytes {

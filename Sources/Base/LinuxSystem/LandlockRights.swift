@@ -22,7 +22,7 @@ struct FileRights: OptionSet {
   /// Commands to devices; version 5.
   static let controlDevice = FileRights(rawValue: 1 << 15)
 
-  /// All that a version of the interface can deny.
+  /// All rights that a version of the interface can deny.
   static func known(toVersion version: Int) -> FileRights {
     switch version {
     case ...1: FileRights(rawValue: (1 << 13) - 1)
@@ -40,7 +40,7 @@ struct FileRights: OptionSet {
     .makeSocket,
     .makePipe, .makeLink, .refer,
   ]
-  /// The rights that a rule on something other than a directory may hold; the kernel refuses the rule otherwise.
+  /// The rights that a rule on anything other than a directory may have; the kernel refuses the rule otherwise.
   static let ofSingleFile: FileRights = [.execute, .writeFile, .readFile, .truncate, .controlDevice]
 }
 
@@ -52,7 +52,7 @@ struct PortRights: OptionSet {
   static let connectTCP = PortRights(rawValue: 1 << 1)
 }
 
-/// What may not leave the sandbox (`LANDLOCK_SCOPE_*`); version 6.
+/// What the sandbox keeps from reaching outside (`LANDLOCK_SCOPE_*`); version 6.
 struct ScopeRights: OptionSet {
   let rawValue: UInt64
 

@@ -1,16 +1,16 @@
 internal import CLinux
 internal import Glibc
 
-/// A profile's files and ports as Landlock rules, made for the version of the interface that this kernel has.
+/// A profile's files and ports as Landlock rules, made for this kernel's version of the interface.
 ///
-/// A ruleset names the rights it *handles*, all of which are denied, and then rules that give some back. What an older
-/// kernel cannot handle stays allowed, and is listed in ``gaps``.
+/// A ruleset names the rights it *handles*, all of which are denied, and then rules that grant some of them. What an
+/// older kernel cannot handle stays allowed, and is listed in ``gaps``.
 final class LandlockRuleset {
   /// The kernel's interface version, from 1.
   let version: Int
-  /// What the profile denies and this version lets through.
+  /// What the profile denies but this version allows.
   private(set) var gaps: [String] = []
-  /// Listed paths that are not there.
+  /// Listed paths that do not exist.
   private(set) var notes: [String] = []
   private let descriptor: Int32
   private let handled: FileRights
@@ -26,7 +26,7 @@ final class LandlockRuleset {
     ruleset.handled_files = handled.rawValue
     ruleset.handled_network = Self.handledPorts(profile, version).rawValue
     ruleset.scoped = Self.scopes(profile, version).rawValue
-    // The kernel takes a longer structure than it knows as long as the unknown part is zero.
+    // The kernel accepts a longer structure than it knows if the unknown part is zero.
     let size = MemoryLayout<roost_landlock_ruleset>.size
     descriptor = try checked(roost_landlock_create(&ruleset, size), "landlock_create_ruleset", "version \(version)")
     gaps = Self.gaps(profile, version)
@@ -41,27 +41,29 @@ final class LandlockRuleset {
 
   deinit { Descriptors.close(descriptor) }
 
-  /// Restricts the calling thread, and whatever it starts from now on, for good.
+  /// Restricts the calling thread, and everything it starts from now on, permanently.
   func restrict() throws(SystemFault) {
     try checked(roost_landlock_restrict(descriptor), "landlock_restrict_self", "version \(version)")
   }
 
-  /// Lets files below `/proc` be read by name, without the right to list it, for Dispatch needs them: while all its
-  /// threads are busy it looks at `/proc/THREAD/stat` once a second to see whether they run or wait, and takes a file
-  /// it cannot open for a fatal error. A process without this rule works well until the day it is under load.
+  /// Lets files below `/proc` be read by name, without the right to list it, because Dispatch needs them: while all its
+  /// threads are busy it reads `/proc/THREAD/stat` once a second to see whether they run or wait, and treats a file it
+  /// cannot open as a fatal error. Without this rule a process works well until the day it is under load.
   ///
-  /// A rule for our own folder would not do, because the threads are named at the top of `/proc` and come later than
-  /// the rule. What is private in other processes' folders (environment, memory, descriptors) stays closed: reading
-  /// that needs the right to trace, which Landlock gives inside one sandbox only. (Newer kernels let root read
-  /// environments all the same.)
+  /// A rule for our own folder would not do, because the threads are named at the top of `/proc` and are created after
+  /// the rule. What is private in the folders of other processes (environment, memory, descriptors) stays closed:
+  /// reading that requires the right to trace, which Landlock grants inside one sandbox only. (Newer kernels let root
+  /// read environments all the same.)
   private func allowThreadStates() throws(SystemFault) {
     try allow(.readFile, at: "/proc")
   }
 
-  /// Lets a foreign program read what its runtime asks of itself and of the machine, and nothing of other processes.
+  /// Lets a foreign program read what its runtime needs to know of itself and of the machine, and nothing of other
+  /// processes.
   ///
-  /// These are files of the process that makes the rules: what it becomes by exec has them, what it starts has not. Its
-  /// folder as a whole is not among them, for the sockets and mounts of the machine are listed in there too.
+  /// These are files of the process that makes the rules: the program it becomes by exec has them, the processes it
+  /// starts do not. Its whole folder is not listed, because the sockets and mounts of the machine are listed in there
+  /// too.
   private func allowOwnState() throws(SystemFault) {
     for name in ["self/fd", "self/maps", "self/stat", "self/statm", "self/status", "cpuinfo", "meminfo"] {
       try allow(.reading, at: "/proc/" + name)

@@ -1,23 +1,23 @@
 internal import CLinux
 
-/// Whether this kernel has Landlock, without which no stranger's program is run.
+/// Whether this kernel has Landlock; without it, no foreign program is run.
 public enum LandlockSupport: Hashable, Sendable {
   /// The kernel has it, in this version of its interface.
   case version(Int)
-  /// It has none, or it is switched off: the system's own word for it.
+  /// Landlock is missing or switched off; the system's name for the error.
   case missing(String)
 
-  /// The version from which processes outside of the sandbox get no signals.
+  /// The version from which a sandboxed process cannot signal processes outside.
   private static let signalVersion = 6
 
-  /// Of the kernel that runs, inside the sandbox that this process is in.
+  /// The support of the running kernel, seen from inside this process's sandbox.
   public static var current: LandlockSupport {
     do throws(SystemFault) { return .version(Int(try checked(roost_landlock_version(), "landlock", ""))) } catch {
       return .missing(error.name)
     }
   }
 
-  /// Whether a stranger's program is run.
+  /// Whether foreign programs are run.
   public var holdsStrangers: Bool {
     switch self {
     case .version: true
@@ -25,7 +25,7 @@ public enum LandlockSupport: Hashable, Sendable {
     }
   }
 
-  /// What a person who serves strangers should know, and what to do about it; nil if all is well.
+  /// What an operator who serves strangers should know, and what to do about it; nil if nothing is wrong.
   public var complaint: String? {
     switch self {
     case .missing(let name):

@@ -1,23 +1,24 @@
 internal import CLinux
 internal import Glibc
 
-// A file that was removed while somebody has it open takes its place on the disk, and is in no folder any more. Who
-// holds it can be seen in `/proc`: a descriptor, or, when that was closed, a mapping. Of a mapping the size of the file
-// is not told, only that there is one.
+// A file that was removed while a process has it open still takes space on the disk, but is in no folder. `/proc` shows
+// which process holds it: through a descriptor, or, if that was closed, through a mapping. Of a mapping it shows only
+// that it exists, not the size of the file.
 
 /// Files without a name that some processes hold.
 public struct NamelessFiles: Hashable, Sendable {
-  /// Bytes on the disk of those that are open, each counted once.
+  /// Bytes on the disk of the files that are open; each file is counted once.
   public private(set) var byteCount: Int64 = 0
-  /// Whether a process maps one that none of them has open, so that its size cannot be told.
+  /// Whether a process maps a file that none of them has open, so that its size is unknown.
   public private(set) var mapsUnseen = false
-  /// Whether all processes that have not ended could be looked at.
+  /// Whether all processes that have not ended could be examined.
   public private(set) var isWhole = true
-  /// Sockets that are open, each counted once: what waits in them is in the kernel's memory and in no process's.
+  /// Open sockets, each counted once: bytes that wait in them are in the kernel's memory and count for no process.
   public var socketCount: Int { socketNumbers.count }
   /// The inodes of those sockets.
   public private(set) var socketNumbers: Set<UInt64> = []
-  /// Descriptors in messages that wait in those sockets: files or sockets, which nobody has open and nobody can count.
+  /// Descriptors in messages that wait in those sockets: files or sockets that no process has open, so no one can count
+  /// them.
   public private(set) var descriptorsInMessages = 0
 
   private struct Identity: Hashable {
@@ -26,14 +27,14 @@ public struct NamelessFiles: Hashable, Sendable {
   }
   private var seen: Set<Identity> = []
 
-  /// Most bytes that are read of a process's list of mappings, some ten thousand.
+  /// The most bytes read of a process's list of mappings, some ten thousand mappings.
   static let mappingByteCountMaximum = 1 << 20
 
-  /// Looks at what the processes have open.
+  /// Examines what the processes have open.
   ///
   /// - Parameters:
   ///   - processes: those of one user, ours.
-  ///   - device: files of this device do not count, as `stat` numbers it.
+  ///   - device: files on this device, numbered as by `stat`, do not count.
   public init(of processes: [Int32], except device: UInt64?) {
     for process in processes { look(at: process, except: device) }
   }
@@ -49,7 +50,7 @@ public struct NamelessFiles: Hashable, Sendable {
     guard let names = KernelFiles.names(in: path) else { return missed(process) }
     for name in names {
       var status = stat()
-      // One that has been closed since is not there.
+      // A descriptor that was closed meanwhile is missing.
       guard fstatat(folder, name, &status, 0) == 0 else { continue }
       if status.st_mode & S_IFMT == S_IFSOCK,
         seen.insert(Identity(device: UInt(status.st_dev), number: UInt(status.st_ino))).inserted
@@ -65,37 +66,37 @@ public struct NamelessFiles: Hashable, Sendable {
     }
   }
 
-  /// The number behind `scm_fds:` in what the kernel tells of a descriptor, as of unix sockets since Linux 5.6; else 0.
+  /// The number after `scm_fds:` in the kernel's facts about a descriptor (unix sockets since Linux 5.6); otherwise 0.
   static func descriptorsInMessages(in facts: [UInt8]) -> Int {
     let label = Array("scm_fds:".utf8)
     let line = facts.split(separator: UInt8(ascii: "\n")).first { $0.starts(with: label) }
     return line.flatMap { KernelFiles.number(in: $0.dropFirst(label.count)) }.map { Int(clamping: $0) } ?? 0
   }
 
-  /// Most bytes that the kernel keeps in one socket, sent or received, as it counts them: what `net.core` allows.
+  /// The most bytes that the kernel keeps in one socket, sent or received, as it counts them: the limit in `net.core`.
   public static func socketByteCountMaximum() -> Int {
     let limits = ["rmem_max", "wmem_max"].map { name in
       KernelFiles.read("/proc/sys/net/core/\(name)").flatMap { KernelFiles.number(in: $0) } ?? standardBufferByteCount
     }
-    // The kernel doubles what it is asked for, for its own books.
+    // The kernel doubles the requested size, for its own bookkeeping.
     return 2 * Int(clamping: limits.max() ?? standardBufferByteCount)
   }
 
-  /// What kernels come with.
+  /// The default of the kernel.
   private static let standardBufferByteCount: UInt64 = 212_992
 
-  /// One that is ending is root's for a moment.
+  /// A process that is ending belongs to root for a moment.
   private mutating func missed(_ process: Int32) {
     if let entry = ProcessTable.entry(of: process), entry.state != .ended { isWhole = false }
   }
 
-  /// Looks at what the processes map, which takes longer.
+  /// Examines what the processes map, which takes longer.
   ///
   /// - Parameters:
-  ///   - processes: their numbers.
+  ///   - processes: their ids.
   ///   - folder: the path, without links, of the folder in which the files had their names.
   public mutating func lookAtMappings(of processes: [Int32], below folder: String) {
-    // Sockets among them: an inode that is one of theirs too is taken for the file, which is then not unseen.
+    // This includes sockets: a file whose inode equals a socket's counts as open, and is then not unseen.
     let numbers = Set(seen.map(\.number))
     for process in processes {
       guard let bytes = KernelFiles.read("/proc/\(process)/maps", byteCountMaximum: Self.mappingByteCountMaximum)

@@ -1,13 +1,13 @@
 internal import CLinux
 internal import Glibc
 
-/// A process that came to us when its parent ended, and has ended itself.
+/// A process that became our child when its parent ended, and has now ended itself.
 public struct ReapedOrphan: Hashable, Sendable {
   /// How it ended.
   public enum Ending: Hashable, Sendable {
-    /// By itself, with this exit status.
+    /// It exited, with this status.
     case exited(Int32)
-    /// By this signal.
+    /// This signal ended it.
     case signalled(Int32)
   }
 
@@ -23,15 +23,15 @@ public struct ReapedOrphan: Hashable, Sendable {
 
 /// Reaps what a subreaper adopts, and nothing else.
 ///
-/// The event loop waits for the children it spawned, each by its number, and never sees a child that came by adoption:
-/// without this, every orphan of a worker would stay in the process table until the supervisor ends. Waiting for "any
-/// child" would do the opposite harm and take the loop's own children from it, whose exit it would then never report.
-/// So this looks first (`WNOWAIT`) and reaps by number.
+/// The event loop waits for the children it spawned, each by its id, and never sees an adopted child: without this,
+/// every orphan of a worker would stay in the process table until the supervisor ends. Waiting for "any child" would
+/// cause the opposite harm: it would take the loop's own children, and the loop would never report their exit. So this
+/// looks first (`WNOWAIT`) and reaps by id.
 ///
 /// Call it on the loop's thread after each SIGCHLD. There, every child that the loop spawned is in the caller's set,
-/// because spawning and noting are one step.
+/// because spawning and recording are one step.
 public enum OrphanReaper {
-  /// Most orphans reaped in one call; the rest waits for the next. A fork bomb must not hold the loop.
+  /// The most orphans reaped in one call; the others wait for the next call. A fork bomb must not block the loop.
   static let reapedCountMaximum = 1_024
 
   /// Reaps ended children that are not in `managed`.
@@ -42,7 +42,8 @@ public enum OrphanReaper {
       // A failure here is ECHILD: there are no children at all.
       guard roost_wait_peek(&ended) == 0, ended.process > 0 else { return reaped }
       if managed.contains(ended.process) {
-        // The kernel goes on showing this one until the loop has waited for it. What stands behind it is found by name.
+        // The kernel shows this child first until the loop has waited for it; the children behind it are found by their
+        // ids.
         return reaped + reapByTable(except: managed, countMaximum: reapedCountMaximum - reaped.count)
       }
       guard let orphan = reap(ended.process) else { return reaped }

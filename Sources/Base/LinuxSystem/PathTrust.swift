@@ -1,17 +1,17 @@
 internal import CLinux
 internal import Glibc
 
-/// Whether a file can have been written only by us or by root.
+/// Whether only we or root can have written a file.
 ///
-/// The configuration names programs to run, so whoever can write it can run anything as us. It does not help that the
-/// file's own mode is right if somebody can rename the directory it is in. So every step from the root is checked, as
-/// OpenSSH does in its strict modes, and, beyond that, every directory that a symbolic link on the way stands in.
+/// The configuration names programs to run, so a user who can write it can run anything as us. A correct mode of the
+/// file itself does not help if another user can rename its directory. So every step from the root is checked, as
+/// OpenSSH does in its strict modes, and also every directory that contains a symbolic link on the way.
 ///
 /// A step that others may write to is accepted only if it is sticky, as `/tmp` is: there others can add names but not
-/// replace ours. The last step, the file itself, has no such exception. Access control lists are not looked at: where
-/// they give others the right to write, the mode's group bits show it.
+/// replace ours. The last step, the file itself, has no such exception. Access control lists are not read: if they
+/// grant write access to others, the group bits of the mode show it.
 public enum PathTrust {
-  /// Longest chain of symbolic links followed; the kernel's own limit.
+  /// Longest chain of symbolic links that is followed; the kernel's own limit.
   static let linkCountMaximum = 40
 
   /// What the path must lead to.
@@ -20,19 +20,18 @@ public enum PathTrust {
     case file
     /// A directory.
     case directory
-    /// A regular file that not even others of our group may read: one that holds a secret.
+    /// A regular file with a secret: not even other members of our group may read it.
     case secretFile
-    /// A directory that is ours alone.
+    /// A directory that only we can access.
     case privateDirectory
   }
 
   /// Checks a path from the root to its end.
   /// - Parameters:
   ///   - path: absolute, or relative to the working directory.
-  ///   - kind: what must stand at its end.
-  ///   - owner: the user besides root whom we trust; nil for the effective user.
-  /// - Throws: `EPERM` with a sentence that names the step and what to change; `ENOENT` and others as `lstat` gives
-  ///   them.
+  ///   - kind: what must be at its end.
+  ///   - owner: the trusted user in addition to root; nil for the effective user.
+  /// - Throws: `EPERM` with a sentence that names the step and what to change; `ENOENT` and others from `lstat`.
   public static func check(_ path: String, is kind: Kind, owner: UInt32? = nil) throws(SystemFault) {
     var walk = Walk(path: try absolute(path), owner: owner ?? geteuid())
     try walk.toTheEnd(kind)
@@ -46,7 +45,7 @@ public enum PathTrust {
   }
 }
 
-/// One walk along a path, a name at a time, with links replaced by what they say.
+/// One walk along a path, one name at a time, with links replaced by their targets.
 private struct Walk {
   private let path: String
   private let owner: UInt32

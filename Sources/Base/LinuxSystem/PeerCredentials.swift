@@ -1,18 +1,19 @@
 internal import CLinux
 
-/// Who is at the other end of a unix socket, as the kernel noted it when the connection was made (`SO_PEERCRED`).
+/// The user and process at the other end of a unix socket, as the kernel recorded them when the connection was made
+/// (`SO_PEERCRED`).
 ///
-/// The user id is a fact to decide by. The process id is a hint: the process may have ended, and its number may be
-/// someone else's by now. To act on the peer's process, take ``ProcessDescriptor/peer(ofSocket:)``.
+/// Decisions may depend on the user id. The process id is only a hint: the process may have ended, and another may have
+/// its id now. To act on the peer's process, use ``ProcessDescriptor/peer(ofSocket:)``.
 public struct PeerCredentials: Hashable, Sendable {
-  /// Process id at the time of connecting; 0 if it lives in a process namespace that we cannot see.
+  /// Process id at the time of connecting; 0 if the process is in a namespace that we cannot see.
   public let process: Int32
   /// Effective user id.
   public let user: UInt32
   /// Effective group id.
   public let group: UInt32
 
-  /// Asks the kernel about a connected unix socket.
+  /// Reads the credentials of the peer of a connected unix socket.
   public init(ofSocket descriptor: Int32) throws(SystemFault) {
     var peer = roost_peer()
     try checked(roost_peer_credentials(descriptor, &peer), "getsockopt", "SO_PEERCRED of descriptor \(descriptor)")

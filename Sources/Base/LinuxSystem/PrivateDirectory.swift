@@ -1,12 +1,12 @@
 internal import CLinux
 internal import Glibc
 
-/// Directories that are ours alone (mode 0700): where sockets, locks and databases live.
+/// Directories that only we can access (mode 0700), for sockets, locks and databases.
 public enum PrivateDirectory {
-  /// Makes sure that `path` is a directory that belongs to us and that nobody else can enter.
+  /// Makes sure that `path` is a directory that belongs to us and that no other user can enter.
   ///
-  /// Missing parents are made too, with the same mode. One that is there already and ours is tightened to 0700; one of
-  /// another user, or a symbolic link in its place, is refused.
+  /// Missing parents are created too, with the same mode. An existing directory of ours is tightened to 0700; a
+  /// directory of another user, or a symbolic link in its place, is refused.
   /// - Parameter path: absolute.
   public static func ensure(_ path: String) throws(SystemFault) {
     try make(path)
@@ -36,11 +36,11 @@ public enum PrivateDirectory {
     for name in path.split(separator: "/") {
       step += "/\(name)"
       let result = mkdir(step, 0o700)
-      // A loss of power must not take a directory from under what was accepted in it.
+      // A loss of power must not remove a directory with what was accepted in it.
       if result == 0 { try DirectoryEntries.synchronizeReadable(nameOf: step) }
       guard result != 0, errno != EEXIST else { continue }
       let code = errno
-      // Where one may not write, the step may be there nevertheless: a read-only file system answers so.
+      // If we may not write, the step may exist nevertheless: a read-only file system gives this error.
       var status = stat()
       guard stat(step, &status) == 0 else { throw SystemFault(call: "mkdir", subject: step, code: code) }
     }

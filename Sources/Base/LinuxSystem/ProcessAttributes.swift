@@ -3,13 +3,13 @@ internal import Glibc
 
 /// Settings of this process that concern signals, privileges and descendants.
 public enum ProcessAttributes {
-  /// Makes orphaned descendants children of this process instead of init's (`PR_SET_CHILD_SUBREAPER`). Whoever does
-  /// this must reap them: ``OrphanReaper``.
+  /// Makes orphaned descendants children of this process instead of init's (`PR_SET_CHILD_SUBREAPER`). The caller must
+  /// then reap them: ``OrphanReaper``.
   public static func becomeSubreaper() throws(SystemFault) {
     try checked(roost_prctl(PR_SET_CHILD_SUBREAPER, 1), "prctl", "PR_SET_CHILD_SUBREAPER")
   }
 
-  /// Gives up, for this process and all it will ever start, what set-user-id programs would grant
+  /// Gives up, for this process and all its future descendants, what set-user-id programs would grant
   /// (`PR_SET_NO_NEW_PRIVS`).
   static func forbidNewPrivileges() throws(SystemFault) {
     try checked(roost_prctl(PR_SET_NO_NEW_PRIVS, 1), "prctl", "PR_SET_NO_NEW_PRIVS")
@@ -18,9 +18,9 @@ public enum ProcessAttributes {
   /// Whether new privileges are given up.
   static var hasNoNewPrivileges: Bool { roost_prctl(PR_GET_NO_NEW_PRIVS, 0) == 1 }
 
-  /// Whether others of the same user may trace this process, read its memory, and whether it may dump core
-  /// (`PR_SET_DUMPABLE`). What cannot be dumped cannot be inspected either: neither its environment nor its memory
-  /// figures can be read from outside. The setting returns to "yes" at an exec.
+  /// Sets whether other processes of the same user may trace this process and read its memory, and whether it may dump
+  /// core (`PR_SET_DUMPABLE`). A process that cannot be dumped cannot be inspected either: neither its environment nor
+  /// its memory figures can be read from outside. The setting returns to "yes" at an exec.
   public static func setDumpable(_ isDumpable: Bool) throws(SystemFault) {
     try checked(roost_prctl(PR_SET_DUMPABLE, isDumpable ? 1 : 0), "prctl", "PR_SET_DUMPABLE")
   }

@@ -1,12 +1,12 @@
 /// One process as `/proc/PID/stat` shows it.
 public struct ProcessEntry: Hashable, Sendable {
-  /// What a process is doing, as far as a supervisor cares.
+  /// The state of a process, in the terms that a supervisor needs.
   public enum State: Hashable, Sendable {
     /// Running or waiting for something.
     case alive
     /// Stopped by a signal or a tracer.
     case stopped
-    /// Ended; its parent has not asked how.
+    /// Ended; its parent has not waited for it yet.
     case ended
   }
 
@@ -14,7 +14,7 @@ public struct ProcessEntry: Hashable, Sendable {
   public let process: Int32
   /// The program's short name, at most 15 bytes, chosen by the process itself: for display only.
   public let name: String
-  /// What it is doing.
+  /// The state of the process.
   public let state: State
   /// The parent's process id; 0 for the first process of a namespace.
   public let parent: Int32
@@ -22,12 +22,12 @@ public struct ProcessEntry: Hashable, Sendable {
   public let group: Int32
   /// Session. A worker's is its own process id, and its descendants keep it unless they call `setsid`.
   public let session: Int32
-  /// Start time in clock ticks since boot. Together with the process id it names a process without doubt.
+  /// Start time in clock ticks since boot. Together with the process id it identifies a process without doubt.
   public let startTicks: UInt64
 
-  /// Reads the line of `/proc/PID/stat`; nil if it is not one.
+  /// Reads the line of `/proc/PID/stat`; nil if it is malformed.
   ///
-  /// The name stands in parentheses and may itself hold parentheses and blanks, so the fields are counted from the last
+  /// The name is in parentheses and may itself contain parentheses and blanks, so the fields are counted from the last
   /// `)`.
   init?(statLine line: [UInt8]) {
     guard let open = line.firstIndex(of: UInt8(ascii: "(")), let close = line.lastIndex(of: UInt8(ascii: ")")),

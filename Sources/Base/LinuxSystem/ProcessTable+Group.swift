@@ -1,20 +1,20 @@
 internal import Glibc
 
 extension ProcessTable {
-  /// What a process group takes.
+  /// The size of a process group.
   public struct Group: Hashable, Sendable {
-    /// Its processes, threads not counted.
+    /// Its processes, not counting threads.
     public var processes: [Int32] = []
-    /// The threads of all of them, each process's first among them.
+    /// The threads of all of them, including each process's first.
     public var threadCount = 0
-    /// What they have in memory, in bytes, the tables of their pages among it; shared pages count in each.
+    /// Bytes they have in memory, including their page tables; shared pages count in each process.
     public var residentByteCount: UInt64 = 0
   }
 
-  /// The processes of a group; nil where `/proc` may not be listed.
+  /// The processes of a group; nil if `/proc` may not be listed.
   ///
-  /// One that starts during the reading may be missed, so a group that forks as fast as it can is told too small, and
-  /// still far larger than any that works.
+  /// A process that starts during the reading may be missed. So a group that forks as fast as it can is reported too
+  /// small, but still far larger than any that does useful work.
   public static func group(of leader: Int32) -> Group? {
     guard let names = KernelFiles.names(in: "/proc") else { return nil }
     var group = Group()
@@ -24,20 +24,20 @@ extension ProcessTable {
         let memory = memory(of: process, withProportional: false)
       else { continue }
       group.processes.append(process)
-      // One that is gone since had at least the one.
+      // A process that has ended meanwhile had at least one thread.
       let status = KernelFiles.read("/proc/\(process)/status") ?? []
       group.threadCount += max(1, threadCount(in: status))
-      // Tables for 800 GB of a file that is mapped and hardly read are 1.6 GB, and no page of the process.
+      // Page tables for 800 GB of a mapped file that is hardly read take 1.6 GB, and are no pages of the process.
       group.residentByteCount += memory.residentByteCount + number(of: "VmPTE:", in: status) << 10
     }
     return group
   }
 
-  /// The number behind `Threads:` in a process's `status`; 0 when it is not there. (`task` has a folder for each, whose
-  /// listing takes as long as there are threads.)
+  /// The number after `Threads:` in a process's `status`; 0 if it is missing. (`task` has a folder for each thread, so
+  /// listing it takes as long as there are threads.)
   static func threadCount(in status: [UInt8]) -> Int { Int(clamping: number(of: "Threads:", in: status)) }
 
-  /// The number behind a label of a process's `status`; 0 when it is not there.
+  /// The number after a label in a process's `status`; 0 if it is missing.
   private static func number(of label: String, in status: [UInt8]) -> UInt64 {
     let line = status.split(separator: UInt8(ascii: "\n")).first { $0.starts(with: label.utf8) }
     return line.flatMap { KernelFiles.number(in: $0.dropFirst(label.utf8.count)) } ?? 0

@@ -1,20 +1,20 @@
 internal import Glibc
 
 extension ProcessTable {
-  /// The memory a process takes, in bytes.
+  /// The memory of a process, in bytes.
   public struct Memory: Hashable, Sendable {
-    /// What is in memory, shared pages counted whole in each process (RSS): the right figure for a limit.
+    /// Bytes in memory; shared pages count in full in each process (RSS): the right figure for a limit.
     public let residentByteCount: UInt64
-    /// What is in memory, shared pages divided among those that share them (PSS): the right figure for a sum over
-    /// workers. Nil if the process may not be inspected. Reading it walks all pages and costs up to milliseconds; RSS
-    /// costs microseconds.
+    /// Bytes in memory; shared pages are divided among the processes that share them (PSS): the right figure for a sum
+    /// over workers. Nil if the process may not be inspected. Reading it walks all pages and costs up to milliseconds;
+    /// RSS costs microseconds.
     public let proportionalByteCount: UInt64?
   }
 
-  /// The memory of a process; nil if it is gone.
+  /// The memory of a process; nil if it has ended.
   /// - Parameters:
   ///   - process: its id.
-  ///   - withProportional: whether to read the dearer figure too.
+  ///   - withProportional: whether to read the more expensive figure too.
   public static func memory(of process: Int32, withProportional: Bool = true) -> Memory? {
     // statm: total, resident, shared, …, in pages.
     guard let bytes = KernelFiles.read("/proc/\(process)/statm") else { return nil }

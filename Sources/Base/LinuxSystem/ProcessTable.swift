@@ -1,20 +1,20 @@
 internal import Glibc
 
-/// What `/proc` tells of other processes.
+/// What `/proc` reports about other processes.
 ///
-/// Everything here is true at the moment of reading and may be false at the next. A process id names a process for
-/// certain only while it is our child and not waited for; for any other, hold a ``ProcessDescriptor`` first and ask
-/// then. A process that is gone is nil, never an error.
+/// Everything here is true at the moment of reading and may be false at the next. A process id identifies a process
+/// with certainty only while it is our child and not waited for; for any other, first hold a ``ProcessDescriptor`` and
+/// then read. A process that has ended is nil, never an error.
 public enum ProcessTable {
-  /// How far a line of ancestors is followed. A longer one counts as descending, which is the safe answer.
+  /// How many ancestors are followed. A longer chain counts as descending, which is the safe answer.
   static let ancestorCountMaximum = 256
 
-  /// One process; nil if it is gone.
+  /// One process; nil if it has ended.
   public static func entry(of process: Int32) -> ProcessEntry? {
     KernelFiles.read("/proc/\(process)/stat").flatMap(ProcessEntry.init(statLine:))
   }
 
-  /// All processes that we can see. One that starts or ends during the reading may be missed.
+  /// All processes that we can see. A process that starts or ends during the reading may be missed.
   public static func entries() -> [ProcessEntry] {
     (KernelFiles.names(in: "/proc") ?? []).compactMap { Int32($0).flatMap(entry(of:)) }
   }
@@ -24,11 +24,11 @@ public enum ProcessTable {
     entries().filter { $0.parent == process }
   }
 
-  /// Whether a process is `ancestor` or comes from it, by parents, by session, or both on the way.
+  /// Whether a process is `ancestor` or descends from it, by parents, by session, or both along the way.
   ///
-  /// A child whose parent ended belongs to the subreaper, and its line of parents no longer leads to the worker it came
-  /// from. Its session still does, because every worker leads one. One that made a session of its own *and* lost its
-  /// parent is found by ``environment(of:holds:)`` only; ask both.
+  /// A child whose parent has ended belongs to the subreaper, and its chain of parents no longer leads to its worker.
+  /// Its session still does, because every worker leads one. A process that made a session of its own *and* lost its
+  /// parent is found only by ``environment(of:holds:)``; use both.
   public static func descends(_ process: Int32, from ancestor: Int32) -> Bool {
     var current = process
     for _ in 0..<ancestorCountMaximum {
@@ -40,15 +40,15 @@ public enum ProcessTable {
     return true
   }
 
-  /// Whether the line of parents of a process leads to `ancestor`, or it is `ancestor`; nil if it is gone.
+  /// Whether the chain of parents of a process leads to `ancestor`, or the process is `ancestor`; nil if it has ended.
   ///
-  /// For a subreaper that asks about itself this finds every descendant there is: whoever loses its parent becomes the
-  /// subreaper's child, whatever session it has made and whatever environment it has emptied.
+  /// For a subreaper that asks about itself this finds every descendant: a process that loses its parent becomes the
+  /// subreaper's child, even if it has made a session of its own or emptied its environment.
   public static func comes(_ process: Int32, from ancestor: Int32) -> Bool? {
     var current = process
     for _ in 0..<ancestorCountMaximum {
       if current == ancestor { return true }
-      // One that ends on the way up has just handed its children to the subreaper.
+      // A process that ends during the walk has just passed its children to the subreaper.
       guard let entry = entry(of: current) else { return current == process ? nil : true }
       if entry.parent <= 1 { return entry.parent == ancestor }
       current = entry.parent
@@ -56,10 +56,11 @@ public enum ProcessTable {
     return true
   }
 
-  /// Whether the environment a process was started with holds exactly this entry, as `ROOST_INSTANCE=0123abcd`.
+  /// Whether the environment with which a process was started contains exactly this entry, such as
+  /// `ROOST_INSTANCE=0123abcd`.
   ///
-  /// Nil if nothing can be told: it is gone, is in the middle of an exec, has no environment at all, or is not ours to
-  /// inspect (another user's, or not dumpable). Where a "no" lets somebody in, nil is no "no".
+  /// Nil if this cannot be determined: the process has ended, is in the middle of an exec, has no environment, or may
+  /// not be inspected by us (another user's, or not dumpable). If a "no" grants access, nil must not count as "no".
   ///
   /// All descendants inherit an environment, through any number of forks and sessions, unless they empty it on purpose.
   public static func environment(of process: Int32, holds entry: String) -> Bool? {
@@ -70,7 +71,7 @@ public enum ProcessTable {
     return bytes.split(separator: 0).contains { $0.elementsEqual(entry.utf8) }
   }
 
-  /// How many descriptors a process has open; nil if it is gone or not ours to inspect.
+  /// How many descriptors a process has open; nil if it has ended or we may not inspect it.
   public static func openDescriptorCount(of process: Int32) -> Int? {
     let isSelf = process == getpid()
     guard let count = KernelFiles.names(in: "/proc/\(process)/fd")?.count else { return nil }
@@ -78,7 +79,7 @@ public enum ProcessTable {
     return isSelf ? count - 1 : count
   }
 
-  /// How many threads a process has; nil if it is gone.
+  /// How many threads a process has; nil if it has ended.
   public static func threadCount(of process: Int32) -> Int? {
     KernelFiles.names(in: "/proc/\(process)/task")?.count
   }

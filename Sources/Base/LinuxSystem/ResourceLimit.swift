@@ -1,8 +1,8 @@
 internal import CLinux
 
-/// A bound that the kernel puts on a process (`setrlimit`).
+/// A limit that the kernel enforces on a process (`setrlimit`).
 public struct ResourceLimit: Hashable, Sendable {
-  /// What is bounded. The names are those that `roost-exec --limit` takes.
+  /// What is limited. The names are those of `roost-exec --limit`.
   public enum Resource: String, CaseIterable, Codable, Sendable {
     /// Address space, bytes.
     case addressSpace = "as"
@@ -10,9 +10,10 @@ public struct ResourceLimit: Hashable, Sendable {
     case coreFile = "core"
     /// Processor time, seconds.
     case processorTime = "cpu"
-    /// Heap and other private writable memory, bytes. Caution: a Swift process short of it hangs instead of failing.
+    /// Heap and other private writable memory, bytes. Caution: a Swift process that runs out of it hangs instead of
+    /// failing.
     case data = "data"
-    /// Size of a file that is written, bytes.
+    /// Size of a file that the process writes, bytes.
     case fileSize = "fsize"
     /// Memory locked against paging, bytes.
     case lockedMemory = "memlock"
@@ -38,12 +39,12 @@ public struct ResourceLimit: Hashable, Sendable {
     }
   }
 
-  /// The value that stands for "no limit".
+  /// The value for "no limit".
   public static let unlimited = UInt64.max
 
-  /// What is enforced now.
+  /// The limit that is enforced now.
   public let soft: UInt64
-  /// How far the process itself may raise the soft limit.
+  /// The value to which the process itself may raise the soft limit.
   public let hard: UInt64
 
   /// The limit of this process.
@@ -54,9 +55,9 @@ public struct ResourceLimit: Hashable, Sendable {
     return ResourceLimit(soft: soft, hard: hard)
   }
 
-  /// Lowers soft and hard limit of this process to `value`, for good. A hard limit that is lower already stays: a limit
-  /// never rises here, for root neither.
-  /// - Returns: the limit that holds now.
+  /// Lowers the soft and hard limit of this process to `value`, permanently. A lower hard limit stays: this never
+  /// raises a limit, not even for root.
+  /// - Returns: the resulting limit.
   @discardableResult
   public static func lower(_ resource: Resource, to value: UInt64) throws(SystemFault) -> ResourceLimit {
     let present = try current(resource)

@@ -1,37 +1,37 @@
 internal import Glibc
 
-/// Puts this process, for good and with all it will start, under a ``SandboxProfile``.
+/// Puts this process and all its future descendants permanently under a ``SandboxProfile``.
 ///
-/// Two layers, because each can do what the other cannot. *Landlock* knows files and ports but not system calls: it
-/// decides which paths are opened and which ports are dialled. *seccomp* knows system calls and numbers but not paths:
-/// it takes away tracing, mounting, loading code into the kernel, starting programs, and whole families of sockets.
-/// Neither needs root; both need `no_new_privs`. What is open already stays open, so a worker opens first and closes
-/// the door behind it. Where root has started it, root's powers go before both.
+/// There are two layers, because each can do what the other cannot. *Landlock* knows files and ports but not system
+/// calls: it decides which paths may be opened and which ports dialled. *seccomp* knows system calls and numbers but
+/// not paths: it denies tracing, mounting, loading code into the kernel, starting programs, and whole families of
+/// sockets. Neither needs root; both need `no_new_privs`. What is open already stays open, so a worker opens what it
+/// needs first. If root has started the worker, root's capabilities are dropped before both.
 ///
-/// **Before the first thread.** Landlock holds for the calling thread and those it starts later. A thread of the
-/// runtime's pool that is there already would stay free, and a task may run on it. So ``apply(_:requirement:)`` is
-/// called at the top of `main`, before the first `await`, `Task`, Dispatch queue or loop; it counts the threads and
-/// says so if it comes too late.
+/// **Before the first thread.** Landlock applies to the calling thread and the threads it starts later. An existing
+/// thread of the runtime's pool would stay unrestricted, and a task may run on it. So call ``apply(_:requirement:)`` at
+/// the top of `main`, before the first `await`, `Task`, Dispatch queue or loop; it counts the threads and reports a
+/// call that is too late.
 ///
-/// Rejected: a list of allowed calls for all roles. It breaks with each new C library (a thread is created by another
-/// call since 2.34), and what it would add for a worker that may open sockets and files anyway is small. Rejected as
-/// well: namespaces, which containers and some distributions forbid to ordinary users.
+/// Rejected: a list of allowed calls for all roles. It breaks with each new C library (since 2.34 a thread is created
+/// by another call), and it would add little for a worker that may open sockets and files anyway. Also rejected:
+/// namespaces, which containers and some distributions forbid to ordinary users.
 public enum Sandbox {
-  /// What to do where the kernel cannot do it.
+  /// What to do if the kernel cannot enforce the profile.
   public enum Requirement: String, Hashable, Sendable, Codable {
     /// Fail unless no_new_privs, Landlock of any version, and seccomp are in force, for all threads. Older versions of
-    /// Landlock leave gaps, which the level lists; they are no failure, or nothing would start on Debian 12's own
+    /// Landlock leave gaps, which the level lists. Gaps are no failure, or nothing would start on Debian 12's own
     /// kernel.
     case required
-    /// Go as far as possible and tell how far that was.
+    /// Enforce as much as possible and report how much that was.
     case `try`
     /// Do nothing.
     case off
   }
 
-  /// Applies a profile and tells what was achieved.
+  /// Applies a profile and reports what was achieved.
   ///
-  /// After a fault the process may be half in the sandbox; there is no way back, so it should end.
+  /// After a fault the process may be half in the sandbox; this cannot be undone, so the process should end.
   public static func apply(
     _ profile: SandboxProfile, requirement: Requirement
   ) throws(SystemFault) -> SandboxLevel {

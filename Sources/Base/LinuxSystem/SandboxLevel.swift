@@ -1,19 +1,19 @@
-/// What a sandbox achieved. Each field is what the kernel confirmed, never what was asked for.
+/// What a sandbox achieved. Each field is what the kernel confirmed, never what was requested.
 ///
 /// As JSON in a worker's HELLO:
 /// `{"landlockABI":7,"seccomp":true,"noNewPrivileges":true,"dumpable":true,"gaps":[],"notes":[]}`.
 public struct SandboxLevel: Hashable, Sendable, Codable, CustomStringConvertible {
-  /// Version of the Landlock interface whose rules are in force; nil if none are.
+  /// Version of the Landlock interface whose rules are in force; nil if no rules are.
   public var landlockABI: Int?
   /// Whether the system call filter is in force for all threads.
   public var seccomp: Bool
   /// Whether new privileges are given up.
   public var noNewPrivileges: Bool
-  /// Whether the process can be traced and dumped by its own user.
+  /// Whether its own user can trace and dump the process.
   public var dumpable: Bool
-  /// What the profile denies and this kernel lets through, in sentences. Empty: all of the profile holds.
+  /// What the profile denies but this kernel allows, in sentences. Empty: all of the profile is enforced.
   public var gaps: [String]
-  /// What else one should know, as listed paths that do not exist.
+  /// Further notes, such as listed paths that do not exist.
   public var notes: [String]
 
   /// A level, by default that of a process without any sandbox.
@@ -29,8 +29,8 @@ public struct SandboxLevel: Hashable, Sendable, Codable, CustomStringConvertible
     self.notes = notes
   }
 
-  /// In a few words: `landlock-7 seccomp no-new-privs`, then `no-dump` where that is so, and `partial` if there are
-  /// gaps; `none` for no sandbox at all.
+  /// In a few words: `landlock-7 seccomp no-new-privs`, then `no-dump` if it applies, and `partial` if there are gaps;
+  /// `none` without any sandbox.
   public var description: String {
     var words: [String] = []
     if let landlockABI { words.append("landlock-\(landlockABI)") }

@@ -1,14 +1,14 @@
 internal import Glibc
 
-// A sandbox names files as they were when it was made. A certificate is renewed by putting a new file in the place of
-// the old one, or by leading a link to it elsewhere: the new file is then not among those named. Its directory can be
-// named instead, with all that lies below, now and later; which is too much where that is somebody's home.
+// A sandbox names the files that existed when it was made. A certificate is renewed by a new file in the place of the
+// old one, or by a link with a new target; the sandbox does not name that new file. Its directory can be named instead,
+// with everything below, now and later; but that is too much if the directory is a user's home.
 
 extension SandboxProfile {
-  /// What to list of a file that others replace while we run: the file, and the directory it is in, and the one that a
-  /// link leads to, each only if it holds no further directories.
+  /// The paths to list for a file that others replace while we run: the file, its directory, and the directory of a
+  /// link's target. Each directory is listed only if it contains no further directories.
   ///
-  /// - Parameter path: of the file; may be a link, or not be there.
+  /// - Parameter path: of the file; may be a link, or not exist.
   public static func renewable(_ path: String) -> [String] {
     var paths = [path]
     for place in [path, resolved(path)].compactMap(\.self) {
@@ -29,7 +29,7 @@ extension SandboxProfile {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// Whether a directory can be listed, and holds nothing but files and links.
+  /// Whether a directory can be listed, and contains only files and links.
   private static func isFlat(_ path: String) -> Bool {
     guard let folder = opendir(path) else { return false }
     defer { closedir(folder) }

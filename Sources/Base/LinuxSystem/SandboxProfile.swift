@@ -1,52 +1,52 @@
-/// What a worker may do, as its role's table says. Everything not listed is denied as far as the kernel can.
+/// What a worker may do, from its role's table. Everything not listed is denied, if the kernel can deny it.
 ///
-/// Paths name a file, or a directory with all below it. They are looked up once, when the sandbox is made, and what
-/// counts is the file found then: if another program later replaces a listed file by renaming a new one over it, as is
-/// usual for `/etc/resolv.conf`, the new one is not listed. List the directory for files that others replace. A path
-/// that does not exist is noted and stays denied.
+/// A path names a file, or a directory with everything below it. It is looked up once, when the sandbox is made, and
+/// refers to the file found then: if another program later renames a new file over a listed one, as is usual for
+/// `/etc/resolv.conf`, the new one is not listed. For files that others replace, list the directory. A path that does
+/// not exist is noted and stays denied.
 public struct SandboxProfile: Hashable, Sendable, Codable {
   /// Sockets and addresses.
   public enum Network: Hashable, Sendable, Codable {
-    /// No new socket of any kind. Connections that are open already, such as the bus, go on, and a listening socket
+    /// No new socket of any kind. Connections that are already open, such as the bus, continue, and a listening socket
     /// that was passed in may accept.
     case none
     /// Unix sockets only.
     case unixOnly
-    /// TCP outwards to these ports; no listening. UDP stays possible, because names are resolved by it. No unix sockets
-    /// but pairs of streams, as with the following two.
+    /// Outgoing TCP to these ports; no listening. UDP stays possible, because names are resolved through it. No unix
+    /// sockets except pairs of streams, which holds for the next two cases as well.
     case outboundTCP(ports: [UInt16])
-    /// TCP that others connect to, at any port: a server that never dials. No connecting of any kind, and no datagrams,
-    /// so no name is looked up either. Connections that are open already go on.
+    /// Incoming TCP at any port: a server that never dials. No connecting of any kind, and no datagrams, so no names
+    /// are resolved either. Connections that are already open continue.
     case inboundTCP
-    /// Internet sockets of every direction.
+    /// Internet sockets in every direction.
     case inet
   }
 
-  /// May be read and listed.
+  /// Paths that may be read and listed.
   public var readablePaths: [String]
-  /// May be read, written, created, renamed and removed below.
+  /// Paths below which everything may be read, written, created, renamed and removed.
   public var writablePaths: [String]
-  /// May be read and executed. To run a dynamically linked program, the dynamic linker is needed too: `/usr/lib` has
-  /// it.
+  /// Paths that may be read and executed. A dynamically linked program also needs the dynamic linker, which is in
+  /// `/usr/lib`.
   public var executablePaths: [String]
-  /// Which sockets may be made.
+  /// Which sockets may be created.
   public var network: Network
-  /// Whether programs may be started. Threads may, always.
+  /// Whether programs may be started. Threads always may.
   public var maySpawn: Bool
-  /// Whether somebody else's program is in it, and not one of ours. Such a program sees no process but itself, stays in
-  /// its group, so that one signal ends it with all that it has started, and takes nothing that cannot be counted from
-  /// outside; the rest of what it is denied stands in `SystemCallFilter+Foreign.swift`.
+  /// Whether the process runs a foreign program instead of one of ours. Such a program sees no process but itself, and
+  /// stays in its group, so that one signal ends it with everything it has started. It can use nothing that cannot be
+  /// counted from outside. The other restrictions are in `SystemCallFilter+Foreign.swift`.
   public var holdsForeignProgram: Bool
-  /// Whether processes of the same user may trace this one, and a crash may leave a core. Without it nobody can read
-  /// keys out of memory, and nobody can see why it hangs.
+  /// Whether processes of the same user may trace this one, and a crash may leave a core. If false, keys cannot be read
+  /// out of its memory, but neither can anyone see why it hangs.
   public var dumpable: Bool
-  /// Whether abstract unix sockets of processes outside may be reached, as a service manager's may be.
+  /// Whether abstract unix sockets of processes outside may be reached, such as a service manager's.
   public var mayReachAbstractSockets: Bool
-  /// Whether unix sockets in the file system may be connected to beside those of the internet: for a worker that a
-  /// person has started by hand, which joins the bus by its socket when it is in the sandbox already.
+  /// Whether unix sockets in the file system may be connected to, in addition to internet sockets: for a worker that a
+  /// person has started by hand, and that joins the bus through its socket when it is in the sandbox already.
   public var mayConnectUnixSockets = false
 
-  /// A profile; what is not named is denied.
+  /// A profile; everything not named is denied.
   public init(
     readablePaths: [String] = [], writablePaths: [String] = [], executablePaths: [String] = [],
     network: Network = .none,
@@ -64,15 +64,15 @@ public struct SandboxProfile: Hashable, Sendable, Codable {
   }
 
   /// What the C library, Swift's runtime and OpenSSL read after a program's start: libraries loaded late, the time
-  /// zone, the character sets, a source of chance. Nothing in it is private.
+  /// zone, the character sets, a source of randomness. Nothing in it is private.
   public static let runtimePaths = [
     "/usr/lib", "/usr/lib64", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/usr/share/zoneinfo",
     "/dev/null",
     "/dev/urandom", "/sys/devices/system/cpu",
   ]
 
-  /// What resolving names and checking certificates reads besides. `/run/systemd/resolve` and the whole of `/etc/ssl`
-  /// stand here as directories because their files are replaced while we run.
+  /// Further paths for resolving names and checking certificates. `/run/systemd/resolve` and the whole of `/etc/ssl`
+  /// are listed as directories because their files are replaced while we run.
   public static let resolverPaths = [
     "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/services",
     "/etc/protocols", "/run/systemd/resolve", "/etc/ssl", "/usr/share/ca-certificates",

@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// What a script's first line asks for: execve(2), "Interpreter scripts".
+/// The interpreter that a script's first line names: execve(2), "Interpreter scripts".
 public enum ScriptInterpreter {
-  /// Bytes of a file's beginning that the kernel looks at.
+  /// Bytes at a file's beginning that the kernel reads.
   public static let lineByteCountMaximum = 256
 
-  /// The path in `#!/usr/bin/python3 -u`; nil for what is no script, or cannot be read.
+  /// The path in `#!/usr/bin/python3 -u`; nil if the file is not a script, or cannot be read.
   public static func path(of file: String) -> String? {
     let descriptor = open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
@@ -18,7 +18,7 @@ public enum ScriptInterpreter {
     return words.first.map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// The interpreter that a script asks for and cannot have; nil where nothing is missing.
+  /// The interpreter that a script names but that cannot be run; nil if nothing is missing.
   public static func missing(for file: String) -> String? {
     path(of: file).flatMap { access($0, X_OK) == 0 ? nil : $0 }
   }

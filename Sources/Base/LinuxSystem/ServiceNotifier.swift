@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// Tells a service manager how we are (`sd_notify`): one datagram to the address in `NOTIFY_SOCKET`.
+/// Reports our state to a service manager (`sd_notify`): one datagram to the address in `NOTIFY_SOCKET`.
 ///
 /// The messages are lines such as `READY=1`, `STATUS=3 of 5 workers ready`, `STOPPING=1`, `WATCHDOG=1`,
 /// `EXTEND_TIMEOUT_USEC=10000000`. Nothing here needs libsystemd.
@@ -12,7 +12,7 @@ public struct ServiceNotifier: Sendable {
   /// Path, or `@name` for the abstract namespace.
   public let address: String
 
-  /// Takes the value of `NOTIFY_SOCKET`; nil if there is none, which means that nobody wants to know.
+  /// Takes the value of `NOTIFY_SOCKET`; nil if it is not set, which means that there is no service manager to notify.
   /// - Throws: `EAFNOSUPPORT` for an address that is neither an absolute path nor abstract, `ENAMETOOLONG` beyond 107
   ///   bytes.
   public init?(address: String?) throws(SystemFault) {
@@ -30,8 +30,8 @@ public struct ServiceNotifier: Sendable {
     self.address = address
   }
 
-  /// Sends lines, separated by line feeds, in one datagram. Never waits: a service manager that does not read gets
-  /// nothing.
+  /// Sends lines, separated by line feeds, in one datagram. Never waits: if the service manager does not read, it
+  /// misses them.
   public func send(_ lines: String) throws(SystemFault) {
     let bytes = Array(lines.utf8)
     try checked(

@@ -1,42 +1,42 @@
 internal import CLinux
 internal import Glibc
 
-// What TCP connections of this machine have in the kernel's memory, which is in no process's: sock_diag(7), all rows of
-// a family in one question, with what the kernel counts of each.
+// What TCP connections of this machine hold in the kernel's memory, which counts for no process: sock_diag(7), all rows
+// of a family in one request, with the kernel's counts for each.
 //
 //     request   ┌ nlmsghdr 16 ┬ family protocol extensions 0 ┬ states ┬ id 48, of zeros ┐                      72 bytes
 //     answers   ┌ nlmsghdr 16 ┬ family state 0 0 ┬ sport dport src[16] dst[16] if cookie[8] ┬ expires
 //                 rqueue wqueue ┬ uid ┬ inode ┬ attributes ┐                                              from 88 bytes
 //     attribute ┌ length type 7 ┬ received rcvbuf sent sndbuf reserved queued options backlog drops, 4 bytes each ┐
 //
-// A connection belongs to whoever has its inode open. A connection that was not accepted yet has no inode, and belongs
-// to the listener at its port; one that was closed with bytes on their way has none either, and belongs to its other
-// end. A closed connection whose other end is on another machine is nobody's; how many there may be of those is for the
-// kernel to say (`net.ipv4.tcp_max_orphans`).
+// A connection belongs to the process that has its inode open. A connection that was not accepted yet has no inode, and
+// belongs to the listener at its port. One that was closed with bytes on their way has none either, and belongs to its
+// other end. A closed connection whose other end is on another machine belongs to no process; the kernel limits how
+// many of those may exist (`net.ipv4.tcp_max_orphans`).
 //
-// Rejected: what a connection can hold (`net.ipv4.tcp_rmem`), because that is 32 MiB today: a program with ten
-// connections would be ended that has a few KiB in them.
+// Rejected: counting what a connection can hold (`net.ipv4.tcp_rmem`), because that is 32 MiB today: a program with ten
+// connections would be ended although they hold only a few KiB.
 
-/// What the TCP connections of a program hold.
+/// The memory that the TCP connections of a program hold.
 public enum SocketMemory {
-  /// One connection or listener, as one of its ends.
+  /// One connection or listener, seen from one of its ends.
   struct Row: Hashable {
     var port: UInt16
     var otherPort: UInt16
     var isListener = false
-    /// 0 where no process has it.
+    /// 0 if no process has it.
     var inode: UInt64
     var byteCount: Int
   }
 
-  /// Bytes of answers that are read of each family at most: some hundred thousand connections.
+  /// The most bytes of answers read for each family: some hundred thousand connections.
   private static let answerByteCountMaximum = 32 << 20
 
-  /// Bytes that wait in TCP connections of this machine; nil where the kernel does not tell.
+  /// Bytes that wait in TCP connections of this machine; nil if the kernel does not report them.
   ///
   /// - Parameters:
   ///   - inodes: the sockets that the program has open.
-  ///   - countedByteCount: what counts for each of them already, and is left out.
+  ///   - countedByteCount: the bytes that already count for each of them, and are subtracted.
   public static func byteCount(of inodes: Set<UInt64>, beyond countedByteCount: Int) -> Int? {
     guard !inodes.isEmpty else { return 0 }
     let descriptor = roost_socket_diagnosis()
@@ -57,7 +57,7 @@ public enum SocketMemory {
       sum += max(0, row.byteCount - counted)
       if row.isListener { listeners.insert(row.port) } else { ends.insert(Ports(near: row.port, far: row.otherPort)) }
     }
-    // Before the closed ones: their other ends may be among these.
+    // Before the closed connections: their other ends may be among these.
     let loose = rows.filter { $0.inode == 0 && !$0.isListener }
     let waiting = loose.filter { listeners.contains($0.port) }
     for row in waiting { ends.insert(Ports(near: row.port, far: row.otherPort)) }
@@ -90,7 +90,7 @@ public enum SocketMemory {
     var rows: [Row] = []
     var answer = [UInt8](repeating: 0, count: 64 << 10)
     var total = 0
-    // The kernel writes the next part while it is asked for it, so none is waited for.
+    // The kernel writes the next part during the call, so there is nothing to wait for.
     while total < answerByteCountMaximum {
       let count = recv(descriptor, &answer, answer.count, Int32(MSG_DONTWAIT))
       guard count > 0 else { return nil }
@@ -101,7 +101,7 @@ public enum SocketMemory {
     return nil
   }
 
-  /// Reads a part of the answer; tells whether the answer is whole once it has ended.
+  /// Reads a part of the answer. Returns nil until the answer has ended, then whether it is complete.
   static func take(_ part: UnsafeRawBufferPointer, into rows: inout [Row]) -> Bool? {
     var offset = 0
     while offset + 16 <= part.count {
@@ -129,7 +129,8 @@ public enum SocketMemory {
       guard length >= 4, offset + length <= message.count else { break }
       if number(UInt16.self, offset + 2) == memory, length >= 4 + 8 * 4 {
         func word(_ index: Int) -> Int { Int(number(UInt32.self, offset + 4 + 4 * index)) }
-        // Received, sent and not taken by the network yet, reserved, and what came while its owner was at work.
+        // Received bytes, sent bytes that the network has not taken yet, reserved ones, and those that came while the
+        // owner worked.
         row.byteCount = word(0) + max(word(2), word(5)) + word(4) + word(7)
       }
       offset += (length + 3) & ~3

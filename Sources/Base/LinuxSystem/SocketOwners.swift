@@ -1,39 +1,39 @@
 internal import CLinux
 internal import Glibc
 
-// Whose process is at the other end of a TCP connection of this machine. For a unix socket the kernel notes it
-// (PeerCredentials); for TCP it tells by sock_diag(7), asked by the connection's addresses and ports:
+// Which user's process is at the other end of a TCP connection of this machine. For a unix socket the kernel records it
+// (PeerCredentials); for TCP it answers through sock_diag(7), queried by the connection's addresses and ports:
 //
 //     request     ┌ nlmsghdr 16 ┬ family protocol 0 0 ┬ states ┬ sport dport src[16] dst[16] if cookie[8] ┐   72 bytes
 //     answer      ┌ nlmsghdr 16 ┬ family state 0 0    ┬ sport dport src[16] dst[16] if cookie[8] ┬ expires
 //                   rqueue wqueue ┬ uid ┬ inode ┐                                                          88 bytes
 //
-// Numbers are in the machine's order, ports and addresses in the network's. The kernel answers while it is asked, so a
-// look-up takes microseconds and never waits. It is asked at accept: then the other end is whoever connected, and later
-// it may be gone, and its port somebody else's.
+// Numbers are in the machine's byte order, ports and addresses in the network's. The kernel answers during the call, so
+// a look-up takes microseconds and never waits. The query is made at accept: then the other end is the process that
+// connected; later it may be closed, and another process may have its port.
 //
-// What must not be believed: a row without an inode, which is a socket that its process has closed (its uid reads 0); a
-// row of a listener, which the kernel gives where no connection is found; and a row of another connection.
+// What must not be trusted: a row without an inode, which is a socket that its process has closed (its uid reads 0);
+// the row of a listener, which the kernel returns if it finds no connection; and the row of another connection.
 //
-// Rejected: reading /proc/net/tcp, which takes as long as there are connections, for each.
+// Rejected: reading /proc/net/tcp, which takes as long as there are connections, for each one.
 
-/// Who has the other end of a connection.
+/// The owner of the other end of a connection.
 public enum SocketOwner: Hashable, Sendable {
   /// A process of this user.
   case user(UInt32)
-  /// Nobody can tell: it has been closed, the kernel does not say, or it is not of this machine.
+  /// Unknown: the end was closed, the kernel does not say, or it is on another machine.
   case unknown
 }
 
-/// A TCP connection as one end sees it: its own address and port, then the other's.
+/// A TCP connection seen from one end: its own address and port, then the other's.
 public struct SocketPair: Hashable, Sendable {
-  /// The address of the end that is asked about: 4 bytes or 16; an IPv4 address in IPv6's form is taken for what it is.
+  /// The address of the end that is queried: 4 bytes or 16; an IPv4 address in IPv6 form counts as IPv4.
   let near: [UInt8]
   let nearPort: UInt16
   let far: [UInt8]
   let farPort: UInt16
 
-  /// A connection; nil when the addresses are of two kinds, or of none.
+  /// A connection; nil if the addresses are of different kinds, or not 4 or 16 bytes.
   public init?(near: [UInt8], nearPort: UInt16, far: [UInt8], farPort: UInt16) {
     self.near = Self.unmapped(near)
     self.far = Self.unmapped(far)
@@ -55,7 +55,7 @@ public struct SocketPair: Hashable, Sendable {
   /// SOCK_DIAG_BY_FAMILY.
   private static let byFamily: UInt16 = 20
 
-  /// The question about the near end.
+  /// The query for the near end.
   func request(sequence: UInt32) -> [UInt8] {
     func native<Value: FixedWidthInteger>(_ value: Value) -> [UInt8] { withUnsafeBytes(of: value) { Array($0) } }
     func padded(_ address: [UInt8]) -> [UInt8] { address + [UInt8](repeating: 0, count: 16 - address.count) }
@@ -66,7 +66,7 @@ public struct SocketPair: Hashable, Sendable {
     return bytes + native(UInt32(0)) + native(UInt64.max)  // any interface, no cookie
   }
 
-  /// What an answer says of the near end; nil when it answers another question.
+  /// The owner of the near end according to an answer; nil if the answer belongs to another query.
   func owner(in answer: UnsafeRawBufferPointer, sequence: UInt32) -> SocketOwner? {
     func number<Value: FixedWidthInteger>(_ type: Value.Type, _ offset: Int) -> Value {
       answer.loadUnaligned(fromByteOffset: offset, as: type)
@@ -88,18 +88,18 @@ public struct SocketPair: Hashable, Sendable {
     return .user(number(UInt32.self, 80))
   }
 
-  /// ESTABLISHED, FIN_WAIT1, FIN_WAIT2 and CLOSE_WAIT: both ends have spoken, and the near one may be open.
+  /// ESTABLISHED, FIN_WAIT1, FIN_WAIT2 and CLOSE_WAIT: both ends have sent, and the near one may be open.
   private static let connected: Set<UInt8> = [1, 4, 5, 8]
 }
 
-/// Asks the kernel whose the ends of connections are.
+/// Queries the kernel for the owners of the ends of connections.
 ///
-/// Its socket is to be opened before a sandbox that lets none be made, and is never closed.
+/// Its socket must be opened before a sandbox that forbids new sockets, and is never closed.
 public struct SocketOwners: Sendable {
   private let descriptor: Int32
   private var sequence: UInt32
 
-  /// Answers to earlier questions that are passed over before one is given up.
+  /// How many answers to earlier queries are skipped before a query is given up.
   private static let strayMaximum = 8
 
   /// Opens the socket.
@@ -109,17 +109,17 @@ public struct SocketOwners: Sendable {
     guard descriptor >= 0 else { throw SystemFault(call: "socket", subject: "NETLINK_SOCK_DIAG", code: -descriptor) }
   }
 
-  /// For tests: asks this socket, and closes it never.
+  /// For tests: queries this socket, and never closes it.
   init(asking descriptor: Int32) {
     self.descriptor = descriptor
     sequence = 0
   }
 
-  /// Whether the kernel tells whose a connection is. It may have the socket that is asked and not what looks
-  /// connections up (tcp_diag, inet_diag): then every answer is an error. So it is asked about a connection of this
-  /// process, which is made over the loopback for it and closed again: before a sandbox that lets none be made.
+  /// Whether the kernel reports the owner of a connection. It may have the socket for queries but not the modules that
+  /// look up connections (tcp_diag, inet_diag): then every answer is an error. So this queries a connection of this
+  /// process, made over loopback for the purpose and closed again. Call it before a sandbox that forbids new sockets.
   ///
-  /// - Returns: nil when no connection could be made.
+  /// - Returns: nil if no connection could be made.
   public mutating func tellsOwn() -> Bool? {
     let (listener, near) = (roost_socket_stream(), roost_socket_stream())
     defer { for descriptor in [listener, near] where descriptor >= 0 { close(descriptor) } }
@@ -155,7 +155,7 @@ public struct SocketOwners: Sendable {
     return result == 0 ? UInt16(bigEndian: place.sin_port) : nil
   }
 
-  /// Whose the near end of a connection is. Never waits.
+  /// The owner of the near end of a connection. Never waits.
   public mutating func owner(of pair: SocketPair) -> SocketOwner {
     sequence &+= 1
     let request = pair.request(sequence: sequence)

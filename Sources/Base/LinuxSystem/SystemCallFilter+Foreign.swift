@@ -1,8 +1,8 @@
 internal import Glibc
 
-// What a program of somebody else's is denied beyond what no worker needs. It runs as our own user, mostly on what
-// strangers send, so nothing of the user's may be in its reach that is not its own; it must end when it is told to; and
-// all that it takes must be seen from outside, or there is no bound on it.
+// What a foreign program is denied beyond what no worker needs. It runs as our own user, mostly on input from
+// strangers. So it must not reach anything of the user's except its own files; it must end when it is signalled; and
+// everything it uses must be visible from outside, or it cannot be bounded.
 
 extension SystemCallFilter {
   func confineForeignProgram(_ network: SandboxProfile.Network) throws(SystemFault) {
@@ -12,16 +12,17 @@ extension SystemCallFilter {
     try denyHiding(network)
   }
 
-  /// Who has left the group would outlive the signal that ends it, and so would whoever has called off the signal that
-  /// comes with its parent's death. A child that is made the parent's (CLONE_PARENT) is one that nobody waits for.
+  /// A process that has left the group would survive the signal that ends it; so would one that has cancelled the
+  /// signal for its parent's death. No process waits for a child that is created as the parent's child (CLONE_PARENT).
   private func denyLeaving() throws(SystemFault) {
     for name in ["setsid", "setpgid"] { try deny(name, EPERM) }
     try deny("prctl", EPERM, argument: 0, equals: Self.setDeathSignal)
     try deny("clone", EPERM, argument: 0, mask: Self.cloneParent, equals: Self.cloneParent)
   }
 
-  /// `kill(-1)` reaches everybody whom the user may signal, supervisor and signer among them, on kernels whose Landlock
-  /// knows no signals; and limits, priorities and processors of all the user's processes can be set by their numbers.
+  /// `kill(-1)` reaches every process that the user may signal, including supervisor and signer, on kernels whose
+  /// Landlock does not cover signals. Limits, priorities and processors of all the user's processes can be set by their
+  /// ids.
   private func denyTouchingOthers() throws(SystemFault) {
     try deny("kill", EPERM, argument: 0, equals: 0xFFFF_FFFF)
     try deny("prlimit64", EPERM, argument: 0, above: 0)
@@ -29,18 +30,19 @@ extension SystemCallFilter {
     try deny("setpriority", EPERM, argument: 1, above: 0)
     for name in [
       "sched_setscheduler", "sched_setparam", "sched_setattr", "sched_setaffinity", "ioprio_set",
-      // Tells what is opened and made below every directory that the user can read.
+      // Reports what is opened and created below every directory that the user can read.
       "inotify_add_watch",
-      // By the file's name, which Landlock before version 3 lets through.
+      // By the file's name, which Landlock before version 3 permits.
       "truncate",
     ] {
       try deny(name, EPERM)
     }
   }
 
-  /// Modes, owners and attributes of all that the user owns could be changed, wherever it lies: Landlock has no say in
-  /// it. Programs change the modes of their own files by habit (`cp`, `tar`), and fail without need when they may not;
-  /// so a mode is passed over in silence. (Times can be changed as well. They do no harm, and `cp -p` fails without.)
+  /// Modes, owners and attributes of all the user's files could be changed, wherever they are: Landlock does not cover
+  /// that. Programs change the modes of their own files by habit (`cp`, `tar`), and fail needlessly if they may not; so
+  /// a change of mode is silently ignored. (Times can be changed as well. That does no harm, and without it `cp -p`
+  /// fails.)
   private func denyChangingMetadata() throws(SystemFault) {
     for name in ["chmod", "fchmod", "fchmodat", "fchmodat2"] { try deny(name, 0) }
     for name in [
@@ -51,18 +53,18 @@ extension SystemCallFilter {
     }
   }
 
-  /// What counts in no process and in no folder: memory by a descriptor or shared without a file, pages that a pipe
-  /// keeps, places for asynchronous input that the machine has few of, a file that has no name and waits as a message
-  /// between sockets, and a process that may not be inspected.
+  /// What counts for no process and no folder: memory by a descriptor or shared without a file, pages that a pipe
+  /// keeps, contexts for asynchronous input, of which the machine has few, a file without a name that waits as a
+  /// message between sockets, and a process that may not be inspected.
   private func denyHiding(_ network: SandboxProfile.Network) throws(SystemFault) {
     for name in ["memfd_create", "memfd_secret", "vmsplice", "io_setup"] { try deny(name, ENOSYS) }
     try deny("mmap", EPERM, argument: 3, mask: Self.sharedAnonymous, equals: Self.sharedAnonymous)
     try deny("prctl", EPERM, argument: 0, equals: Self.setDumpable)
-    // With the network the resolver needs them.
+    // With the network allowed, the resolver needs them.
     if network == .none {
       for name in ["sendmsg", "sendmmsg"] { try deny(name, EPERM) }
     }
-    // Connections that the kernel does not list among those of TCP. Runtimes take TCP where these cannot be had.
+    // Connections that the kernel does not list with those of TCP. Runtimes use TCP if these are not available.
     for number in Self.uncountedProtocols { try deny("socket", EPROTONOSUPPORT, argument: 2, equals: number) }
   }
 

@@ -3,12 +3,12 @@ internal import Glibc
 
 /// A profile's system calls as a seccomp filter: what is not denied is allowed, in every thread.
 ///
-/// A denied call fails with an error that programs expect. `ENOSYS`, "this kernel has no such call", where they have
-/// another way to go; the C library then makes a thread by `clone` instead of `clone3`, whose flags a filter cannot
-/// read because they stand in memory. `EPERM` for what nothing here needs.
+/// A denied call fails with an error that programs expect. `ENOSYS`, "this kernel has no such call", is for calls with
+/// an alternative: the C library then creates a thread by `clone` instead of `clone3`, whose flags a filter cannot read
+/// because they are in memory. `EPERM` is for calls that nothing here needs.
 ///
-/// The kernel looks at the lower half of an integer argument only, so a comparison of the whole would be evaded by bits
-/// in the upper half: every comparison for equality is masked.
+/// The kernel reads only the lower half of an integer argument, so bits in the upper half would evade a comparison of
+/// the whole: every comparison for equality is masked.
 final class SystemCallFilter {
   private let filter: UnsafeMutableRawPointer
 
@@ -30,7 +30,7 @@ final class SystemCallFilter {
 
   deinit { roost_seccomp_release(filter) }
 
-  /// Puts the filter in force for all threads of the process, for good.
+  /// Puts the filter in force for all threads of the process, permanently.
   func load() throws(SystemFault) {
     try checked(
       roost_seccomp_load(filter), "seccomp_load", "",
@@ -52,8 +52,7 @@ final class SystemCallFilter {
     try checked(roost_seccomp_deny_above(filter, name, UInt16(error), argument, value), "seccomp_rule_add", name)
   }
 
-  /// A new user namespace makes an ordinary user root of a small world, with all of the kernel's rarely used code in
-  /// reach.
+  /// A new user namespace makes an ordinary user root inside it, with access to all of the kernel's rarely used code.
   private func denyNamespaces() throws(SystemFault) {
     for flag in Self.namespaceFlags { try deny("clone", EPERM, argument: 0, mask: flag, equals: flag) }
   }
@@ -73,7 +72,7 @@ final class SystemCallFilter {
     switch network {
     case .none:
       try deny("socket", EAFNOSUPPORT)
-      // Nothing is left to connect, unless a socket was passed in by mistake.
+      // There is nothing to connect, unless a socket was passed in by mistake.
       for name in ["connect", "bind"] { try deny(name, EACCES) }
     case .unixOnly:
       try deny("socket", EAFNOSUPPORT, argument: 0, above: UInt64(AF_UNIX))
@@ -88,11 +87,12 @@ final class SystemCallFilter {
     }
   }
 
-  /// A server has all its connections by `accept`. So nothing connects, on kernels too whose Landlock knows no ports;
-  /// nor by the ways around `connect`: a datagram needs none, and TCP's fast open makes one of the first bytes sent.
+  /// A server gets all its connections by `accept`. So connecting is denied, also on kernels whose Landlock does not
+  /// cover ports, and so are the ways around `connect`: a datagram needs no connection, and TCP's fast open makes one
+  /// with the first bytes sent.
   private func denyDialling() throws(SystemFault) {
     try deny("connect", EACCES)
-    // The kind stands below the flags SOCK_NONBLOCK and SOCK_CLOEXEC.
+    // The kind is in the bits below the flags SOCK_NONBLOCK and SOCK_CLOEXEC.
     for kind in [ROOST_SOCKET_DATAGRAM, ROOST_SOCKET_SEQPACKET] {
       try deny("socket", EACCES, argument: 1, mask: 0xF, equals: UInt64(kind))
     }
@@ -104,13 +104,14 @@ final class SystemCallFilter {
   /// MSG_FASTOPEN.
   private static let fastOpenFlag: UInt64 = 0x2000_0000
 
-  /// A socket in the file system is reached wherever its mode allows, which Landlock does not deny; and behind those of
-  /// the user, the bus of his session first of all, are services that start programs outside of every sandbox. So no
-  /// worker makes such a socket. Its bus is open when it comes here, logs go to descriptors, and the resolver asks a
-  /// name server where it finds no daemon. Pairs of streams stay, by which loops wake themselves: they are connected to
-  /// each other for good, where a datagram of a pair goes to any path that is named with it.
+  /// Landlock does not deny connecting to a socket in the file system if its mode allows it; and behind the user's
+  /// sockets, above all the session bus, are services that start programs outside of every sandbox. So no worker
+  /// creates such a socket. Its bus connection is open before the sandbox, logs go to descriptors, and the resolver
+  /// queries a name server if it finds no daemon. Pairs of streams stay allowed, since loops use them to wake
+  /// themselves: they are permanently connected to each other, whereas a datagram socket of a pair can send to any path
+  /// that is named.
   private func restrictUnixSockets(_ profile: SandboxProfile) throws(SystemFault) {
-    // The kind stands below the flags SOCK_NONBLOCK and SOCK_CLOEXEC.
+    // The kind is in the bits below the flags SOCK_NONBLOCK and SOCK_CLOEXEC.
     for kind in 0...UInt64(0xF) where kind != UInt64(ROOST_SOCKET_STREAM) {
       try deny("socketpair", EPERM, argument: 1, mask: 0xF, equals: kind)
     }
@@ -118,8 +119,9 @@ final class SystemCallFilter {
     try deny("socket", EAFNOSUPPORT, argument: 0, equals: UInt64(AF_UNIX))
   }
 
-  /// Leaves internet, the kernel's own messages about interfaces, which resolving names asks for, and unix, of which is
-  /// said elsewhere. The others are old or special, seldom tested, and a steady source of ways into the kernel.
+  /// Allows the internet families, netlink (the kernel's messages about interfaces, which resolving names needs), and
+  /// unix, which `restrictUnixSockets` handles. The others are old or special, seldom tested, and a steady source of
+  /// attacks on the kernel.
   private func denyRareFamilies() throws(SystemFault) {
     let allowed = [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK]
     for family in 0...AF_NETLINK where !allowed.contains(family) {
@@ -135,10 +137,10 @@ extension SystemCallFilter {
     0x0002_0000, 0x0200_0000, 0x0400_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000,
   ]
 
-  /// Calls that have another way to the same end.
+  /// Calls that have an alternative.
   private static let withFallback = [
     "clone3",
-    // A second door to nearly all other calls, through which no filter sees.
+    // Another way to make nearly all other calls, which no filter sees.
     "io_uring_setup", "io_uring_enter", "io_uring_register",
     "create_module", "get_kernel_syms", "query_module", "nfsservctl", "uselib", "ustat", "sysfs", "_sysctl",
     "lookup_dcookie",
@@ -150,7 +152,7 @@ extension SystemCallFilter {
     "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "kcmp", "pidfd_getfd",
     // Code and programs in the kernel.
     "bpf", "perf_event_open", "init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load",
-    // A faulting page handled by the process itself: the usual means to win races in the kernel.
+    // Lets the process handle its own page faults: the usual means to win races in the kernel.
     "userfaultfd",
     // Keys of the session, which other processes of the user share.
     "keyctl", "add_key", "request_key",
@@ -166,7 +168,7 @@ extension SystemCallFilter {
     // The machine itself.
     "reboot", "swapon", "swapoff", "acct", "settimeofday", "clock_settime", "clock_adjtime", "adjtimex", "stime",
     "sethostname", "setdomainname", "iopl", "ioperm", "modify_ldt", "vhangup", "syslog", "personality",
-    // Placement of memory, which is the administrator's.
+    // Placement of memory, which is the administrator's decision.
     "migrate_pages", "move_pages",
   ]
 }

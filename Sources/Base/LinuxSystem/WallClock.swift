@@ -1,11 +1,11 @@
 internal import CLinux
 internal import Glibc
 
-/// The wall clock (`CLOCK_REALTIME`): for what is kept with events and told to people. It jumps when a person or a
-/// program sets it, so no interval is measured by it; `SystemClock` is for those.
+/// The wall clock (`CLOCK_REALTIME`): for times that are stored with events and shown to people. It jumps when a person
+/// or a program sets it, so no interval is measured by it; use `SystemClock` for intervals.
 ///
-/// Tests of what takes days run a process with a clock of its own: `ROOST_WALL_CLOCK_OFFSET` in its environment, whole
-/// seconds, is added to the system's. roostd passes it on only to a worker whose `environment` names it.
+/// Tests of what takes days run a process with a shifted clock: `ROOST_WALL_CLOCK_OFFSET` in its environment, whole
+/// seconds, is added to the system's time. roostd passes it on only to a worker whose `environment` names it.
 public enum WallClock {
   /// Nanoseconds since 1970; 0 before.
   public static var nanoseconds: UInt64 {

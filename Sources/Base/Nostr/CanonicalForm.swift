@@ -5,18 +5,18 @@ internal import JSON
 //
 //     [0,"<pubkey>",<created_at>,<kind>,<tags>,"<content>"]
 //
-// without white space, strings escaped in one way only (NIP-01). Nearly all events stand so in their text already, and
-// then the form is put together from slices of it. The others are written again, string by string.
+// without white space, with strings escaped in one way only (NIP-01). The text of nearly all events is already in this
+// form, which is then assembled from slices of the text. The others are written again, string by string.
 //
-// Control characters: NIP-01 names seven escapes and wants "all other characters" verbatim. Verbatim, the other control
-// characters would not be JSON; all implementations that were looked at write them `\u0001`, and so does this one.
-// U+007F is no control character to JSON and stands verbatim.
+// Control characters: NIP-01 names seven escapes and requires "all other characters" verbatim. The other control
+// characters, verbatim, would not be JSON. All implementations that were examined write them as `\u0001`, and so does
+// this one. U+007F is not a control character in JSON and stays verbatim.
 
 extension ScannedEvent {
   /// Appends the canonical form to `form`.
   ///
   /// - Parameters:
-  ///   - form: what is appended to.
+  ///   - form: receives the canonical form.
   ///   - bytes: the text this event was read from.
   public func appendCanonicalForm(of bytes: UnsafeRawBufferPointer, to form: inout [UInt8]) {
     CanonicalForm.begin(pubkey: pubkey, createdAt: createdAt, kind: kind, &form)
@@ -36,7 +36,7 @@ extension ScannedEvent {
   }
 
   /// Appends the event as JSON with the seven keys of NIP-01 in their usual order, strings in canonical form, without
-  /// white space: what is kept and passed on when ``isCompact`` is false.
+  /// white space: the form that is stored and passed on when ``isCompact`` is false.
   public func appendCompactForm(of bytes: UnsafeRawBufferPointer, to json: inout [UInt8]) {
     var scratch: [UInt8] = []
     json.append(
@@ -81,7 +81,7 @@ enum CanonicalForm {
     form.append(UInt8(ascii: ","))
   }
 
-  /// A string of the text with its quotes, in canonical form.
+  /// A string of the text in canonical form, with its quotes.
   static func append(
     _ text: JSONString, of bytes: UnsafeRawBufferPointer, to form: inout [UInt8], _ scratch: inout [UInt8]
   ) {

@@ -1,11 +1,11 @@
 // A client's message, in one pass, as a relay reads it.
 //
-//     ["EVENT", {…}]     ["AUTH", {…}]                the event's range is handed on, as in RelayMessage
+//     ["EVENT", {…}]     ["AUTH", {…}]                the event's range is passed on, as in RelayMessage
 //     ["REQ", "sub", {…}, {…}]   ["COUNT", "sub", {…}]   ["CLOSE", "sub"]
 //     ["NEG-OPEN", "sub", {…}, "6100"]   ["NEG-MSG", "sub", "6100"]   ["NEG-CLOSE", "sub"]
 //
-// What is wrong is told with the subscription it concerns, where that could be read: a client that sent a REQ waits for
-// EOSE or CLOSED under its name, and a NOTICE instead would leave it waiting.
+// A fault names the subscription it concerns, if that could be read: a client that sent a REQ waits for EOSE or CLOSED
+// with its subscription id, and would keep waiting after a NOTICE.
 
 public import JSON
 
@@ -56,7 +56,7 @@ private struct ClientMessageReading {
     return message
   }
 
-  /// Longest label taken as text; a longer one is an unknown message without a name.
+  /// Longest label that is read as text; a longer one is an unknown message without a name.
   private static let labelByteCountMaximum = 64
 
   private mutating func body(of label: String) throws -> ClientMessage {
@@ -91,7 +91,7 @@ private struct ClientMessageReading {
     return try scanner.skipValue()
   }
 
-  /// The subscription's id. One that is too long is not kept, not even to refuse it by name.
+  /// The subscription's id. An id that is too long is not kept, not even to name it in the refusal.
   private mutating func name() throws -> String {
     try scanner.expect(UInt8(ascii: ","))
     let text = try scanner.scanString()
@@ -128,7 +128,7 @@ public struct ClientMessageFault: Error, Hashable, Sendable, CustomStringConvert
     case notJSON(JSONFault)
     /// A subscription id without characters, or with more than ``ClientMessage/subscriptionCharacterCountMaximum``.
     case badSubscription
-    /// A filter that is none.
+    /// Not a filter.
     case badFilter(FilterFault)
     /// A REQ or COUNT without a filter.
     case noFilter
@@ -138,13 +138,13 @@ public struct ClientMessageFault: Error, Hashable, Sendable, CustomStringConvert
 
   /// The message's label, if it could be read.
   public let label: String?
-  /// The subscription it concerns, if that could be read: then the answer is CLOSED, or NEG-ERR, under that name.
+  /// The subscription it concerns, if that could be read: then the answer is CLOSED, or NEG-ERR, with that id.
   public let subscription: String?
   /// What is wrong.
   public let problem: Problem
 
-  /// The reason to be given in CLOSED, NEG-ERR or NOTICE: `unsupported: …` for a filter with conditions that are not
-  /// known, `invalid: …` for everything else.
+  /// The reason for CLOSED, NEG-ERR or NOTICE: `unsupported: …` for a filter with unknown conditions, `invalid: …` for
+  /// everything else.
   public var reason: RelayReason {
     if case .badFilter(.unknownField) = problem { return RelayReason("unsupported: \(complaint)") }
     return RelayReason("invalid: \(complaint)")

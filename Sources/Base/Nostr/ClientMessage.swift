@@ -1,19 +1,19 @@
 internal import Cryptography
 public import JSON
 
-/// The filters of one REQ, as raw JSON that is known to be well-formed: `{…}` or `{…},{…}`.
+/// The filters of one REQ, as raw JSON that is checked to be well-formed: `{…}` or `{…},{…}`.
 public struct RawFilters: Hashable, Sendable {
-  /// The filter objects with commas between them, without the brackets around; white space as it came.
+  /// The filter objects, separated by commas, without surrounding brackets; white space unchanged.
   public let bytes: [UInt8]
   /// How many filters there are; at least 1.
   public let count: Int
-  /// How many stored events they ask for at most; nil where they set no limit, or it is not known.
+  /// The most stored events that the filters request; nil if they set no limit, or it is not known.
   public let eventCountMaximum: Int?
 
-  /// Most filters of one REQ.
+  /// The most filters in one REQ.
   public static let countMaximum = 100
 
-  /// Takes a JSON array of filter objects, or one filter object. What stands inside an object is the relay's business.
+  /// Takes a JSON array of filter objects, or one filter object. The relay checks what is inside the objects.
   public init(json: [UInt8]) throws(JSONFault) {
     let result = json.withUnsafeBytes { bytes -> Result<(Range<Int>, Int), JSONFault> in
       do throws(JSONFault) {
@@ -28,12 +28,12 @@ public struct RawFilters: Hashable, Sendable {
     eventCountMaximum = nil
   }
 
-  /// Filters as more relays understand them, without those that can match nothing; nil when none is left, or more than
-  /// ``countMaximum``.
+  /// Filters in a form that more relays understand, without those that match nothing; nil if no filter is left, or more
+  /// than ``countMaximum``.
   ///
-  /// They ask for the same in any order (NIP-01), but some relays hold the limit of the last one for that of all
-  /// (nostr-relay does): the widest stands there. And a filter without a condition matches nothing to it: such a one
-  /// asks for whatever is since 1970.
+  /// The order of filters has no meaning (NIP-01), but some relays (nostr-relay does) apply the limit of the last
+  /// filter to all of them: so the filter with the largest limit comes last. And nostr-relay treats a filter without
+  /// conditions as matching nothing: so such a filter gets `since` 0.
   public init?(matchingSomething filters: [Filter]) {
     let wanted = filters.filter { !$0.matchesNothing }
     guard (1...Self.countMaximum).contains(wanted.count) else { return nil }
@@ -77,21 +77,21 @@ public struct RawFilters: Hashable, Sendable {
   }
 }
 
-/// What a client says to a relay (NIP-01, NIP-42, NIP-45, NIP-77): written as bytes ready for a text frame, and, by
-/// ``init(_:)``, read as a relay does. Ranges are offsets into the bytes it was read from.
+/// A client's message to a relay (NIP-01, NIP-42, NIP-45, NIP-77): written as bytes for a text frame, and, with
+/// ``init(_:)``, read as a relay reads it. Ranges are offsets into the bytes it was read from.
 public enum ClientMessage: Hashable, Sendable {
-  /// An event to be published; `event` is where the object stands. Nothing is known of it but that it is one.
+  /// An event to publish; `event` is the range of the object. Only its being a JSON object was checked.
   case event(event: Range<Int>)
-  /// A REQ: stored events that match one of the filters, and those that come.
+  /// A REQ: stored events that match one of the filters, and events that arrive later.
   case subscription(id: String, filters: [Filter])
   /// A CLOSE.
   case closing(id: String)
-  /// The signed answer to a challenge; `event` is where the object stands.
+  /// The signed answer to a challenge; `event` is the range of the object.
   case authentication(event: Range<Int>)
   /// A COUNT: how many events match one of the filters.
   case counting(id: String, filters: [Filter])
-  /// A NEG-OPEN: a reconciliation of what matches the filter, and its first message. Its ids are apart from those of
-  /// REQ.
+  /// A NEG-OPEN: starts a reconciliation of the events that match the filter, with its first message. Its ids are
+  /// separate from those of REQ.
   case reconciliation(id: String, filter: Filter, message: [UInt8])
   /// The next message of a reconciliation.
   case reconciliationMessage(id: String, message: [UInt8])
@@ -113,10 +113,10 @@ public enum ClientMessage: Hashable, Sendable {
   /// `["CLOSE","sub"]`
   public static func close(subscription: String) -> [UInt8] { message("CLOSE", subscription, []) }
 
-  /// `["EVENT",{…}]`, the event's bytes as they are; the caller knows them to be one JSON object.
+  /// `["EVENT",{…}]`, with the event's bytes unchanged; the caller guarantees that they are one JSON object.
   public static func publish(_ event: some Collection<UInt8>) -> [UInt8] { message("EVENT", nil, event) }
 
-  /// `["AUTH",{…}]`, the signed event's bytes as they are.
+  /// `["AUTH",{…}]`, with the signed event's bytes unchanged.
   public static func authenticate(_ event: some Collection<UInt8>) -> [UInt8] { message("AUTH", nil, event) }
 
   /// `["NEG-OPEN","sub",{…},"6100"]`

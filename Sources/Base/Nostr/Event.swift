@@ -1,13 +1,13 @@
 public import Cryptography
 internal import JSON
 
-// An event that owns its text: for those who look at few events and at all of each (lists, profiles, what is signed).
-// Whoever looks at every event of every relay uses ``ScannedEvent``, which owns nothing.
+// An event that owns its text: for code that reads few events, but all of each (lists, profiles, events to sign). Code
+// that reads every event of every relay uses ``ScannedEvent``, which owns nothing.
 //
-// Tags are plain lists of strings, as in NIP-01; what a tag means is said by the file of its NIP. Texts are compared
-// byte by byte here: Swift takes the Kelvin sign for a K, and no relay does.
+// Tags are plain lists of strings, as in NIP-01; the file of a tag's NIP says what the tag means. Texts are compared
+// byte by byte here: Swift treats the Kelvin sign as equal to a K, and no relay does.
 
-/// A signed event (NIP-01). Nothing is verified by reading one; ``verify()`` does that.
+/// A signed event (NIP-01). Reading one verifies nothing; ``verify()`` does.
 public struct Event: Hashable, Sendable {
   /// The id it claims.
   public let id: EventID
@@ -17,7 +17,7 @@ public struct Event: Hashable, Sendable {
   public let createdAt: Int64
   /// The kind.
   public let kind: UInt16
-  /// Tags of at least one string each: a name, a value, and what else there is.
+  /// Tags of at least one string each: a name, a value, and further strings.
   public let tags: [[String]]
   /// The content.
   public let content: String
@@ -26,7 +26,7 @@ public struct Event: Hashable, Sendable {
 
   /// Copies a scanned event out of `bytes`, the text it was read from.
   ///
-  /// - Throws: `badField` when its signature is not 128 digits, which nobody has looked at yet.
+  /// - Throws: `badField` if its signature is not 128 digits, which the scan does not check.
   public init(_ scanned: ScannedEvent, in bytes: UnsafeRawBufferPointer) throws(EventFault) {
     guard let signature = scanned.signature(in: bytes) else {
       throw .badField("sig", "128 lower-case hexadecimal digits")
@@ -55,7 +55,7 @@ public struct Event: Hashable, Sendable {
     self = try result.get()
   }
 
-  /// An event of what was signed and its signature. The id is computed, the signature is not looked at.
+  /// An event from what was signed and its signature. The id is computed, the signature is not checked.
   public init(_ unsigned: UnsignedEvent, signature: Signature) {
     self.init(unsigned, id: unsigned.id, signature: signature)
   }
@@ -70,7 +70,7 @@ public struct Event: Hashable, Sendable {
     self.signature = signature
   }
 
-  /// What its id is the hash of.
+  /// The part of the event that its id is the hash of.
   public var unsigned: UnsignedEvent {
     UnsignedEvent(pubkey: pubkey, createdAt: createdAt, kind: kind, tags: tags, content: content)
   }
@@ -84,7 +84,7 @@ public struct Event: Hashable, Sendable {
     return json
   }
 
-  /// Makes sure that the id is the hash of the rest and the signature the author's (NIP-01). About 30 µs.
+  /// Checks that the id is the hash of the rest and that the signature is the author's (NIP-01). About 30 µs.
   ///
   /// - Throws: `wrongID`, `badPublicKey` or `badSignature`.
   public func verify() throws(EventFault) {
@@ -94,22 +94,22 @@ public struct Event: Hashable, Sendable {
     guard signature.isValid(for: id.octets, by: key) else { throw .badSignature }
   }
 
-  /// The first value of the first tag of this name that has one.
+  /// The first value of the first tag with this name that has a value.
   public func firstValue(of tagName: String) -> String? { tags.firstValue(of: tagName) }
 
-  /// The first value of each tag of this name, in order; tags without one are left out.
+  /// The first value of each tag with this name, in order; tags without a value are left out.
   public func values(of tagName: String) -> [String] { tags.values(of: tagName) }
 
-  /// Whether all seven fields are the same, texts byte by byte.
+  /// Whether all seven fields are equal; texts are compared byte by byte.
   public static func == (left: Event, right: Event) -> Bool {
     left.id == right.id && left.signature == right.signature && left.unsigned == right.unsigned
   }
 
-  /// Feeds the id.
+  /// Hashes the id.
   public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
-/// An event without a signature: what is to be signed, or a rumor, which never will be (NIP-59).
+/// An event without a signature: one to be signed, or a rumor, which never will be (NIP-59).
 public struct UnsignedEvent: Hashable, Sendable {
   /// The author.
   public let pubkey: PublicKey
@@ -122,7 +122,7 @@ public struct UnsignedEvent: Hashable, Sendable {
   /// The content.
   public let content: String
 
-  /// An event of these parts. A time before 1970 and a tag without a string are mistakes of the caller.
+  /// An event of these parts. A time before 1970 or a tag without a string is a mistake of the caller.
   public init(pubkey: PublicKey, createdAt: Int64, kind: UInt16, tags: [[String]] = [], content: String = "") {
     precondition(createdAt >= 0, "an event's time is not before 1970")
     precondition(tags.allSatisfy { !$0.isEmpty }, "a tag has at least one string")
@@ -133,15 +133,15 @@ public struct UnsignedEvent: Hashable, Sendable {
     self.content = content
   }
 
-  /// Reads a rumor, or a template that somebody wants signed: an event object of which `id` and `sig` may be missing.
+  /// Reads a rumor, or a template that a client wants signed: an event object without `id` or `sig`, or with them.
   ///
-  /// An id that is there must be the right one. A `sig` is passed over like any key that is not an event's: nothing may
-  /// be taken for signed because it says so.
+  /// A given id must be the right one. A `sig` is skipped like any key that is not an event's: an event does not count
+  /// as signed because it says so.
   ///
   /// - Parameters:
   ///   - json: one object with nothing but white space around it, up to ``ScannedEvent/byteCountMaximum``.
-  ///   - author: stands for a `pubkey` that is not there (NIP-46 templates have none). One that is there may be
-  ///     another: whoever signs compares.
+  ///   - author: used if `pubkey` is missing (NIP-46 templates have none). A given `pubkey` may differ: the signer must
+  ///     compare.
   public init(json: [UInt8], author: PublicKey? = nil) throws(EventFault) {
     let result = json.withUnsafeBytes { bytes -> Result<UnsignedEvent, EventFault> in
       do throws(EventFault) {
@@ -181,14 +181,14 @@ public struct UnsignedEvent: Hashable, Sendable {
     return EventID(SHA256.hash(form))
   }
 
-  /// The event with its author's signature. A key of somebody else is a mistake of the caller.
+  /// The event with its author's signature. Passing another author's key is a mistake of the caller.
   public func signed(by key: SecretKey) -> Event {
     precondition(key.publicKey == pubkey, "an event is signed with its author's key")
     let id = id
     return Event(self, id: id, signature: key.sign(id.octets))
   }
 
-  /// The event as JSON with its id and without `sig`, as a rumor is written (NIP-59): keys in NIP-01's order, no white
+  /// The event as JSON with its id but without `sig`, as a rumor is written (NIP-59): keys in NIP-01's order, no white
   /// space, strings in canonical form.
   public var json: [UInt8] {
     var json: [UInt8] = []
@@ -198,7 +198,7 @@ public struct UnsignedEvent: Hashable, Sendable {
     return json
   }
 
-  /// `{"id":…,"content":"…"`, without the brace at the end.
+  /// `{"id":…,"content":"…"`, without the closing brace.
   fileprivate func appendBody(id: EventID, to json: inout [UInt8]) {
     json.append(contentsOf: "{\"id\":\"\(id)\",\"pubkey\":\"\(pubkey)\",\"created_at\":\(createdAt),".utf8)
     json.append(contentsOf: "\"kind\":\(kind),\"tags\":".utf8)
@@ -207,20 +207,20 @@ public struct UnsignedEvent: Hashable, Sendable {
     JSONString.append(content, to: &json)
   }
 
-  /// The first value of the first tag of this name that has one.
+  /// The first value of the first tag with this name that has a value.
   public func firstValue(of tagName: String) -> String? { tags.firstValue(of: tagName) }
 
-  /// The first value of each tag of this name, in order; tags without one are left out.
+  /// The first value of each tag with this name, in order; tags without a value are left out.
   public func values(of tagName: String) -> [String] { tags.values(of: tagName) }
 
-  /// Whether all five fields are the same, texts byte by byte.
+  /// Whether all five fields are equal; texts are compared byte by byte.
   public static func == (left: UnsignedEvent, right: UnsignedEvent) -> Bool {
     left.pubkey == right.pubkey && left.createdAt == right.createdAt && left.kind == right.kind
       && left.content.hasSameBytes(as: right.content)
       && left.tags.elementsEqual(right.tags) { $0.elementsEqual($1) { $0.hasSameBytes(as: $1) } }
   }
 
-  /// Feeds author, time and kind, which differ in nearly all pairs.
+  /// Hashes author, time and kind, which differ between nearly all events.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(pubkey)
     hasher.combine(createdAt)
@@ -229,12 +229,12 @@ public struct UnsignedEvent: Hashable, Sendable {
 }
 
 extension String {
-  /// Whether the UTF-8 is the same; `==` would take é and e + accent for equal.
+  /// Whether the UTF-8 is the same; `==` treats é and e + accent as equal.
   func hasSameBytes(as other: some StringProtocol) -> Bool { utf8.elementsEqual(other.utf8) }
 }
 
 extension [[String]] {
-  /// The tags of this name, in order.
+  /// The tags with this name, in order.
   func named(_ name: String) -> [[String]] { filter { $0.first?.hasSameBytes(as: name) == true } }
 
   func firstValue(of name: String) -> String? {

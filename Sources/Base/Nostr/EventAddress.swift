@@ -1,6 +1,6 @@
 public import Cryptography
 
-/// What a replaceable or addressable event goes by through all its versions: `kind:pubkey:d` (NIP-01).
+/// The identity of a replaceable or addressable event through all its versions: `kind:pubkey:d` (NIP-01).
 ///
 /// A replaceable kind has no `d`: its address ends with the second colon. Other kinds have no address.
 public struct EventAddress: Hashable, Sendable, Comparable, CustomStringConvertible {
@@ -8,10 +8,10 @@ public struct EventAddress: Hashable, Sendable, Comparable, CustomStringConverti
   public let kind: UInt16
   /// The author.
   public let pubkey: PublicKey
-  /// The value of the tag `d`, compared byte by byte; empty for replaceable kinds, and allowed to be for the others.
+  /// The value of the tag `d`, compared byte by byte; empty for replaceable kinds, possibly empty for the others.
   public let identifier: TagValue
 
-  /// An address; nil for a kind that has none, and for a replaceable kind with an identifier.
+  /// An address; nil for a kind without addresses, and for a replaceable kind with an identifier.
   public init?(kind: UInt16, pubkey: PublicKey, identifier: TagValue = "") {
     switch KindClass(kind) {
     case .addressable: break
@@ -23,8 +23,8 @@ public struct EventAddress: Hashable, Sendable, Comparable, CustomStringConverti
     self.identifier = identifier
   }
 
-  /// Reads `kind:pubkey:d`, the kind in plain digits and the key in lower case; nil for anything else. The `d` may hold
-  /// colons.
+  /// Reads `kind:pubkey:d`, the kind in plain digits and the key in lower case; nil for anything else. The `d` may
+  /// contain colons.
   public init?(_ text: String) {
     let parts = text.utf8.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
     guard parts.count == 3, let kind = plainNumber(parts[0]).flatMap({ UInt16(exactly: $0) }),
@@ -33,19 +33,19 @@ public struct EventAddress: Hashable, Sendable, Comparable, CustomStringConverti
     self.init(kind: kind, pubkey: PublicKey(octets), identifier: TagValue(utf8: Array(parts[2])))
   }
 
-  /// The address of an event; nil when its kind has none. Without a tag `d` that has a value, the identifier is empty.
+  /// The address of an event; nil if its kind has none. Without a tag `d` that has a value, the identifier is empty.
   public init?(of event: Event) {
     self.init(of: event.unsigned)
   }
 
-  /// The same for an event that is not signed.
+  /// The same for an unsigned event.
   public init?(of event: UnsignedEvent) {
     let isAddressable = KindClass(event.kind) == .addressable
     let identifier = isAddressable ? event.firstValue(of: "d").map { TagValue($0) } : nil
     self.init(kind: event.kind, pubkey: event.pubkey, identifier: identifier ?? "")
   }
 
-  /// The same for an event as filters see it.
+  /// The same for an event in the form that filters use.
   public init?(of event: IndexedEvent) {
     let isAddressable = KindClass(event.kind) == .addressable
     let identifier = isAddressable ? event.tags.first { $0.letter.ascii == UInt8(ascii: "d") }?.value : nil
@@ -61,7 +61,7 @@ public struct EventAddress: Hashable, Sendable, Comparable, CustomStringConverti
   }
 }
 
-/// A number of 0 to 2^63-1 in digits only, without zeros in front; nil for anything else.
+/// A number from 0 to 2^63-1 in digits only, without leading zeros; nil for anything else.
 func plainNumber(_ digits: some Collection<UInt8>) -> Int64? {
   guard let first = digits.first, digits.count <= 19, first != 0x30 || digits.count == 1 else { return nil }
   var value: Int64 = 0

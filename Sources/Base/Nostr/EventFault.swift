@@ -1,28 +1,28 @@
 public import Cryptography
 public import JSON
 
-/// Why something is not a valid event (NIP-01).
+/// Why a text is not a valid event (NIP-01).
 public enum EventFault: Error, Hashable, Sendable, CustomStringConvertible {
   /// Not JSON, or JSON of another shape.
   case notJSON(JSONFault)
-  /// Bytes that are no UTF-8.
+  /// Bytes that are not UTF-8.
   case notUTF8
-  /// A key that an event must have is not there.
+  /// A required key is missing.
   case missingKey(String)
-  /// A key stands there twice: two readers could see two events.
+  /// A key occurs twice: two readers could see two events.
   case repeatedKey(String)
-  /// A field has another form than NIP-01 gives it; the second text says which form that is.
+  /// A field does not have the form that NIP-01 requires; the second text says which form that is.
   case badField(String, String)
-  /// The event has more bytes than are taken.
+  /// The event has more bytes than are accepted.
   case tooLarge(byteCount: Int, maximum: Int)
-  /// The id is not the hash of the rest; what it would be.
+  /// The id is not the hash of the rest; contains the right id.
   case wrongID(EventID)
-  /// There is no point of the curve with this public key.
+  /// No point of the curve has this public key.
   case badPublicKey(PublicKey)
-  /// The signature does not belong to this id and public key.
+  /// The signature does not match this id and public key.
   case badSignature
 
-  /// A sentence's end, without a full stop: `not an event: its kind is not a number from 0 to 65535`.
+  /// The end of a sentence, without a full stop: `not an event: its kind is not a number from 0 to 65535`.
   public var description: String {
     switch self {
     case .notJSON(let fault): "not an event: \(fault)"

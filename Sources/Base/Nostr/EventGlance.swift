@@ -1,19 +1,19 @@
 public import JSON
 
-/// What can be told of a raw event at a glance: its id and kind as it claims them. Nothing is verified.
+/// The id and kind that a raw event claims, read without the rest. Nothing is verified.
 ///
-/// For those who must name an event before, or without, trusting it: a connector that awaits the OK for an id, a gate
-/// that asks whether it has seen the id. Because a later reader may pick the other of two equal keys, an event that
-/// says `id` or `kind` twice is refused.
+/// For code that must name an event before, or without, trusting it: a connector that waits for the OK for an id, a
+/// gate that checks whether it has seen the id. An event that has `id` or `kind` twice is refused, because a later
+/// reader may use the other one.
 public struct EventGlance: Hashable, Sendable {
   /// The id it claims.
   public let id: EventID
   /// The kind it claims, 0 to 65,535.
   public let kind: UInt16
 
-  /// Reads one event object from `bytes`, which must hold nothing else but white space around it.
+  /// Reads one event object from `bytes`, which must contain nothing else but white space around it.
   ///
-  /// - Throws: ``EventGlanceFault``, with the byte's offset where there is one.
+  /// - Throws: ``EventGlanceFault``, with the offset of the byte if there is one.
   public init(_ bytes: UnsafeRawBufferPointer) throws(EventGlanceFault) {
     do {
       self = try Self.read(bytes)
@@ -68,14 +68,14 @@ public enum EventGlanceFault: Error, Hashable, Sendable, CustomStringConvertible
   case notJSON(JSONFault)
   /// `id` is not 64 lower-case hexadecimal digits.
   case badID
-  /// `kind` is not a number of 0 to 65,535.
+  /// `kind` is not a number from 0 to 65,535.
   case badKind
-  /// A key that an event must have is not there.
+  /// A required key is missing.
   case missingKey(String)
-  /// A key stands there twice.
+  /// A key occurs twice.
   case repeatedKey(String)
 
-  /// A sentence's end: `not an event: its id is …`.
+  /// The end of a sentence: `not an event: its id is …`.
   public var description: String {
     switch self {
     case .notJSON(let fault): "not an event: \(fault)"

@@ -1,7 +1,6 @@
 public import Cryptography
 
-/// The id of an event: the SHA-256 of its canonical form, 32 bytes (NIP-01). Holding one proves nothing about the
-/// event.
+/// The id of an event: the SHA-256 of its canonical form, 32 bytes (NIP-01). A value proves nothing about the event.
 public struct EventID: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// The 32 bytes.
   public let octets: Octets32
@@ -13,7 +12,7 @@ public struct EventID: Hashable, Sendable, Comparable, CustomStringConvertible {
   @inline(__always)
   public init(_ octets: Octets32) { self.octets = octets }
 
-  /// Reads 64 hexadecimal digits, lower case only as NIP-01 demands; nil for anything else.
+  /// Reads 64 hexadecimal digits, lower case only, as NIP-01 requires; nil for anything else.
   public init?(hex: some Collection<UInt8>) {
     guard let octets = Octets32(hexadecimal: hex) else { return nil }
     self.octets = octets
@@ -25,6 +24,6 @@ public struct EventID: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// The 64 lower-case hexadecimal digits.
   public var description: String { octets.description }
 
-  /// The order of the bytes: of two replaceable events of one second the lower id stays (NIP-01).
+  /// The order of the bytes: of two replaceable events of the same second, the one with the lower id is kept (NIP-01).
   public static func < (left: EventID, right: EventID) -> Bool { left.octets < right.octets }
 }

@@ -1,17 +1,17 @@
 public import JSON
 
-/// What is kept of a kind's events (NIP-01).
+/// Which events of a kind are kept (NIP-01).
 public enum KindClass: Hashable, Sendable {
   /// All of them.
   case regular
-  /// The newest of an author.
+  /// The newest one of each author.
   case replaceable
-  /// The newest of an author for each value of the tag `d`.
+  /// The newest one of each author for each value of the tag `d`.
   case addressable
-  /// None: passed on, and forgotten.
+  /// None: they are passed on, but not stored.
   case ephemeral
 
-  /// The class of a kind. Those that NIP-01 puts in no range are regular.
+  /// The class of a kind. Kinds outside of NIP-01's ranges are regular.
   @inline(__always)
   public init(_ kind: UInt16) {
     switch kind {
@@ -23,16 +23,16 @@ public enum KindClass: Hashable, Sendable {
   }
 }
 
-/// The numbers of the kinds that Roost knows by name. A kind is a plain number everywhere: most of them are somebody
-/// else's.
+/// The numbers of the kinds that Roost knows by name. Everywhere a kind is a plain number: most kinds belong to other
+/// programs.
 public enum EventKind {
   /// A profile (NIP-01, NIP-24).
   public static let metadata: UInt16 = 0
   /// A short text (NIP-10).
   public static let textNote: UInt16 = 1
-  /// Whom one follows (NIP-02).
+  /// A follow list (NIP-02).
   public static let follows: UInt16 = 3
-  /// A message by NIP-04.
+  /// An encrypted message (NIP-04).
   public static let encryptedDirectMessage: UInt16 = 4
   /// A request to delete (NIP-09).
   public static let deletion: UInt16 = 5
@@ -60,44 +60,44 @@ public enum EventKind {
   public static let zapRequest: UInt16 = 9_734
   /// A receipt for a zap (NIP-57).
   public static let zapReceipt: UInt16 = 9_735
-  /// Whom one does not want to see (NIP-51).
+  /// A list of muted keys and words (NIP-51).
   public static let mutes: UInt16 = 10_000
-  /// Where one writes and reads (NIP-65).
+  /// A relay list: where an author writes and reads (NIP-65).
   public static let relayList: UInt16 = 10_002
-  /// Relays never to be connected to (NIP-51).
+  /// Relays that must never be connected to (NIP-51).
   public static let blockedRelays: UInt16 = 10_006
   /// Relays to search in (NIP-51).
   public static let searchRelays: UInt16 = 10_007
   /// Relays for one's own private events (NIP-37, NIP-51); their list is encrypted.
   public static let privateRelays: UInt16 = 10_013
-  /// Where one receives private messages (NIP-17).
+  /// Relays that receive the author's private messages (NIP-17).
   public static let directMessageRelays: UInt16 = 10_050
-  /// Of the ephemeral kinds, one that no NIP uses: what is sent to see what a relay makes of it.
+  /// An ephemeral kind that no NIP uses: an event to test how a relay responds.
   public static let probe: UInt16 = 20_070
-  /// A gift wrap that is not to be kept (NIP-59).
+  /// A gift wrap that must not be stored (NIP-59).
   public static let ephemeralGiftWrap: UInt16 = 21_059
-  /// What is for the eyes of its recipient only (NIP-59).
+  /// The kinds that only the recipient may see (NIP-59).
   public static let giftWraps: Set<UInt16> = [giftWrap, ephemeralGiftWrap]
   /// The answer to a relay's challenge (NIP-42).
   public static let relayAuthentication: UInt16 = 22_242
   /// A request to a remote signer, or its answer (NIP-46).
   public static let remoteSigning: UInt16 = 24_133
-  /// What stands in an HTTP request's header in place of a password (NIP-98).
+  /// Replaces a password in the header of an HTTP request (NIP-98).
   public static let httpAuthorization: UInt16 = 27_235
   /// An article (NIP-23).
   public static let article: UInt16 = 30_023
-  /// A program that handles some kinds, a provider of jobs for example (NIP-89).
+  /// A program that handles some kinds, such as a provider of jobs (NIP-89).
   public static let handlerInformation: UInt16 = 31_990
 
   /// Requests for jobs (NIP-90).
   public static let jobRequests: ClosedRange<UInt16> = 5_000...5_999
-  /// Results of jobs, each its request's kind and 1,000 (NIP-90).
+  /// Results of jobs; each kind is that of the request plus 1,000 (NIP-90).
   public static let jobResults: ClosedRange<UInt16> = 6_000...6_999
-  /// What a provider says before the result (NIP-90).
+  /// What a provider sends before the result (NIP-90).
   public static let jobFeedback: UInt16 = 7_000
 }
 
-/// Why an event does not say what its kind promises.
+/// Why an event does not contain what its kind requires.
 public enum KindFault: Error, Hashable, Sendable, CustomStringConvertible {
   /// An event of another kind.
   case wrongKind(UInt16, expected: [UInt16])
@@ -105,7 +105,7 @@ public enum KindFault: Error, Hashable, Sendable, CustomStringConvertible {
   case missingTag(String)
   /// The content is not the JSON object it must be.
   case badContent(JSONFault)
-  /// The content has more bytes than are looked at.
+  /// The content has more bytes than are read.
   case contentTooLarge(byteCount: Int, maximum: Int)
 
   /// A sentence: `an event of kind 1 where kind 10002 was expected`.

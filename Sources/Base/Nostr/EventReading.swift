@@ -4,7 +4,7 @@ internal import JSON
 /// The state of one pass over an event's text.
 struct EventReading {
   private var scanner: JSONScanner
-  /// A bit for each of the seven keys that was read.
+  /// A bit for each of the seven keys that has been read.
   private var seen: Set7 = []
   private var id: EventID?
   private var pubkey: PublicKey?
@@ -15,7 +15,7 @@ struct EventReading {
   private var content = JSONString(content: 0..<0, hasEscapes: false, isCanonical: true)
   private var isCanonical = true
   private var hasOtherKeys = false
-  /// Whether `sig` is a key like any other, because what is read is not signed.
+  /// Whether `sig` is skipped like any other key, because the event is not signed.
   private var passesSignature = false
 
   init(_ bytes: UnsafeRawBufferPointer) { scanner = JSONScanner(bytes) }
@@ -58,7 +58,7 @@ struct EventReading {
     return event
   }
 
-  /// Reads the object and makes sure that nothing follows it and that it is UTF-8.
+  /// Reads the object, and checks that nothing follows it and that it is UTF-8.
   @inline(__always)
   private mutating func readObject() throws -> (range: Range<Int>, isCompact: Bool) {
     _ = try scanner.peek()
@@ -95,11 +95,11 @@ struct EventReading {
     if try readSpelledMember() { return }
     let key = try scanner.scanString()
     try scanner.expect(UInt8(ascii: ":"))
-    // "\u0069d" is "id" to any other reader, and so it is here.
+    // Any other reader takes "\u0069d" for "id", so this one does too.
     try readMember(named: key.string(in: scanner.bytes), isUsual: !key.hasEscapes)
   }
 
-  /// The seven keys as nearly all events have them, recognised a word at a time; false, with nothing passed, for
+  /// The seven keys in their usual spelling, recognised a word at a time; returns false, and passes nothing, for
   /// anything else.
   @inline(__always)
   private mutating func readSpelledMember() throws -> Bool {
@@ -148,8 +148,8 @@ struct EventReading {
     seen.insert(key)
   }
 
-  /// The address of `count` bytes that stand between two quotes and come next. Hexadecimal digits have no escapes, so
-  /// their string need not be scanned: if all of them are digits, it ends where it must; if not, the event is refused.
+  /// The address of the `count` bytes between two quotes that come next. Hexadecimal digits have no escapes, so the
+  /// string need not be scanned: if all bytes are digits, it ends at the right place; if not, the event is refused.
   @inline(__always)
   private mutating func digits(_ count: Int) throws -> UnsafeRawPointer? {
     guard try scanner.peek() == UInt8(ascii: "\"") else { return nil }
@@ -178,7 +178,7 @@ struct EventReading {
     if passesSignature { return try skipOther() }
     try note(.signature, "sig")
     guard try scanner.peek() == UInt8(ascii: "\"") else { throw Self.badSignature }
-    // Scanned as a string, so that the text is JSON whatever stands there; read as digits only when it is verified.
+    // Scanned as a string, so that the text is JSON whatever the string holds; read as digits only when it is verified.
     let text = try scanner.scanString()
     guard text.content.count == 128, !text.hasEscapes else { throw Self.badSignature }
     signatureDigits = text.content

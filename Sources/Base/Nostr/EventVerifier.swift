@@ -1,9 +1,9 @@
 public import Cryptography
 
-/// Decides whether an event is what its author signed: its id is the hash of its canonical form, and the signature is
-/// the author's over that id (NIP-01).
+/// Decides whether an event is what its author signed: its id is the hash of its canonical form, and the signature over
+/// that id is the author's (NIP-01).
 ///
-/// Belongs to one thread at a time: it holds a hasher and a buffer that are used for every event.
+/// Belongs to one thread at a time: it reuses a hasher and a buffer for every event.
 public final class EventVerifier {
   private let hasher = SHA256()
   private var form: [UInt8] = []
@@ -20,17 +20,17 @@ public final class EventVerifier {
     form.removeAll(keepingCapacity: true)
     event.appendCanonicalForm(of: bytes, to: &form)
     let id = EventID(hasher.hash(form))
-    // One event of a megabyte must not keep a megabyte.
+    // One event of a megabyte must not leave a buffer of a megabyte.
     if form.capacity > Self.keptByteCount { form = [] }
     return id
   }
 
-  /// What is wrong with the event; nil when it is valid. About 30 µs, nearly all of it for the signature.
+  /// What is wrong with the event; nil if it is valid. About 30 µs, nearly all of it for the signature.
   ///
   /// - Parameters:
   ///   - event: the event.
   ///   - bytes: the text the event was read from.
-  ///   - key: its author's key, where that was computed before.
+  ///   - key: its author's key, if it was computed before.
   public func fault(
     of event: ScannedEvent, in bytes: UnsafeRawBufferPointer, key: ParsedPublicKey? = nil
   ) -> EventFault? {

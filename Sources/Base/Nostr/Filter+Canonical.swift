@@ -1,9 +1,10 @@
-// One form for each question. What was fetched for a filter is kept under it, and two observers share one entry when
-// they ask the same; so the order of values, and saying one twice, must not count. Two filters that mean the same in
-// other words (one author of two filters, two authors of one) stay two: that costs a question, never an event.
+// One form for each query. What was fetched for a filter is stored under the filter, and two observers with the same
+// query share one entry. So the order and repetition of values must make no difference. Two groups of filters that
+// match the same in different forms (two filters with one author each, one filter with two authors) stay different:
+// that costs a query, never an event.
 
 extension Filter {
-  /// The same filter, each list sorted and each value once.
+  /// The same filter, with each list sorted and each value once.
   public var canonical: Filter {
     var filter = self
     filter.ids = ids.map(Self.sorted)
@@ -13,7 +14,7 @@ extension Filter {
     return filter
   }
 
-  /// What the filter is about, whenever it was made: its canonical form without `since`, `until` and `limit`.
+  /// The filter without times: its canonical form without `since`, `until` and `limit`.
   public var subject: Filter {
     var filter = canonical
     (filter.since, filter.until, filter.limit) = (nil, nil, nil)

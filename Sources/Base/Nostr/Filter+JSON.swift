@@ -1,20 +1,20 @@
 internal import Cryptography
 public import JSON
 
-/// Why something is not a filter.
+/// Why a text is not a filter.
 public enum FilterFault: Error, Hashable, Sendable, CustomStringConvertible {
   /// Not JSON, or JSON of another shape.
   case notJSON(JSONFault)
-  /// Bytes that are no UTF-8.
+  /// Bytes that are not UTF-8.
   case notUTF8
-  /// A field has another form than it must have; the second text says which that is.
+  /// A field does not have the required form; the second text says which form that is.
   case badField(String, String)
-  /// A field that no filter has. To ignore it would be to answer a wider question than was asked.
+  /// An unknown field. Ignoring it would answer a wider query than the client sent.
   case unknownField(String)
-  /// A field stands there twice.
+  /// A field occurs twice.
   case repeatedField(String)
 
-  /// A sentence's end: `not a filter: its ids is not a list of 64 lower-case hexadecimal digits each`.
+  /// The end of a sentence: `not a filter: its ids is not a list of 64 lower-case hexadecimal digits each`.
   public var description: String {
     switch self {
     case .notJSON(let fault): "not a filter: \(fault)"
@@ -27,7 +27,7 @@ public enum FilterFault: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Filter {
-  /// Reads one filter object from `bytes`, which must hold nothing else but white space around it.
+  /// Reads one filter object from `bytes`, which must contain nothing else but white space around it.
   public init(json bytes: UnsafeRawBufferPointer) throws(FilterFault) {
     do {
       var scanner = JSONScanner(bytes)
@@ -70,7 +70,7 @@ extension Filter {
 
   private static let nameByteCountMaximum = 64
 
-  /// The fields a filter may have besides tags, which are `#` and a letter.
+  /// The fields that a filter may have, apart from tags, which are `#` and a letter.
   public static let fieldNames = ["ids", "authors", "kinds", "since", "until", "limit", "search"]
 
   private mutating func read(_ name: String, _ scanner: inout JSONScanner) throws {
@@ -123,12 +123,12 @@ extension Filter {
     return Octets32(hexadecimalAt: base + text.content.lowerBound)
   }
 
-  /// Refuses values of tags that refer to keys, events and addresses as people write them (NIP-19): no event has those
-  /// in its tags, so nothing would be found, and nobody told why.
+  /// Refuses tag values that refer to keys, events and addresses in the form that people use (NIP-19): no event has
+  /// that form in its tags, so such a filter would find nothing, without a message.
   ///
-  /// Not for filters of strangers: NIP-01 lets them ask for any text.
+  /// Not for filters of strangers: NIP-01 permits any text.
   ///
-  /// - Throws: `badField`, with what would be written there.
+  /// - Throws: `badField`, with the value to write instead.
   public func checkReferences() throws(FilterFault) {
     for (letter, values) in tags.sorted(by: { "\($0.key)" < "\($1.key)" }) {
       guard let reference = TagReference(tagName: "\(letter)") else { continue }
@@ -175,7 +175,7 @@ extension Filter {
 
   // MARK: Writing
 
-  /// The filter as JSON, fields in a fixed order, so that equal filters give equal bytes.
+  /// The filter as JSON, with fields in a fixed order, so that equal filters give equal bytes.
   public var json: [UInt8] {
     var json = [UInt8(ascii: "{")]
     Self.append("ids", ids, to: &json) { Self.append($0.octets, to: &$1) }

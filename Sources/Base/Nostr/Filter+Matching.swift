@@ -1,8 +1,8 @@
 internal import Cryptography
 
 extension Filter {
-  /// Whether the event meets every condition but `limit` and `search`: the first is about how many, the second is for
-  /// whoever keeps an index of words.
+  /// Whether the event meets every condition except `limit`, which concerns the number of events, and `search`, which
+  /// needs an index of words.
   public func matches(_ event: IndexedEvent) -> Bool {
     if let since, event.createdAt < since { return false }
     if let until, event.createdAt > until { return false }
@@ -15,7 +15,7 @@ extension Filter {
   }
 }
 
-/// A filter made ready to be asked many times: its lists as sets.
+/// A filter prepared for many events: its lists are sets.
 public struct FilterMatcher: Sendable {
   /// The filter.
   public let filter: Filter
@@ -24,7 +24,7 @@ public struct FilterMatcher: Sendable {
   private let kinds: Set<UInt16>?
   private let tags: [(letter: TagLetter, values: Set<TagValue>)]
 
-  /// Makes a filter ready.
+  /// Prepares a filter.
   public init(_ filter: Filter) {
     self.filter = filter
     ids = filter.ids.map { Set($0) }
@@ -41,12 +41,12 @@ public struct FilterMatcher: Sendable {
     }
   }
 
-  /// Whether an event meets all conditions but those on tags: what can be said before its tags are taken out.
+  /// Whether an event meets all conditions except those on tags: for a check before its tags are read.
   public func matchesHead(_ event: ScannedEvent) -> Bool {
     matches(event.id, event.pubkey, event.createdAt, event.kind)
   }
 
-  /// Whether there are conditions on tags.
+  /// Whether the filter has conditions on tags.
   public var looksAtTags: Bool { !tags.isEmpty }
 
   @inline(__always)

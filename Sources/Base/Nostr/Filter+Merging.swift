@@ -1,12 +1,12 @@
-// Fewer questions for the same answers.
+// Fewer queries for the same events.
 //
-// Merging is exact: the merged filter matches what one of the two matches, and nothing else. That holds when two
-// filters differ in one condition only. Two that differ in two (this author's notes, that author's reactions) would,
-// merged, also ask for what nobody wanted, and stay two. Filters with a limit or a search stay as they are: the newest
-// 10 of two authors are not the newest 10 of each.
+// Merging is exact: the merged filter matches what one of the two matches, and nothing else. That is possible only if
+// the two differ in one condition. Two that differ in two (this author's notes, that author's reactions) would, merged,
+// also match events that no client wanted, so they stay separate. Filters with a limit or a search stay unchanged: the
+// newest 10 of two authors are not the newest 10 of each.
 
 extension Filter {
-  /// One filter that matches what this one or the other matches, and nothing else; nil when there is none.
+  /// One filter that matches what this one or the other matches, and nothing else; nil if that is not possible.
   public func union(_ other: Filter) -> Filter? {
     if matchesNothing { return other }
     if other.matchesNothing { return self }
@@ -16,12 +16,12 @@ extension Filter {
     return differingCondition(other).flatMap { joined(other, in: $0) }
   }
 
-  /// As few filters as exact merging gives, for the same events. Filters that match nothing are left out.
+  /// The fewest filters that exact merging gives, for the same events. Filters that match nothing are left out.
   public static func merge(_ filters: [Filter]) -> [Filter] {
     var merged: [Filter] = []
     for filter in filters where !filter.matchesNothing {
       var next = filter
-      // What the new one is merged into may now merge with what was kept apart before.
+      // The merged filter may now merge with one that was kept separate before.
       while let index = merged.firstIndex(where: { $0.union(next) != nil }), let union = merged[index].union(next) {
         merged.remove(at: index)
         next = union
@@ -31,7 +31,7 @@ extension Filter {
     return merged
   }
 
-  /// Whether all that the other filter asks for is asked for by this one.
+  /// Whether this filter matches everything that the other matches.
   public func covers(_ other: Filter) -> Bool {
     if other.matchesNothing { return true }
     guard !matchesNothing, search == other.search, limit == nil || limit == other.limit && equalsApartFromLimit(other)
@@ -45,8 +45,8 @@ extension Filter {
     return (since ?? .min) <= (other.since ?? .min) && (until ?? .max) >= (other.until ?? .max)
   }
 
-  /// What this filter asks for and the other does not, as one filter; a filter that matches nothing when there is no
-  /// such thing, and this filter itself when the rest cannot be said in one.
+  /// What this filter matches and the other does not, as one filter; a filter that matches nothing if there is no
+  /// difference, and this filter itself if one filter cannot express the difference.
   public func subtracting(_ other: Filter) -> Filter {
     if other.covers(self) { return Filter(ids: []) }
     guard other.limit == nil, limit == nil, search == other.search else { return self }
@@ -71,7 +71,7 @@ extension Filter {
     case tag(TagLetter)
   }
 
-  /// The one condition in which the two differ; nil when there are more.
+  /// The one condition in which the two differ; nil if they differ in more, or in none.
   private func differingCondition(_ other: Filter) -> Condition? {
     var differing: [Condition] = []
     if !Self.areSame(ids, other.ids) { differing.append(.ids) }
@@ -100,7 +100,7 @@ extension Filter {
     return union.isTooLong ? nil : union
   }
 
-  /// Whether the two times have no second between them.
+  /// Whether no second lies between the two time spans.
   private func touches(_ other: Filter) -> Bool {
     let (from, to) = (since ?? .min, until ?? .max)
     let (otherFrom, otherTo) = (other.since ?? .min, other.until ?? .max)
@@ -132,12 +132,12 @@ extension Filter {
     return Set(wide).isSuperset(of: narrow)
   }
 
-  /// Whether two lists say the same, in whatever order.
+  /// Whether two lists have the same values, in any order.
   private static func areSame<Value: Hashable>(_ left: [Value]?, _ right: [Value]?) -> Bool {
     left == right || left.flatMap { left in right.map { Set(left) == Set($0) } } ?? false
   }
 
-  /// Either list's values, each once; nil when one of them is no condition at all.
+  /// The values of both lists, each once; nil if one of them is missing, which is no condition.
   private static func joined<Value: Hashable>(_ left: [Value]?, _ right: [Value]?) -> [Value]? {
     guard let left, let right else { return nil }
     let known = Set(left)

@@ -2,36 +2,35 @@ public import Cryptography
 
 // What a REQ asks for (NIP-01, NIP-50).
 //
-// A field that is nil asks for nothing in particular; a list that is there and empty can be satisfied by nothing. The
-// difference is worth its own sentence because "authors: none" once turned into "authors: all" in several libraries,
-// and fetched the world. So an empty list matches nothing here, is never sent (`matchesNothing`), and never comes out
-// of merging.
+// A field that is nil is no condition; an empty list is a condition that no event can meet. Several libraries once
+// turned "authors: none" into "authors: all", and fetched everything. So here an empty list matches nothing, is never
+// sent (`matchesNothing`), and never results from merging.
 
 /// A filter: the conditions that an event must meet, all of them.
 public struct Filter: Hashable, Sendable {
-  /// Ids, any of which; whole ids only.
+  /// Ids, any of which matches; whole ids only.
   public var ids: [EventID]?
-  /// Authors, any of whom.
+  /// Authors, any of whom matches.
   public var authors: [PublicKey]?
-  /// Kinds, any of which.
+  /// Kinds, any of which matches.
   public var kinds: [UInt16]?
-  /// For each letter the values, any of which a tag of that name must have as its first value (`#e`, `#p`, …).
+  /// For each letter, the values of which a tag with that name must have one as its first value (`#e`, `#p`, …).
   public var tags: [TagLetter: [TagValue]]
   /// Not before this second.
   public var since: Int64?
   /// Not after this second.
   public var until: Int64?
-  /// Most stored events wanted, the newest; 0: none, only what comes from now on.
+  /// The most stored events wanted, the newest first; 0: none, only events from now on.
   public var limit: Int?
   /// Words to search for (NIP-50).
   public var search: String?
 
-  /// Most values in one list of a filter.
+  /// The most values in one list of a filter.
   public static let valueCountMaximum = 10_000
   /// Longest text of a search, in bytes.
   public static let searchByteCountMaximum = 512
 
-  /// A filter; without arguments, one that everything matches.
+  /// A filter; without arguments, one that matches everything.
   public init(
     ids: [EventID]? = nil, authors: [PublicKey]? = nil, kinds: [UInt16]? = nil, tags: [TagLetter: [TagValue]] = [:],
     since: Int64? = nil, until: Int64? = nil, limit: Int? = nil, search: String? = nil

@@ -1,7 +1,7 @@
 public import Cryptography
 internal import JSON
 
-/// What filters look at, taken out of an event once: small enough to keep in memory, and all that matching needs.
+/// The parts of an event that filters need, extracted once: small enough to keep in memory.
 public struct IndexedEvent: Sendable {
   /// The event's id.
   public let id: EventID
@@ -15,7 +15,7 @@ public struct IndexedEvent: Sendable {
   /// ``tagCountMaximum``.
   public let tags: [Tag]
 
-  /// A tag that filters can ask for.
+  /// A tag that filters can match.
   public struct Tag: Hashable, Sendable {
     /// Its name.
     public let letter: TagLetter
@@ -29,8 +29,8 @@ public struct IndexedEvent: Sendable {
     }
   }
 
-  /// Most tags of one event that are indexed: a contact list has some thousands. What stands behind them is kept but
-  /// not found by a tag filter.
+  /// The most tags of one event that are indexed; a follow list has some thousands. Later tags are kept, but tag
+  /// filters do not find them.
   public static let tagCountMaximum = 10_000
 
   /// An event of these parts.
@@ -42,7 +42,7 @@ public struct IndexedEvent: Sendable {
     self.tags = tags
   }
 
-  /// Takes out of `event` what filters look at.
+  /// Extracts what filters need from `event`.
   ///
   /// - Parameters:
   ///   - event: the event.
@@ -66,7 +66,7 @@ public struct IndexedEvent: Sendable {
 }
 
 extension JSONString {
-  /// The letter, when the value is one letter.
+  /// The letter, if the value is one letter.
   func tagLetter(in bytes: UnsafeRawBufferPointer) -> TagLetter? {
     if hasEscapes { return TagLetter(string(in: bytes)) }
     return content.count == 1 ? TagLetter(bytes[content.lowerBound]) : nil

@@ -1,14 +1,14 @@
 internal import Cryptography
 internal import JSON
 
-// What a relay says, as bytes ready for a text frame. Texts are escaped here; events are passed on as they are.
+// A relay's messages as bytes for a text frame. Texts are escaped here; events are passed on unchanged.
 
 extension RelayMessage {
   /// `["EVENT","sub",{…}]`
   ///
   /// - Parameters:
   ///   - subscription: the client's id for it.
-  ///   - event: the event's bytes, known to be one JSON object.
+  ///   - event: the event's bytes; the caller guarantees that they are one JSON object.
   public static func writeEvent(_ event: some Collection<UInt8>, subscription: String) -> [UInt8] {
     var json: [UInt8] = []
     json.reserveCapacity(event.count + subscription.utf8.count + 16)
@@ -19,7 +19,7 @@ extension RelayMessage {
     return json
   }
 
-  /// `["EVENT","sub",`: behind it go the event and `]`. For whoever sends many to one subscription.
+  /// `["EVENT","sub",`, to be followed by the event and `]`. For sending many events to one subscription.
   public static func eventHead(subscription: String) -> [UInt8] {
     var json: [UInt8] = []
     begin("EVENT", subscription, &json)
@@ -27,7 +27,7 @@ extension RelayMessage {
     return json
   }
 
-  /// `["EOSE","sub"]`, with `["finish"]` or `["more"]` behind it where that is known (NIP-67).
+  /// `["EOSE","sub"]`, followed by `["finish"]` or `["more"]` if that is known (NIP-67).
   public static func writeEndOfStoredEvents(subscription: String, completeness: Completeness = .unstated) -> [UInt8] {
     var json: [UInt8] = []
     begin("EOSE", subscription, &json)
@@ -43,9 +43,9 @@ extension RelayMessage {
   /// `["OK","id",true,"why"]`
   ///
   /// - Parameters:
-  ///   - isAccepted: whether the relay took it.
+  ///   - isAccepted: whether the relay accepted the event.
   ///   - id: the event's.
-  ///   - reason: may be empty when the event was accepted; else a word, a colon and a sentence (NIP-01).
+  ///   - reason: may be empty if the event was accepted; otherwise a word, a colon and a sentence (NIP-01).
   public static func writeOK(id: EventID, isAccepted: Bool, reason: RelayReason) -> [UInt8] {
     var json: [UInt8] = []
     begin("OK", id.description, &json)
@@ -82,7 +82,7 @@ extension RelayMessage {
     return json
   }
 
-  /// `["COUNT","sub",{"count":5}]`, with `"approximate":true` where it is (NIP-45).
+  /// `["COUNT","sub",{"count":5}]`, with `"approximate":true` if it is approximate (NIP-45).
   public static func writeCount(subscription: String, count: Int, isApproximate: Bool = false) -> [UInt8] {
     precondition(count >= 0, "a count is not negative")
     var json: [UInt8] = []
@@ -102,10 +102,10 @@ extension RelayMessage {
     return json
   }
 
-  /// `["NEG-ERR","sub","why"]`, with the most records that would be compared behind it where there is a bound (NIP-77).
+  /// `["NEG-ERR","sub","why"]`, followed by the most records that the relay compares if there is a limit (NIP-77).
   ///
   /// - Parameters:
-  ///   - recordCountMaximum: most records the relay reconciles, where it says so.
+  ///   - recordCountMaximum: the most records that the relay reconciles; nil to omit it.
   ///   - subscription: the client's id for it.
   ///   - reason: `blocked` or `closed` or another word, a colon and a sentence.
   public static func writeReconciliationRefused(

@@ -1,32 +1,32 @@
 // One message of a relay, in one pass.
 //
-//     ["EVENT", "sub", {…}]        the event's range is handed on; its bytes are not copied, and not understood here
+//     ["EVENT", "sub", {…}]        the event's range is passed on; its bytes are neither copied nor interpreted here
 //     ["EOSE", "sub", ["finish"]]  the third element is NIP-67's
 //     ["OK", "id", true, "why"]    ["CLOSED", "sub", "why"]    ["NOTICE", "text"]
 //     ["AUTH", "challenge"]        ["COUNT", "sub", {"count": 5, "approximate": true}]
 //     ["NEG-MSG", "sub", "6100"]   ["NEG-ERR", "sub", "why", 5000]
 //
-// Tolerant in what relays are seen to vary: white space, escapes in labels, a missing last text, further elements.
-// Strict in the rest, because a message that is almost understood is worse than one refused.
+// Tolerant where relays are known to vary: white space, escapes in labels, a missing last text, further elements.
+// Strict otherwise, because a message that is half understood is worse than a refused one.
 
 public import JSON
 
-/// What a relay says to its client (NIP-01, NIP-42, NIP-45, NIP-67, NIP-77). Ranges are offsets into the bytes it was
+/// A relay's message to its client (NIP-01, NIP-42, NIP-45, NIP-67, NIP-77). Ranges are offsets into the bytes it was
 /// read from.
 public enum RelayMessage: Hashable, Sendable {
-  /// An event for a subscription; `event` is where the object stands.
+  /// An event for a subscription; `event` is the range of the object.
   case event(subscription: String, event: Range<Int>)
   /// All stored events were sent.
   case endOfStoredEvents(subscription: String, completeness: Completeness)
-  /// The answer to a published event. `id` is nil when the relay sent none that is an id; some leave it empty.
+  /// The answer to a published event. `id` is nil if the relay sent no valid id; some leave it empty.
   case ok(id: EventID?, isAccepted: Bool, reason: RelayReason)
   /// The relay ended, or refused, a subscription.
   case closed(subscription: String, reason: RelayReason)
   /// A text for people.
   case notice(RelayReason)
-  /// The challenge to be signed when authentication is wanted.
+  /// The challenge to sign for authentication.
   case authentication(challenge: String)
-  /// The answer to COUNT; `body` is where the whole object stands.
+  /// The answer to COUNT; `body` is the range of the whole object.
   case count(subscription: String, count: Int, isApproximate: Bool, body: Range<Int>)
   /// The next message of a reconciliation, its bytes.
   case reconciliation(subscription: String, message: [UInt8])
@@ -36,22 +36,22 @@ public enum RelayMessage: Hashable, Sendable {
   /// A label of another protocol; the message is well-formed JSON.
   case unknown(label: String)
 
-  /// Whether a relay that sent EOSE has more (NIP-67).
+  /// Whether a relay has more events than it sent before EOSE (NIP-67).
   public enum Completeness: Hashable, Sendable {
-    /// It did not say.
+    /// The relay did not say.
     case unstated
-    /// `finish`: there is nothing more to ask for.
+    /// `finish`: there is nothing more to request.
     case finished
-    /// `more`: the relay holds more than it sent.
+    /// `more`: the relay has more than it sent.
     case partial
   }
 
-  /// Longest subscription id, in bytes, that is taken from a relay. NIP-01 allows 64 characters.
+  /// Longest subscription id, in bytes, that is accepted from a relay. NIP-01 allows 64 characters.
   public static let subscriptionByteCountMaximum = 256
 
   /// Reads one message.
   ///
-  /// - Throws: what is wrong and at which byte. `bytes` may be anything at all.
+  /// - Throws: what is wrong and at which byte. `bytes` may be anything.
   public init(_ bytes: UnsafeRawBufferPointer) throws(RelayMessageFault) {
     var scanner = JSONScanner(bytes)
     var label: String?
@@ -68,7 +68,7 @@ public enum RelayMessage: Hashable, Sendable {
     }
   }
 
-  /// Longest label taken as text; a longer one is an unknown message without a name.
+  /// Longest label that is read as text; a longer one is an unknown message without a name.
   private static let labelByteCountMaximum = 64
 
   private static func body(of label: String, _ scanner: inout JSONScanner) throws(JSONFault) -> RelayMessage {
@@ -100,7 +100,7 @@ public enum RelayMessage: Hashable, Sendable {
     }
   }
 
-  /// The second element. Ours are at most 15 bytes and stay within a `String`'s own words, without an allocation.
+  /// The second element. Our ids have at most 15 bytes, which fit into a `String` without an allocation.
   private static func subscription(_ scanner: inout JSONScanner) throws(JSONFault) -> String {
     try scanner.expect(UInt8(ascii: ","))
     let text = try scanner.scanString()
@@ -111,7 +111,7 @@ public enum RelayMessage: Hashable, Sendable {
     return text.string(in: scanner.bytes)
   }
 
-  /// The last text, which some relays leave out.
+  /// The last text, which some relays omit.
   private static func optionalReason(_ scanner: inout JSONScanner) throws(JSONFault) -> RelayReason {
     guard try scanner.take(UInt8(ascii: ",")) else { return RelayReason("") }
     guard try scanner.peek() == UInt8(ascii: "\"") else {

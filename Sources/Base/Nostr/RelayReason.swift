@@ -1,11 +1,11 @@
 /// The reason a relay gives in OK and CLOSED: a machine-readable word, a colon, and a sentence (NIP-01, NIP-42).
 ///
-/// Relays forget the word, invent others, and send nothing at all; all of that is kept as it came.
+/// Relays omit the word, invent others, or send nothing; all of that is kept unchanged.
 public struct RelayReason: Hashable, Sendable, CustomStringConvertible {
-  /// The text as it came; often empty when an event was accepted.
+  /// The unchanged text; often empty when an event was accepted.
   public let text: String
 
-  /// Longest reason kept, in bytes; the rest is cut off, and the text then ends with `…`.
+  /// Longest reason that is kept, in bytes; the rest is cut off, and the text then ends with `…`.
   public static let byteCountMaximum = 1024
 
   /// Takes the relay's text, cut to ``byteCountMaximum``.
@@ -23,8 +23,8 @@ public struct RelayReason: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The word before the colon: `duplicate`, `pow`, `blocked`, `rate-limited`, `invalid`, `restricted`, `mute`,
-  /// `error`, `auth-required`, or one that is not standardised; nil when the text does not begin with a single
-  /// lower-case word and a colon.
+  /// `error`, `auth-required`, or one that is not standardised; nil if the text does not begin with a single lower-case
+  /// word and a colon.
   public var word: String? {
     guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), colon != text.utf8.startIndex else { return nil }
     let word = text[..<colon]
@@ -32,14 +32,14 @@ public struct RelayReason: Hashable, Sendable, CustomStringConvertible {
     return isWord ? String(word) : nil
   }
 
-  /// Whether the word is one of those that say what was wrong (NIP-01, NIP-42): a subscription that is closed without
-  /// one is over, and not refused.
+  /// Whether the word is one of those for an error (NIP-01, NIP-42). A subscription that is closed without such a word
+  /// has ended, and was not refused.
   public var namesError: Bool { word.map { Self.errorWords.contains($0) } ?? false }
 
   private static let errorWords: Set<String> = [
     "auth-required", "blocked", "error", "invalid", "mute", "pow", "rate-limited", "restricted", "unsupported",
   ]
 
-  /// The text as it came.
+  /// The unchanged text.
   public var description: String { text }
 }

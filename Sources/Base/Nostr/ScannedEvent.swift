@@ -1,23 +1,21 @@
 public import Cryptography
 public import JSON
 
-// An event, read in one pass and left where it stands.
+// An event, read in one pass and left in place.
 //
-// Every event of every relay comes through here, most of them for the second time. So one pass over the bytes takes out
-// what decides about it (id, author, time, kind, signature), looks that the rest has the shape NIP-01 gives it, and
-// remembers where tags and content stand. Nothing is allocated. In the same pass the scanner notices whether tags and
-// content already stand in canonical form, as they do in nearly all events: then the hash is taken over these very
-// bytes.
+// Every event of every relay is read here, most of them for the second time. So one pass over the bytes extracts what
+// decides about the event (id, author, time, kind, signature), checks that the rest has NIP-01's form, and records
+// where tags and content are. Nothing is allocated. In the same pass the scanner notices whether tags and content are
+// already in canonical form, as they are in nearly all events: then the hash is computed over these very bytes.
 //
-// What is refused is what two readers could read in two ways: a key twice, a lone surrogate, broken UTF-8, a number
-// that is not written in plain digits. What is only unusual (white space, other keys, escapes that need not be) is
-// read.
+// It refuses what two readers could read differently: a repeated key, a lone surrogate, invalid UTF-8, a number that is
+// not written in plain digits. It reads what is only unusual (white space, other keys, unnecessary escapes).
 //
-// Rejected: JSONDecoder (25 times slower, see docs/benchmarks.md); an event of owned strings on this path (six
-// allocations for an event whose id we have already).
+// Rejected: JSONDecoder (25 times slower, see docs/benchmarks.md); an event of owned strings here (six allocations for
+// an event whose id is already known).
 
-/// An event's fields, as values where they are small and as places in its text where they are not. Nothing is verified:
-/// that is the ``EventVerifier``'s.
+/// An event's fields: small ones as values, others as their places in the text. Nothing is verified: ``EventVerifier``
+/// does that.
 ///
 /// Ranges are offsets into the buffer it was read from.
 public struct ScannedEvent: Sendable {
@@ -29,8 +27,8 @@ public struct ScannedEvent: Sendable {
   public let createdAt: Int64
   /// The kind.
   public let kind: UInt16
-  /// Where 128 bytes stand that must be the digits of the signature: they are read when it is verified, which most
-  /// events, seen before, never are.
+  /// The place of 128 bytes that must be the digits of the signature. They are read only for verification, which most
+  /// events never need, because they were seen before.
   public let signatureDigits: Range<Int>
   /// The array of tags, brackets included: arrays of at least one string each.
   public let tags: Range<Int>
@@ -38,19 +36,19 @@ public struct ScannedEvent: Sendable {
   public let content: JSONString
   /// The whole object, braces included.
   public let range: Range<Int>
-  /// Whether tags and content stand in their canonical form (NIP-01), so that the id is the hash of their bytes.
+  /// Whether tags and content are in their canonical form (NIP-01), so that the id is the hash of their bytes.
   public let isCanonical: Bool
-  /// Whether the object holds the seven keys and nothing else, without white space: then its bytes may be passed on as
-  /// they are.
+  /// Whether the object has the seven keys and nothing else, without white space: then its bytes may be passed on
+  /// unchanged.
   public let isCompact: Bool
 
-  /// Most bytes that are looked at. What is taken is less, and whoever takes events looks at that first: `EventLimit`
-  /// of the contracts.
+  /// The most bytes that are read. The limit for accepting events is lower, and the code that accepts them checks it
+  /// first: `EventLimit` of the contracts.
   public static let byteCountMaximum = 1 << 20
 
-  /// Reads one event object from `bytes`, which must hold nothing else but white space around it.
+  /// Reads one event object from `bytes`, which must contain nothing else but white space around it.
   ///
-  /// - Throws: what is wrong with it; never `wrongID`, `badPublicKey` or `badSignature`, which are not looked at here.
+  /// - Throws: what is wrong with it; never `wrongID`, `badPublicKey` or `badSignature`, which are not checked here.
   public init(_ bytes: UnsafeRawBufferPointer) throws(EventFault) {
     guard bytes.count <= Self.byteCountMaximum else {
       throw .tooLarge(byteCount: bytes.count, maximum: Self.byteCountMaximum)
@@ -67,7 +65,7 @@ public struct ScannedEvent: Sendable {
     }
   }
 
-  /// The signature it claims; nil when its 128 bytes are not all lower-case hexadecimal digits.
+  /// The signature it claims; nil if its 128 bytes are not all lower-case hexadecimal digits.
   ///
   /// - Parameter bytes: the text this event was read from.
   public func signature(in bytes: UnsafeRawBufferPointer) -> Signature? {

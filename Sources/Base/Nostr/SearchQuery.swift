@@ -1,26 +1,25 @@
-// What somebody types into a search field (NIP-50): words, "phrases in quotes", -exclusions, and extensions such as
-// `language:de`. None of the extensions is known here, so all are passed over, as the NIP asks. There is no syntax that
-// could be wrong: a quote that is not closed reaches to the end. Beside words, signs that are none (`&`, `!!`) are
-// passed over; where nothing else was typed nothing is found, because whoever looks for `!!` did not ask for all there
-// is.
+// The text of a search field (NIP-50): words, "phrases in quotes", -exclusions, and extensions such as `language:de`.
+// No extension is known here, so all are ignored, as the NIP requires. No syntax is wrong: a quote that is not closed
+// extends to the end. Signs that are not words (`&`, `!!`) are ignored beside words. A search of nothing but signs
+// finds nothing, because a person who searches for `!!` does not want all events.
 
-/// A search, read.
+/// A parsed search.
 public struct SearchQuery: Hashable, Sendable {
-  /// Each must be found; a term of several words as a phrase.
+  /// Each must be found; a term of several words is a phrase.
   public private(set) var terms: [SearchWords] = []
   /// None may be found.
   public private(set) var exclusions: [SearchWords] = []
-  /// Whether it asks for what is in no index, so that nothing is found: a word that is too long, or signs without any
-  /// word.
+  /// Whether it asks for something that no index contains, so that nothing is found: a word that is too long, or signs
+  /// without any word.
   public private(set) var isImpossible = false
 
-  /// Terms and exclusions that are looked at; further ones are passed over.
+  /// The most terms and exclusions that are used; further ones are ignored.
   public static let termCountMaximum = 32
 
-  /// Reads what somebody has typed.
+  /// Parses the typed text.
   public init(_ text: String) {
     var rest = Substring(text)
-    // Whether anything held no word, and whether it was something to be found.
+    // Whether any piece had no word, and whether such a piece was to be found rather than excluded.
     var (hasWordless, wantsWordless) = (false, false)
     while terms.count + exclusions.count < Self.termCountMaximum, let piece = Self.nextPiece(&rest) {
       guard !add(piece.text, isExcluded: piece.isExcluded) else { continue }
@@ -30,7 +29,7 @@ public struct SearchQuery: Hashable, Sendable {
     if terms.isEmpty, wantsWordless || hasWordless && exclusions.isEmpty { isImpossible = true }
   }
 
-  /// Takes the next word or phrase off a text, extensions apart; nil at its end.
+  /// Removes the next word or phrase from a text, and skips extensions; nil at its end.
   private static func nextPiece(_ rest: inout Substring) -> (text: Substring, isExcluded: Bool)? {
     while true {
       rest = rest.drop { $0.isWhitespace }
@@ -49,14 +48,15 @@ public struct SearchQuery: Hashable, Sendable {
     }
   }
 
-  /// `key:value`, two words separated by a colon. An address (`https://…`) and a `nostr:` URI (NIP-21) are none.
+  /// `key:value`, two words separated by a colon. An address (`https://…`) or a `nostr:` URI (NIP-21) is not an
+  /// extension.
   private static func isExtension(_ word: Substring) -> Bool {
     let key = word.prefix { $0.isASCII && $0.isLetter }
     guard !key.isEmpty, key != "nostr", word[key.endIndex...].first == ":" else { return false }
     return word[key.endIndex...].dropFirst().first.map { $0.isLetter || $0.isNumber } ?? false
   }
 
-  /// Adds what is asked for; false for a text that holds no word.
+  /// Adds a term or exclusion; false for a text without a word.
   private mutating func add(_ text: Substring, isExcluded: Bool) -> Bool {
     let words = SearchWords(String(text))
     if words.isEmpty {
@@ -72,6 +72,6 @@ public struct SearchQuery: Hashable, Sendable {
     return true
   }
 
-  /// Whether it asks for nothing: blanks, or extensions alone. Then it is as if there were no search.
+  /// Whether it asks for nothing: only blanks or extensions. Then it counts as no search.
   public var isEmpty: Bool { terms.isEmpty && exclusions.isEmpty && !isImpossible }
 }

@@ -1,22 +1,22 @@
 internal import Cryptography
 
-// Words as they are searched for. Text is taken apart here and not by SQLite's tokeniser, so that an event that is just
-// passing is held against a search by the same rule as the million that are stored; and because SQLite's takes a whole
-// Japanese sentence for one word. SQLite is given what comes out: words of folded letters and digits, and symbols, one
-// blank between them.
+// The words of a text, as searches use them. Text is split here and not by SQLite's tokeniser, so that a passing event
+// matches a search by the same rule as the million stored ones, and because SQLite's tokeniser treats a whole Japanese
+// sentence as one word. SQLite gets the result: words of folded letters and digits, and symbols, separated by one
+// blank.
 
-/// The words of a text, folded, in its order.
+/// The words of a text, folded, in order.
 ///
-/// Scripts that put no blanks between words have a word for each character, and so have symbols beyond ASCII (⚡, ₿); a
-/// run of them that is searched for is a phrase.
+/// In scripts without blanks between words, each character is a word; so is each symbol beyond ASCII (⚡, ₿). A search
+/// for several of these in a row is a phrase.
 public struct SearchWords: Hashable, Sendable {
   /// The words in UTF-8, with one blank between them.
   public private(set) var utf8: [UInt8] = []
 
-  /// Bytes of a text that are looked at; what stands behind them is not found.
+  /// Bytes of a text that are read; words after them are not found.
   public static let textByteCountMaximum = 64 << 10
-  /// Longer words, such as keys in hexadecimal and Bech32, are left out of an index: nobody searches for half of one,
-  /// and a filter finds them whole.
+  /// Longer words, such as keys in hexadecimal and Bech32, are left out of an index: people do not search for half of
+  /// one, and a filter finds whole ones.
   public static let wordByteCountMaximum = 48
 
   /// No words.
@@ -28,7 +28,7 @@ public struct SearchWords: Hashable, Sendable {
     append(text)
   }
 
-  /// Whether there is none.
+  /// Whether there are no words.
   public var isEmpty: Bool { utf8.isEmpty }
 
   /// Adds the words of another text.
@@ -37,7 +37,7 @@ public struct SearchWords: Hashable, Sendable {
     text.withUTF8 { append(utf8: $0) }
   }
 
-  /// Adds the words of a text in UTF-8, up to the most bytes that are looked at.
+  /// Adds the words of a text in UTF-8, up to the limit of bytes.
   public mutating func append(utf8 text: UnsafeBufferPointer<UInt8>) {
     var end = min(text.count, Self.textByteCountMaximum)
     // Not in the middle of a character.
@@ -85,7 +85,7 @@ public struct SearchWords: Hashable, Sendable {
     if !utf8.isEmpty { utf8.append(0x20) }
   }
 
-  /// Whether another's words stand here, one behind the other.
+  /// Whether another's words occur here, in sequence.
   public func contains(_ phrase: SearchWords) -> Bool {
     let (text, sought) = (utf8, phrase.utf8)
     guard !sought.isEmpty, sought.count <= text.count else { return false }

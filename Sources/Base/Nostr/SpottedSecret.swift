@@ -1,15 +1,15 @@
-// Secret keys in texts in which they must not be: what is about to be signed, shown or written down.
+// Secret keys in texts that must not contain them: texts that are about to be signed, shown or stored.
 //
-// What is signed goes to relays, and nothing brings it back. So a text is looked through for what begins as a secret
-// key does and goes on for as long as one. Checksums are not asked: a key with one letter wrong gives itself away to
-// whoever tries the few thousand letters it could be. A key in hexadecimal digits cannot be told from a public key, nor
-// from an id.
+// What is signed goes to relays, and cannot be taken back. So a text is searched for anything that begins like a secret
+// key and is as long as one. Checksums are not checked: from a key with one wrong letter, an attacker finds the right
+// one by trying a few thousand possibilities. A key in hexadecimal digits cannot be distinguished from a public key or
+// an id.
 
-/// A secret key that stands somewhere in a text. Says nothing of the key.
+/// A secret key somewhere in a text. Reveals nothing of the key.
 public enum SpottedSecret: String, Hashable, Sendable, CustomStringConvertible {
-  /// A key as it is (NIP-19).
+  /// A plain key (NIP-19).
   case nsec
-  /// One under a passphrase (NIP-49): as safe as the passphrase is against whoever has all the time there is.
+  /// A key under a passphrase (NIP-49): as safe as the passphrase against an attacker with unlimited time.
   case ncryptsec
 
   /// `nsec1`
@@ -23,7 +23,7 @@ public enum SpottedSecret: String, Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// What people are told that it is: `a secret key (nsec1…)`.
+  /// The description for people: `a secret key (nsec1…)`.
   public var description: String {
     switch self {
     case .nsec: "a secret key (nsec1…)"
@@ -31,7 +31,7 @@ public enum SpottedSecret: String, Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The first secret key in a text, in lower or upper case; nil when there is none.
+  /// The first secret key in a text, in lower or upper case; nil if there is no key in it.
   public init?(in text: String) {
     let bytes = Array(text.utf8)
     for secret in [Self.nsec, .ncryptsec] where secret.places(in: bytes, secret.characterCount).next() != nil {
@@ -41,7 +41,7 @@ public enum SpottedSecret: String, Hashable, Sendable, CustomStringConvertible {
     return nil
   }
 
-  /// The text with `nsec1…` in the place of each secret key, and of what could be the beginning of one.
+  /// The text with `nsec1…` in place of each secret key, and of anything that could be the beginning of a key.
   public static func redacted(_ text: String) -> String {
     var bytes = Array(text.utf8)
     for secret in [nsec, .ncryptsec] {
@@ -52,10 +52,10 @@ public enum SpottedSecret: String, Hashable, Sendable, CustomStringConvertible {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// So many characters behind the beginning are taken for a piece of a key when a text is shown.
+  /// From this many characters after the beginning on, a piece counts as part of a key when a text is shown.
   private static let fragmentCountMinimum = 8
 
-  /// Where something begins as a key does and has `count` or more characters behind that.
+  /// The places where a text begins like a key and continues with `count` or more characters.
   private func places(in bytes: [UInt8], _ count: Int) -> AnyIterator<Range<Int>> {
     let beginning = Array(beginning.utf8)
     var position = 0

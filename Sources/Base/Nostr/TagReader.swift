@@ -7,14 +7,14 @@ public import JSON
 ///       guard let name = reader.nextString(), let value = reader.nextString() else { continue }
 ///     }
 ///
-/// The buffer must be the one the event was read from, unchanged: the scanner has looked at every byte already.
+/// The buffer must be the one the event was read from, unchanged: the scanner has checked every byte already.
 public struct TagReader {
   private let bytes: UnsafeRawBufferPointer
   private let end: Int
   private var position: Int
   private var isInside = false
 
-  /// At the first tag.
+  /// A reader at the first tag.
   public init(_ event: ScannedEvent, in bytes: UnsafeRawBufferPointer) { self.init(tags: event.tags, in: bytes) }
 
   init(tags: Range<Int>, in bytes: UnsafeRawBufferPointer) {
@@ -23,7 +23,7 @@ public struct TagReader {
     end = tags.upperBound - 1
   }
 
-  /// Goes to the next tag; false when there is none.
+  /// Goes to the next tag; false after the last one.
   public mutating func nextTag() -> Bool {
     while isInside { _ = nextString() }
     while position < end {
@@ -37,7 +37,7 @@ public struct TagReader {
     return false
   }
 
-  /// The next string of this tag: first its name, then its value, then what else there is; nil when there is none.
+  /// The next string of this tag: first its name, then its value, then the others; nil after the last one.
   public mutating func nextString() -> JSONString? {
     guard isInside else { return nil }
     while position < end {

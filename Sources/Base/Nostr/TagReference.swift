@@ -1,10 +1,10 @@
 internal import Cryptography
 
 // What the values of tags refer to: `p` a key, `e` an event, `a` an address (NIP-01), the same in upper case (NIP-22),
-// and `q` one of the last two (NIP-18). They stand in lower-case hexadecimal digits there, never as `npub1…`: no relay
-// finds those, and nobody is told.
+// and `q` one of the last two (NIP-18). In tags they are lower-case hexadecimal digits, never `npub1…`: no relay finds
+// those, and none reports an error.
 
-/// What a tag's first value must be, by the tag's name.
+/// What a tag's first value must be, given the tag's name.
 public enum TagReference: Hashable, Sendable {
   /// A public key.
   case key
@@ -15,7 +15,7 @@ public enum TagReference: Hashable, Sendable {
   /// An event's id or an address.
   case eventOrAddress
 
-  /// What tags of this name refer to; nil for any other name.
+  /// What tags with this name refer to; nil for any other name.
   public init?(tagName: String) {
     switch tagName {
     case "p", "P": self = .key
@@ -26,7 +26,7 @@ public enum TagReference: Hashable, Sendable {
     }
   }
 
-  /// What is expected, for people: `a public key, 64 lower-case hexadecimal digits`.
+  /// The expected form, for people: `a public key, 64 lower-case hexadecimal digits`.
   public var form: String {
     switch self {
     case .key: "a public key, 64 lower-case hexadecimal digits"
@@ -36,7 +36,7 @@ public enum TagReference: Hashable, Sendable {
     }
   }
 
-  /// Whether a value is written as tags have it.
+  /// Whether a value has the form used in tags.
   public func accepts(_ value: String) -> Bool {
     switch self {
     case .key: PublicKey(value) != nil
@@ -46,8 +46,8 @@ public enum TagReference: Hashable, Sendable {
     }
   }
 
-  /// What is to be said of a value that is written as people have it, as a sentence's end: `npub1… is 3bf0…`; nil of
-  /// any other, secret keys among them.
+  /// The message about a value in the form that people use, as the end of a sentence: `npub1… is 3bf0…`; nil for any
+  /// other value, including secret keys.
   func misspelling(_ text: String) -> String? {
     let plain = text.withoutNostrScheme
     guard Self.entities.contains(where: { plain.hasPrefix($0) }) else { return nil }
@@ -58,11 +58,11 @@ public enum TagReference: Hashable, Sendable {
   }
 
   private static let entities = ["npub1", "nprofile1", "note1", "nevent1", "naddr1"]
-  /// Most letters of a wrong value that are repeated.
+  /// How many characters of a wrong value are shown at most.
   private static let shownCount = 100
 
-  /// The value as tags have it, of one as people have it: `npub1…` and `nprofile1…` for keys, `note1…` and `nevent1…`
-  /// for events, `naddr1…` for addresses, with or without `nostr:` in front.
+  /// Converts a value from the form that people use to that of tags: `npub1…` and `nprofile1…` for keys, `note1…` and
+  /// `nevent1…` for events, `naddr1…` for addresses, with or without `nostr:` in front.
   public func value(spelled text: String) throws(EntityFault) -> String {
     if accepts(text) { return text }
     switch self {

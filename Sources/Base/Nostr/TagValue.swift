@@ -1,7 +1,7 @@
 /// A tag's value, compared byte by byte.
 ///
-/// Swift's `String` takes é and e + accent for equal, which is right for people and wrong here: two relays that
-/// disagreed about it would disagree about what a filter matches.
+/// Swift's `String` treats é and e + accent as equal, which is right for people and wrong here: relays that treated
+/// them differently would differ about what a filter matches.
 public struct TagValue: Hashable, Sendable, Comparable, CustomStringConvertible, ExpressibleByStringLiteral {
   /// UTF-8.
   public let utf8: [UInt8]
@@ -9,10 +9,10 @@ public struct TagValue: Hashable, Sendable, Comparable, CustomStringConvertible,
   /// A value of these bytes.
   public init(utf8: [UInt8]) { self.utf8 = utf8 }
 
-  /// A value of this text.
+  /// The value of this text.
   public init(_ text: String) { utf8 = Array(text.utf8) }
 
-  /// A value of this text.
+  /// The value of this text.
   public init(stringLiteral text: String) { self.init(text) }
 
   /// The text.
@@ -22,7 +22,7 @@ public struct TagValue: Hashable, Sendable, Comparable, CustomStringConvertible,
   public static func < (left: TagValue, right: TagValue) -> Bool { left.utf8.lexicographicallyPrecedes(right.utf8) }
 }
 
-/// The name of a tag that relays index and filters ask for: one letter, `a`…`z` or `A`…`Z` (NIP-01).
+/// The name of a tag that relays index and filters match: one letter, `a`…`z` or `A`…`Z` (NIP-01).
 public struct TagLetter: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// The ASCII letter.
   public let ascii: UInt8
@@ -42,6 +42,6 @@ public struct TagLetter: Hashable, Sendable, Comparable, CustomStringConvertible
   /// `e`
   public var description: String { String(UnicodeScalar(ascii)) }
 
-  /// By ASCII.
+  /// In ASCII order.
   public static func < (left: TagLetter, right: TagLetter) -> Bool { left.ascii < right.ascii }
 }

@@ -4,42 +4,44 @@ internal import Glibc
 internal import LinuxSystem
 internal import Synchronization
 
-/// Copies the write-ahead log into the file on a thread and a connection of its own, while the writer goes on writing.
+/// Copies the write-ahead log into the file (a checkpoint) on a thread and a connection of its own, while the writer
+/// continues to write.
 ///
-/// SQLite would do it in the transaction that passes the bound, and whoever waits for that one would wait for the disk,
-/// 100 ms and more. Beside a writer that never pauses the log is not begun again; from `patience` times the bound on
-/// the writer does the rest itself, which is little then. Where some read at any moment, that cannot come to the end
-/// either, and the log would grow for as long: then the writer waits for those who read an older state, and begins it
-/// again. New readers do not make him wait longer.
+/// SQLite itself would checkpoint in the transaction that passes the bound, and the caller of that transaction would
+/// wait for the disk, 100 ms and more. The checkpoint on the other thread never restarts the log while the writer does
+/// not pause. So from `patience` times the bound on, the writer does the rest itself, which is little by then. If
+/// readers are active at every moment, that checkpoint cannot finish either, and the log would grow for as long. Then
+/// the writer waits for the readers of an older state and restarts the log. New readers do not make the writer wait
+/// longer.
 ///
-/// Where commits do not wait for the disk, the same thread brings the log there every few MiB. Whoever does want to
-/// wait then waits for few pages of others, and a loss of power takes no more than these.
+/// If commits do not wait for the disk, the same thread synchronizes the log every few MiB. A commit that does have to
+/// wait then waits for few pages of other commits, and a loss of power takes no more than these pages.
 final class Checkpointer: Sendable {
   private struct State {
-    /// Pages the writer had written when the last copy was begun.
+    /// Pages the writer had written when the last checkpoint began.
     var writtenPageCount = 0
     var isRunning = false
-    /// Whether the log has grown beyond what is given to it.
+    /// Whether the log has grown beyond its limit.
     var isOverlong = false
-    /// Pages the writer had written when the log was last to be synchronized beside it.
+    /// Pages the writer had written when this thread last began to synchronize the log.
     var syncedPageCount = 0
     var isSyncing = false
-    /// Pages the writer had written of which all are on the disk; nil while it is not known what an earlier process has
-    /// left in the log.
+    /// Pages the writer had written when all of them were on the disk; nil while it is not known what an earlier
+    /// process has left in the log.
     var durablePageCount: Int?
   }
 
-  /// How many bounds the log may grow before the writer stops for it.
+  /// At how many times the bound the writer pauses for the log.
   static let patience = 4
 
   private let queue: DatabaseQueue
   private let pageCount: Int
-  /// Pages after which the log is synchronized; nil where each commit does it.
+  /// Pages after which this thread synchronizes the log; nil if each commit does it.
   private let unsyncedMaximum: Int?
   private let logPath: String
   private let state = Mutex(State())
 
-  /// Begins when as many pages were written since the last time as the settings say.
+  /// Opens the connection. A checkpoint begins each time the writer has written `checkpointPageCount` pages.
   init(path: String, _ settings: StorageSettings) throws {
     pageCount = settings.checkpointPageCount
     unsyncedMaximum = settings.durability == .normal ? settings.syncedPageCount : nil
@@ -60,9 +62,9 @@ final class Checkpointer: Sendable {
     return Int(written)
   }
 
-  /// The writer has committed, and all that was committed so far is to be on the disk when this returns.
+  /// The writer has committed, and everything committed so far must be on the disk when this returns.
   ///
-  /// - Parameter didWait: whether the commit has waited for that itself.
+  /// - Parameter didWait: whether the commit itself has waited for the disk.
   func committedSynced(_ database: Database, didWait: Bool) throws(StorageFault) {
     let written = Self.writtenPageCount(database)
     if !didWait, state.withLock({ $0.durablePageCount != written }) { try synchronizeLog() }
@@ -75,7 +77,7 @@ final class Checkpointer: Sendable {
     let written = Self.writtenPageCount(database)
     synchronize(written)
     if state.withLock({ $0.isOverlong }) {
-      // Who reads for longer than the connection waits is waited for again after the next copy.
+      // `try?`: if a reader takes longer than the connection waits, the writer waits again after the next checkpoint.
       _ = try? database.checkpoint(.restart)
       state.withLock { $0.isOverlong = false }
     }
@@ -86,7 +88,8 @@ final class Checkpointer: Sendable {
     }
     guard isDue else { return }
     queue.asyncWriteWithoutTransaction { [self] database in
-      // What cannot be copied now is the next time; a fault of the disk meets the writer as well, who tells it.
+      // `try?`: the next checkpoint copies what this one cannot. A fault of the disk also reaches the writer, which
+      // reports it.
       let log = try? database.checkpoint(.passive)
       state.withLock { state in
         state.isRunning = false
@@ -95,7 +98,7 @@ final class Checkpointer: Sendable {
     }
   }
 
-  /// Has the log brought to the disk if much of it is not there.
+  /// Has the log synchronized if much of it is not on the disk.
   private func synchronize(_ written: Int) {
     guard let unsyncedMaximum else { return }
     let isDue = state.withLock { state in
@@ -106,7 +109,7 @@ final class Checkpointer: Sendable {
     }
     guard isDue else { return }
     queue.asyncWriteWithoutTransaction { [self] _ in
-      // SQLite's own descriptor hears of a fault as well, and with it whoever waits for a commit to be on the disk.
+      // SQLite's own descriptor gets the same fault, and reports it to the commit that waits for the disk.
       do throws(StorageFault) {
         try synchronizeLog()
         state.withLock { $0.durablePageCount = max($0.durablePageCount ?? 0, written) }
@@ -115,7 +118,7 @@ final class Checkpointer: Sendable {
     }
   }
 
-  /// Waits until the log is on the disk. Its name is: SQLite sees to that when it makes the log.
+  /// Waits until the log is on the disk. SQLite has synchronized the log's name already, when it created the log.
   private func synchronizeLog() throws(StorageFault) {
     let log = Glibc.open(logPath, O_RDONLY | O_CLOEXEC)
     if log < 0, errno == ENOENT { return }
@@ -128,6 +131,6 @@ final class Checkpointer: Sendable {
     StorageFault(SystemFault(call: call, subject: logPath, code: errno), path: logPath)
   }
 
-  /// Closes its connection; waits for what is going on.
+  /// Closes its connection, after a checkpoint or synchronization in progress.
   func close() throws { try queue.close() }
 }

@@ -1,6 +1,6 @@
 public import Cryptography
 
-/// A value that a parameter of a statement takes: a number, bytes, text, or NULL for nil.
+/// A value for a parameter of a statement: a number, bytes, text, or nil for NULL.
 public protocol Column {
   /// Sets the parameter at `index`, from 1.
   func bind(to statement: StorageStatement, at index: Int32)
@@ -24,7 +24,7 @@ extension UInt16: Column {
   public func bind(to statement: StorageStatement, at index: Int32) { statement.bind(Int64(self), at: index) }
 }
 
-/// Terms and numbers that count from 0; above `Int64.max` they are negative in the file.
+/// Terms and numbers that count from 0; values above `Int64.max` are negative in the file.
 extension UInt64: Column {
   /// Sets the parameter at `index`, from 1.
   @inlinable
@@ -52,11 +52,11 @@ extension [UInt8]: Column {
   public func bind(to statement: StorageStatement, at index: Int32) { statement.bind(self, at: index) }
 }
 
-/// Text that is at hand as UTF-8.
+/// Text as UTF-8 bytes.
 public struct UTF8Column: Column {
   private let bytes: [UInt8]
 
-  /// Text in these bytes.
+  /// The text in these bytes.
   public init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   /// Sets the parameter at `index`, from 1.
@@ -88,7 +88,7 @@ extension Optional: Column where Wrapped: Column {
 }
 
 extension StorageStatement {
-  /// Sets all parameters, in their order.
+  /// Sets all parameters, in order.
   @inlinable
   public func bind<each Value: Column>(_ values: repeat each Value) {
     var index: Int32 = 1
@@ -98,7 +98,7 @@ extension StorageStatement {
     }
   }
 
-  /// Sets all parameters, and runs a statement that gives no rows.
+  /// Sets all parameters, and runs a statement that returns no rows.
   @inlinable
   public func run<each Value: Column>(_ values: repeat each Value) throws {
     bind(repeat each values)
@@ -107,7 +107,7 @@ extension StorageStatement {
 }
 
 extension StorageSession {
-  /// A statement with its parameters, compiled once for each connection and text.
+  /// A statement with its parameters set, compiled once for each connection and text.
   @inlinable
   public func statement<First: Column, each Value: Column>(
     _ sql: String, _ first: First, _ values: repeat each Value
@@ -117,20 +117,20 @@ extension StorageSession {
     return statement
   }
 
-  /// Runs a statement that gives no rows.
+  /// Runs a statement that returns no rows.
   @inlinable
   public func run<each Value: Column>(_ sql: String, _ values: repeat each Value) throws {
     try statement(sql).run(repeat each values)
   }
 
-  /// Runs a statement that gives no rows, with parameters of which there may be any number.
+  /// Runs a statement that returns no rows, with any number of parameters.
   public func run(_ sql: String, list: [any Column]) throws {
     let statement = try statement(sql)
     for (index, value) in list.enumerated() { value.bind(to: statement, at: Int32(index + 1)) }
     try statement.run()
   }
 
-  /// The rows of a statement, each as `row` reads it; those for which `row` gives nil are left out.
+  /// The rows of a statement, each read by `row`; a row for which `row` returns nil is left out.
   @inlinable
   public func rows<each Value: Column, Row>(
     _ sql: String, _ values: repeat each Value, row: (StorageStatement) throws -> Row?
@@ -140,7 +140,7 @@ extension StorageSession {
     return try statement.rows(row)
   }
 
-  /// The first row of a statement; nil when there is none, or `row` gives nil.
+  /// The first row of a statement; nil if there is no row, or `row` returns nil.
   @inlinable
   public func first<each Value: Column, Row>(
     _ sql: String, _ values: repeat each Value, row: (StorageStatement) throws -> Row?
@@ -152,7 +152,7 @@ extension StorageSession {
     return try row(statement)
   }
 
-  /// The number that a statement gives; 0 when it gives none.
+  /// The number that a statement returns; 0 if it returns no row.
   @inlinable
   public func count<each Value: Column>(_ sql: String, _ values: repeat each Value) throws -> Int64 {
     try first(sql, repeat each values) { $0.number(0) } ?? 0
@@ -160,7 +160,7 @@ extension StorageSession {
 }
 
 extension StorageStatement {
-  /// All rows, each as `row` reads it; those for which `row` gives nil are left out.
+  /// All rows, each read by `row`; a row for which `row` returns nil is left out.
   @inlinable
   public func rows<Row>(_ row: (StorageStatement) throws -> Row?) throws -> [Row] {
     var found: [Row] = []

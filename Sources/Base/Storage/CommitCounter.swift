@@ -2,19 +2,19 @@ internal import GRDB
 internal import Glibc
 internal import Synchronization
 
-// After damage in the log of writes SQLite continues without the commits behind it, and says nothing. So ledgers count
-// their commits, in the database (its `application_id`, which is written with the commit) and beside it, in a file of
-// one line: `COUNT VERSION`, for example `1042 3`. It is written after each commit, and synced by nobody: a killed
-// process leaves it as it is, a loss of power may take its last values, and then a loss is not known. What it says is
-// never ahead of a commit. The version tells a file that was written by a later program from one in whose header a bit
-// has changed.
+// If the write-ahead log is damaged, SQLite continues without the commits after the damage, and reports nothing. So
+// each ledger counts its commits twice: in the database (its `application_id`, which is written with the commit), and
+// beside it, in a file of one line: `COUNT VERSION`, for example `1042 3`. The file is written after each commit and
+// never synchronized. A killed process leaves it correct; a loss of power may take its last values, and then a loss of
+// commits is not noticed. The count in the file is never ahead of the commits. The version distinguishes a file of a
+// later program from a file in whose header a bit has changed.
 //
-// Rejected: a table for the count. A program from before it would refuse the file as one of a later version; to the
-// `application_id` it does nothing, and then both counts stand still together.
+// Rejected: a table for the count. An older program would refuse the file as one of a later version. It leaves the
+// `application_id` alone, and then both counts stay the same.
 
-/// Counts the commits of one database. Used by the writer, one transaction after the other.
+/// Counts the commits of one database. Only the writer uses it, in one transaction after the other.
 final class CommitCounter: Sendable {
-  /// What the file is called beyond the database's name.
+  /// The file's name is the database's name and this suffix.
   static let suffix = ".commits"
 
   private struct State {
@@ -29,7 +29,7 @@ final class CommitCounter: Sendable {
   private let state = Mutex(State())
   private let knownVersion: Int
 
-  /// Opens the file, or makes it.
+  /// Opens the file, or creates it.
   init(database: String, knownVersion: Int) throws(StorageFault) {
     (path, self.database, self.knownVersion) = (database + Self.suffix, database, knownVersion)
     descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -39,7 +39,7 @@ final class CommitCounter: Sendable {
 
   deinit { Glibc.close(descriptor) }
 
-  /// The version of the database as it was written last; nil when nobody knows.
+  /// The version with which the database was last written; nil if it is not known.
   static func version(ofDatabase path: String) -> Int? {
     let file = open(path + suffix, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return nil }
@@ -47,7 +47,7 @@ final class CommitCounter: Sendable {
     return entry(of: file)?.version
   }
 
-  /// How many commits were counted beside a database.
+  /// The number of commits that the file beside a database says.
   static func count(ofDatabase path: String) -> Int32? {
     let file = open(path + suffix, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return nil }
@@ -55,7 +55,7 @@ final class CommitCounter: Sendable {
     return entry(of: file)?.count
   }
 
-  /// Why the version that a database says it has is damage; nil when it is not.
+  /// Why the version in a database is damage; nil if it is not.
   func objection(toVersion version: Int) -> String? {
     guard let entry, version < entry.version || version > knownVersion && entry.version <= knownVersion else {
       return nil
@@ -63,9 +63,9 @@ final class CommitCounter: Sendable {
     return "it says that its form is \(version), and \(entry.version) was written"
   }
 
-  /// Begins with what the database has.
+  /// Starts counting from the database's own count.
   ///
-  /// - Returns: commits that the database should have and has not.
+  /// - Returns: how many commits the database should have but lacks.
   func begin(_ session: Database) throws -> Int64 {
     let count = try Int32.fetchOne(session, sql: "PRAGMA application_id") ?? 0
     state.withLock { $0.count = count }
@@ -77,17 +77,17 @@ final class CommitCounter: Sendable {
     return Int64(missing)
   }
 
-  /// What is missing is written down, and not told again.
+  /// Writes the present count into the file, so that the missing commits are not reported again.
   func settle() throws(StorageFault) { try write(state.withLock { $0.count }) }
 
-  /// In a transaction that has changed something, as its last deed.
+  /// Called as the last step of a transaction that has changed something.
   func willCommit(_ session: Database) throws {
     let next = state.withLock { $0.count &+ 1 } & .max
     try session.execute(sql: "PRAGMA application_id = \(next)")
     state.withLock { $0.pending = next }
   }
 
-  /// The transaction is over. Where the count cannot be written beside it, a loss is not known.
+  /// The transaction has ended. If the count cannot be written into the file, a loss of commits is not noticed.
   func ended(isCommitted: Bool) {
     let count = state.withLock { state -> Int32? in
       defer { state.pending = nil }
@@ -100,7 +100,7 @@ final class CommitCounter: Sendable {
 
   // MARK: Bytes
 
-  /// Counts go around; what is further apart than this is not a loss.
+  /// Counts wrap around; a larger difference than this is not a loss.
   private static let half: Int32 = 1 << 30
   private static let byteCount = 24
 
@@ -117,7 +117,7 @@ final class CommitCounter: Sendable {
     guard put(count) else { throw StorageFault(code: errno, path: database, "\(path) cannot be written") }
   }
 
-  /// In place, and always as long.
+  /// Writes in place, always the same number of bytes.
   private func put(_ count: Int32) -> Bool {
     let text = "\(count) \(knownVersion)"
     let bytes = Array((text + String(repeating: " ", count: max(0, Self.byteCount - 1 - text.utf8.count)) + "\n").utf8)

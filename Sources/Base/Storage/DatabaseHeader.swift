@@ -2,8 +2,8 @@ internal import GRDB
 internal import GRDBSQLite
 internal import Glibc
 
-// The first 100 bytes of a database. SQLite believes what they say: by a changed bit it takes a file for one that may
-// only be read, or for none. Most of them are the same in all of our files, so damage there is seen, and mended.
+// The first 100 bytes of a database. SQLite believes them: a single changed bit can make SQLite treat the file as
+// read-only, or as no database. Most of these bytes are the same in all our files, so damage there is found and mended.
 //
 //     0  "SQLite format 3\0"         20  bytes left free in each page, 0     44  form of the schema, 4 (0: not yet)
 //    16  page size, 4096             21  shares of a page, 64, 32, 32        56  encoding, UTF-8: 1 (0: not yet)
@@ -11,13 +11,13 @@ internal import Glibc
 //
 // https://www.sqlite.org/fileformat.html
 
-/// The header of a database file of ours.
+/// The header of our database files.
 enum DatabaseHeader {
   private static let byteCount = 100
   private static let magic = Array("SQLite format 3".utf8) + [0]
 
-  /// Whether what a file begins with can be a header; a file that is too short for one, or whose first transaction is
-  /// still to be rolled back, is not judged.
+  /// Whether the first bytes of a file can be a header. The answer is true for a file that is too short for a header,
+  /// and for one whose first transaction must still be rolled back.
   static func isPlausible(ofFile path: String) -> Bool {
     guard access(path + "-journal", F_OK) != 0, let bytes = read(path) else { return true }
     return isPlausible(bytes)
@@ -30,9 +30,10 @@ enum DatabaseHeader {
       && bytes[52..<56] == [0, 0, 0, 0] && bytes[56..<59] == [0, 0, 0] && bytes[59] <= 1
   }
 
-  /// Makes the first page of a damaged file one that SQLite reads behind: its copy where there is one, else what all
-  /// headers have in common. The file's size says how many pages there are, and none is free: where one is wanted while
-  /// the file is read, it is a new one. Pages of the log of writes come before these, as ever.
+  /// Mends the first page of a damaged file, so that SQLite reads the pages after it: with the copy of the page if
+  /// there is one, else with the bytes that all headers share. The number of pages is computed from the file's size.
+  /// The list of free pages is emptied: if SQLite needs a page while the file is read, it appends a new one. As always,
+  /// pages in the write-ahead log take precedence over these.
   static func mend(ofFile path: String) {
     guard var bytes = read(path, pageByteCount) else { return }
     if let copy = copy(at: path) {
@@ -50,19 +51,19 @@ enum DatabaseHeader {
     let pageCount = UInt32(clamping: lseek(file, 0, SEEK_END) / off_t(pageByteCount))
     bytes.replaceSubrange(28..<32, with: (0..<4).map { UInt8(truncatingIfNeeded: pageCount >> (24 - 8 * $0)) })
     bytes.replaceSubrange(32..<40, with: repeatElement(0, count: 8))
-    // The count of pages holds as long as these two are the same.
+    // SQLite uses the page count only while these two fields are equal.
     bytes.replaceSubrange(92..<96, with: bytes[24..<28])
-    // Where it cannot be written, the file is read as it is.
+    // If the page cannot be written, the file is read as it is.
     _ = pwrite(file, bytes, bytes.count, 0)
   }
 
   // MARK: The copy of the first page
 
-  /// What the copy is called beyond the database's name.
+  /// The copy's name is the database's name and this suffix.
   static let copySuffix = ".first-page"
   private static let pageByteCount = 4_096
 
-  /// The copy: the page, and a sum of it, since the copy may be what is damaged. Nil when there is none that is sound.
+  /// The copy: the page and its checksum, since the copy itself may be damaged. Nil if there is no sound copy.
   private static func copy(at path: String) -> [UInt8]? {
     guard let bytes = read(path + copySuffix, pageByteCount + sumByteCount) else { return nil }
     let page = Array(bytes[..<pageByteCount])
@@ -77,20 +78,21 @@ enum DatabaseHeader {
     return (0..<8).map { UInt8(truncatingIfNeeded: sum >> (56 - 8 * $0)) }
   }
 
-  /// How often the tables had been changed when the copy was made; nil when there is none.
+  /// The change counter of the tables at the time of the copy; nil if there is no copy.
   static func copiedChangeCount(at path: String) -> Int? {
     copy(at: path).map { copy in copy[40..<44].reduce(0) { $0 << 8 | Int($1) } }
   }
 
-  /// Whether the first page says other things of the tables than its copy, although no table was changed: the numbers
-  /// that count changes (at 40) and the version (at 60) are the same in both.
+  /// Whether the first page describes the tables differently from its copy although no table was changed: the counter
+  /// of table changes (at 40) and the version (at 60) are the same in both.
   static func hasChanged(_ database: Database, at path: String) -> Bool {
     guard let copy = copy(at: path), let page = firstPage(database) else { return false }
     return page[40..<44] == copy[40..<44] && page[60..<64] == copy[60..<64] && page[byteCount...] != copy[byteCount...]
   }
 
-  /// Keeps a copy of the first page beside the file: without it nothing says where the tables are. It is written when
-  /// the tables have changed, and where that fails the next start does it; a loss is no worse than without it.
+  /// Keeps a copy of the first page beside the file; without the page, nothing says where the tables are. The copy is
+  /// written when the tables have changed. If that fails, the next start writes it; until then a loss is no worse than
+  /// without a copy.
   static func keepCopy(of database: Database, at path: String) {
     guard let page = firstPage(database), isPlausible(page),
       copy(at: path)?[byteCount...] != page[byteCount...]
@@ -106,7 +108,8 @@ enum DatabaseHeader {
     }
   }
 
-  /// As it stands in the file. Read by SQLite's own descriptor: to close another would take its locks away.
+  /// The page as it is in the file. Read through SQLite's own descriptor, because closing another one would release
+  /// SQLite's locks.
   private static func firstPage(_ database: Database) -> [UInt8]? {
     var file: UnsafeMutablePointer<sqlite3_file>?
     let result = sqlite3_file_control(database.sqliteConnection, "main", SQLITE_FCNTL_FILE_POINTER, &file)

@@ -1,15 +1,15 @@
-// What the ledgers of the workers have in common: how a batch is written, and what happens when the file is gone or
-// damaged. A ledger decides nothing; a machine says what is to be written, and each batch is one transaction, whole or
-// not at all.
+// What the workers' ledgers have in common: how a batch is written, and what happens when the file is missing or
+// damaged. A ledger decides nothing; a machine says what to write, and each batch is one transaction, written
+// completely or not at all.
 
 /// A worker's durable state: one database file, synchronized with each commit (`synchronous=FULL`).
 public protocol Ledger: Sendable {
   /// What one transaction writes.
   associatedtype Batch: Sendable
-  /// What the transaction answers.
+  /// What the transaction returns.
   associatedtype Written: Sendable
 
-  /// The worker that owns it, as `roost restart` names it.
+  /// The worker that owns the ledger, under its name in `roost restart`.
   static var worker: String { get }
   /// The file at a path, and how it is opened.
   static func ledgerFile(_ path: String) -> LedgerFile
@@ -23,28 +23,28 @@ extension Ledger {
   /// The database file.
   public var path: String { file.path }
 
-  /// Closes it; a later use fails.
+  /// Closes the file; a later use fails.
   public func close() throws(StorageFault) { try file.close() }
 
-  /// Writes a batch in one transaction: when this returns, the batch outlives a loss of power; when it throws, nothing
+  /// Writes a batch in one transaction. When this returns, the batch survives a loss of power; when it throws, nothing
   /// of the batch was written.
   ///
-  /// - Throws: `failed` when the file was removed or moved: what is written there is lost at the next start.
+  /// - Throws: `failed` if the file was removed or moved: what is written into it would be lost at the next start.
   public func write(_ batch: Batch) async throws(StorageFault) -> Written {
     try await transaction { session in try write(batch, in: session) }
   }
 
-  /// The same, waiting on this thread: for the end of a process, and for tests.
+  /// The same, but blocks this thread: for the end of a process, and for tests.
   public func writeNow(_ batch: Batch) throws(StorageFault) -> Written {
     try file.writeNow { session in try write(batch, in: session) }
   }
 
-  /// Does `body` in one transaction.
+  /// Runs `body` in one transaction.
   ///
   /// - Parameters:
-  ///   - body: what is done.
+  ///   - body: the work of the transaction.
   ///   - onCommit: called when the commit has succeeded, before the next transaction begins.
-  /// - Throws: `failed` when the file was removed or moved.
+  /// - Throws: `failed` if the file was removed or moved.
   public func transaction<Value: Sendable>(
     _ body: @escaping @Sendable (StorageSession) throws -> Value,
     onCommit: @escaping @Sendable (Value) -> Void = { _ in }
@@ -56,7 +56,7 @@ extension Ledger {
       }, onCommit: onCommit)
   }
 
-  /// What is written into a file that no process finds again is not accepted.
+  /// Nothing is accepted into a file that no process will find again.
   private static func gone(_ path: String) -> StorageFault {
     StorageFault(
       .failed, path: path,
@@ -66,15 +66,16 @@ extension Ledger {
   /// Marks the file as damaged: the next start rescues what it can.
   public func markDamaged() { Self.ledgerFile(path).markDamaged() }
 
-  /// Opens the ledger; if it is damaged, or was found so by ``markDamaged()``, puts it aside and makes another of what
-  /// can be read. Waits on this thread.
+  /// Opens the ledger. If it is damaged, or was marked by ``markDamaged()``, sets it aside and makes a new one from
+  /// what can be read. Blocks this thread.
   ///
   /// - Parameters:
   ///   - path: the database file.
   ///   - now: seconds since 1970, for the name of the damaged file.
   ///   - open: opens the ledger in a sound file.
-  ///   - contents: reads what has to be sound for a start.
-  ///   - mend: in one transaction over all that could be read, takes out what is not what it says, and counts that.
+  ///   - contents: reads what must be sound for a start.
+  ///   - mend: in one transaction over all rows that could be read, removes the rows that are not sound, and counts
+  ///     them.
   public static func openOrRescue<Contents>(
     path: String, now: Int64, open: (_ path: String) throws(StorageFault) -> Self,
     contents: (Self) throws(StorageFault) -> Contents,

@@ -1,19 +1,20 @@
 internal import Glibc
 
-// The one way in which the workers' ledgers are opened. A ledger is looked through when it is opened, its commits are
-// counted beside it (`CommitCounter`), and a damaged one is put aside and made again (`RescuableFile`):
+// The one way in which the workers' ledgers are opened. A ledger is checked when it is opened, its commits are counted
+// beside it (`CommitCounter`), and a damaged one is set aside and made again (`RescuableFile`):
 //
-//   1. every row that hangs on sound pages is copied as it is into a sound file of the same form (`TableSalvage`);
-//   2. that is brought to the present form, as any older file is;
-//   3. its owner mends it: takes out what is not what it says, and fills in what follows from the rest.
+// 1. every row that SQLite can reach through sound pages is copied unchanged into a sound file of the same form
+//    (`TableSalvage`);
+// 2. that file is migrated to the present form, as any older file is;
+// 3. its owner mends it: removes rows that are not sound, and restores what follows from the other rows.
 //
-// So an owner never reads a damaged file. What came of it stands in a text beside the damaged file, where
-// `roost doctor` finds it. A cache is not rescued: it is removed, and begun again.
+// So an owner never reads a damaged file. A text beside the damaged file reports the result, and `roost doctor` finds
+// it there. A cache is not rescued: it is removed and begun again.
 //
-// Rejected: to begin the log again behind a damaged place, to save the commits behind it. Their pages build on those of
-// the commit that is lost.
+// Rejected: to continue the log after a damaged place, in order to save the commits after it. Their pages build on the
+// pages of the lost commit.
 
-/// A ledger's database file, and how it comes back from damage.
+/// A ledger's database file, and how it is rescued from damage.
 public struct LedgerFile: Sendable {
   /// The database file.
   public let path: String
@@ -22,18 +23,18 @@ public struct LedgerFile: Sendable {
   private let table: String
   private let noun: String
 
-  /// Bytes of a file up to which it is looked through when it is opened: some 0.1 s of work. Damage in a larger one is
-  /// met when it is read.
+  /// Size in bytes up to which the whole file is checked when it is opened: some 0.1 s of work. Damage in a larger file
+  /// is found when the page is read.
   public static let checkedByteMaximum: Int64 = 32 << 20
 
   /// A ledger.
   ///
   /// - Parameters:
   ///   - path: the database file.
-  ///   - settings: how it is opened.
+  ///   - settings: how the file is opened.
   ///   - migrations: its forms.
   ///   - table: its first table, whose rows are counted.
-  ///   - noun: what these are called, in the plural.
+  ///   - noun: what these rows are called, in the plural.
   public init(path: String, _ settings: StorageSettings, _ migrations: [StorageMigration], table: String, noun: String)
   {
     var settings = settings
@@ -43,26 +44,26 @@ public struct LedgerFile: Sendable {
     (self.path, self.settings, self.migrations, self.table, self.noun) = (path, settings, migrations, table, noun)
   }
 
-  /// The file, opened; it is made if it is not there.
+  /// Opens the file, and creates it if it does not exist.
   ///
-  /// - Throws: `newer` for a file from the future, `corrupt`, `inaccessible`, `busy`, `full`, `interrupted`.
+  /// - Throws: `newer` for a file of a later version, `corrupt`, `inaccessible`, `busy`, `full`, `interrupted`.
   public func storage() throws(StorageFault) -> StorageFile {
     try StorageFile(path: path, settings, migrations: migrations)
   }
 
-  /// Says that it was found to be damaged while it was in use: the next start rescues what it can.
+  /// Marks the file as found damaged while it was in use: the next start rescues what it can.
   public func markDamaged() { RescuableFile(path: path).markDamaged() }
 
-  /// Opens it; if it is damaged, or was found so by ``markDamaged()``, puts it aside and makes another of what can be
-  /// read. Waits on this thread.
+  /// Opens the ledger. If it is damaged, or was marked by ``markDamaged()``, sets it aside and makes a new one from
+  /// what can be read. Blocks this thread.
   ///
   /// - Parameters:
   ///   - now: seconds since 1970, for the name of the damaged file.
-  ///   - open: opens the ledger at a path, and reads what has to be sound for a start; gives its file as well.
-  ///   - mend: given the path of a sound file with all that could be read, takes out what is not what it says, and
-  ///     counts that; closes it.
-  /// - Returns: what `open` gave, and what became of a damaged file, or of one that lacks commits.
-  /// - Throws: what the two throw, but for `corrupt` of the first `open`.
+  ///   - open: opens the ledger at a path, and reads what must be sound for a start; also returns the ledger's file.
+  ///   - mend: receives the path of a sound file with all rows that could be read, removes the rows that are not sound,
+  ///     counts them, and closes the file.
+  /// - Returns: the result of `open`, and a report if the file was damaged or lacks commits.
+  /// - Throws: what the two closures throw, except `corrupt` from the first `open`.
   public func open<Opened>(
     now: Int64, _ open: (_ path: String) throws(StorageFault) -> (Opened, StorageFile),
     mend: (_ path: String, _ rescue: inout LedgerRescue) throws(StorageFault) -> Void
@@ -81,7 +82,7 @@ public struct LedgerFile: Sendable {
     }
     if let quarantine {
       if let rescue { return (opened, rescue) }
-      // The last start filled the new file, and died before it said so.
+      // The last start filled the new file, but died before it could report that.
       var report = LedgerRescue(quarantinePath: quarantine.path, noun: noun)
       report.savedCount = Self.number(storage, "SELECT count(*) FROM \(table)") ?? 0
       return (opened, report)
@@ -89,17 +90,17 @@ public struct LedgerFile: Sendable {
     guard storage.missingCommitCount > 0 else { return (opened, nil) }
     var report = LedgerRescue(quarantinePath: nil, noun: noun)
     report.missingCommitCount = storage.missingCommitCount
-    // Told twice where a death lies between the two, never not at all.
+    // If the process dies between these two steps, the loss is reported twice; it is never left unreported.
     LossNote.write(report.text, missingFrom: path, now: now)
     try storage.settleMissingCommits()
     return (opened, report)
   }
 
-  /// Opens one whose rows stand for themselves: all that can be read is there again.
+  /// Opens a ledger whose rows do not depend on each other: every row that can be read is kept, without mending.
   ///
   /// - Parameters:
   ///   - now: seconds since 1970, for the name of the damaged file.
-  ///   - load: reads what has to be sound for a start.
+  ///   - load: reads what must be sound for a start.
   public func open<Loaded>(
     now: Int64, load: (StorageFile) throws(StorageFault) -> Loaded
   ) throws(StorageFault) -> (StorageFile, Loaded, LedgerRescue?) {
@@ -111,9 +112,9 @@ public struct LedgerFile: Sendable {
     return (opened.0, opened.1, rescue)
   }
 
-  /// Opens a cache: a damaged one is removed and begun again, since all of it can be had again.
+  /// Opens a cache: a damaged one is removed and begun again, since everything in it can be fetched again.
   ///
-  /// - Returns: the file, and why it was begun again, if it was.
+  /// - Returns: the file, and the reason if it was begun again.
   public func openCache() throws(StorageFault) -> (StorageFile, dropped: String?) {
     do throws(StorageFault) { return (try storage(), nil) } catch {
       guard error.kind == .corrupt else { throw error }
@@ -128,7 +129,7 @@ public struct LedgerFile: Sendable {
 
   /// Copies what can be read into a new file.
   ///
-  /// - Returns: how many rows the first table had; nil when that cannot be said.
+  /// - Returns: how many rows the first table had; nil if that cannot be found out.
   private func salvage(
     _ damaged: Quarantine, to unfinished: String, _ rescue: inout LedgerRescue
   ) throws(StorageFault) -> Int? {
@@ -148,7 +149,7 @@ public struct LedgerFile: Sendable {
     let version = CommitCounter.version(ofDatabase: path) ?? Self.number(old, "PRAGMA user_version") ?? 0
     let form = migrations.filter { $0.version <= version }
     try fill(unfinished, form.isEmpty ? migrations : form) { new throws(StorageFault) in
-      // Where that fails the tables are read as they are described.
+      // If that fails, the tables are read as the damaged file describes them.
       do throws(StorageFault) { try old.describeTables(as: new) } catch { rescue.reason = error.reason }
       for table in try TableSalvage.tables(of: new) {
         if let reason = try table.copy(from: old, to: new) { rescue.reason = reason }
@@ -156,12 +157,12 @@ public struct LedgerFile: Sendable {
     }
     let total =
       Self.number(old, "SELECT count(*) FROM \(table) NOT INDEXED") ?? Self.number(old, "SELECT count(*) FROM \(table)")
-    // What was read is read; the damaged file is left to whoever looks at it.
+    // The reading is finished; the damaged file stays for inspection.
     do throws(StorageFault) { try old.close() } catch { rescue.reason = rescue.reason ?? error.reason }
     return total
   }
 
-  /// Makes a file of a form, and has it filled. It goes on counting where the damaged one was.
+  /// Creates a file of a form and has it filled. Its commit count continues from that of the damaged file.
   private func fill(
     _ path: String, _ migrations: [StorageMigration], _ body: (StorageFile) throws(StorageFault) -> Void
   ) throws(StorageFault) {
@@ -193,8 +194,8 @@ public struct LedgerFile: Sendable {
   }
 }
 
-/// What is told of a loss, beside the file, until somebody removes it: `jobs.db.damaged-TIME.text` goes with the
-/// damaged file, `jobs.db.missing-TIME` stands for itself. Where it cannot be written the log has told it.
+/// The report of a loss, kept beside the file until the operator removes it: `jobs.db.damaged-TIME.text` belongs to a
+/// damaged file, `jobs.db.missing-TIME` to none. If it cannot be written, the log still has the report.
 enum LossNote {
   static func write(_ text: String, beside quarantine: String) { write(text, to: quarantine + ".text") }
 

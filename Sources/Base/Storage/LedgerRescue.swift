@@ -1,20 +1,20 @@
-/// What became of a ledger that was damaged, or of which commits are missing.
+/// The result for a ledger that was damaged or lacks commits.
 public struct LedgerRescue: Sendable, Hashable {
-  /// Where the damaged file is now; nil: the file is sound, and lacks its last commits.
+  /// The path of the damaged file after it was set aside; nil: the file is sound, but lacks its last commits.
   public let quarantinePath: String?
   /// What its rows are called, in the plural: `jobs`.
   public let noun: String
-  /// Rows of its first table in the new file, those that were saved in part among them.
+  /// Rows of its first table in the new file, including those that were saved only in part.
   public var savedCount = 0
-  /// Of these, rows that were saved in part.
+  /// Of these, rows that were saved only in part.
   public var damagedCount = 0
-  /// Rows that were there and are not in the new file; nil when the file does not say how many it had.
+  /// Rows that the damaged file had and the new one lacks; nil if the file does not say how many it had.
   public var lostCount: Int?
-  /// Rows that are known to be lost, also where it is not known how many there were.
+  /// Rows that are certainly lost, even if it is not known how many there were.
   public var lostCountMinimum = 0
-  /// Commits that were counted and are not in the file.
+  /// Commits that were counted but are not in the file.
   public var missingCommitCount: Int64 = 0
-  /// Why not all could be read, if so.
+  /// Why not everything could be read; nil if it could.
   public var reason: String?
 
   init(quarantinePath: String?, noun: String) { (self.quarantinePath, self.noun) = (quarantinePath, noun) }
@@ -22,7 +22,7 @@ public struct LedgerRescue: Sendable, Hashable {
   /// Whether nothing is known to be lost or changed.
   public var isWhole: Bool { reason == nil && damagedCount == 0 && lostCount == 0 && missingCommitCount == 0 }
 
-  /// How many are lost, as far as that is known.
+  /// How many rows are lost, if that is known.
   public var lostText: String {
     if let lostCount { return "\(max(lostCount, lostCountMinimum))" }
     return lostCountMinimum > 0 ? "unknown, at least \(lostCountMinimum)" : "unknown"

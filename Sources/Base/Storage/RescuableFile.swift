@@ -1,56 +1,56 @@
 internal import Glibc
 internal import LinuxSystem
 
-// A damaged database is put aside under another name, never removed, and another is filled with what can still be read
-// of it. How that is read, and what proves itself, is the owner's affair; this is the way there, which is the same for
-// all:
+// A damaged database is set aside under another name, never removed, and a new one is filled with what can still be
+// read of it. The owner decides how to read it and which contents are sound; the procedure here is the same for all:
 //
-//     events.db.is-damaged      a rescue is to be done; once it has begun, where the damaged file is put
-//     events.db.damaged-TIME    the damaged file; a second later than it is where one stands there already
-//     events.db.new             what is being filled; takes its place when it is whole
-//     events.db.is-new          nothing was there, and SQLite was asked to make it
+//     events.db.is-damaged      a rescue is due; once it has begun, the file holds the TIME of the damaged file
+//     events.db.damaged-TIME    the damaged file; TIME counts up by a second while that name is taken
+//     events.db.new             the file that is being filled; it is renamed to events.db when it is complete
+//     events.db.is-new          there was no file, and SQLite was called to create it
 //
-// A death on the way leaves the mark, and the next start begins again with the same damaged file: what is half filled
-// is never taken for what was there. What was filled and turns out to be damaged in its turn is put aside like the
-// first, and rescued: no damage keeps its owner from starting for ever.
+// If the process dies on the way, the mark stays, and the next start begins again with the same damaged file: a file
+// that is half filled is never taken for the database. If the filled file turns out to be damaged in turn, it is set
+// aside and rescued like the first: no damage keeps its owner from starting forever.
 //
-// A file of 0 bytes is a database to SQLite, a new one, and it removes the log beside it. Here it is one that was cut
-// off, and is put aside with its log, unread; unless `is-new` says that a start was killed while it was made.
+// SQLite takes a file of 0 bytes for a new database, and removes the log beside it. Here such a file counts as
+// truncated, and is set aside unread, with its log; unless `is-new` says that a start was killed while it created the
+// file.
 
-/// Where a damaged database was put.
+/// The place of a damaged database that was set aside.
 public struct Quarantine: Sendable, Hashable {
   /// The damaged file.
   public let path: String
-  /// When it was put there, seconds since 1970; a little later where another stands under that second.
+  /// When the file was set aside, in seconds since 1970; a little later if another file already had that second.
   public let time: Int64
-  /// Whether an earlier start has filled the new one already, and ended before it could say so.
+  /// Whether an earlier start has already filled the new file, but died before it could record that.
   public internal(set) var isRefilled = false
-  /// Whether the damaged file has no bytes. Nothing is to be read of it: SQLite would make a new database of it, and
-  /// remove the log that was put aside with it.
+  /// Whether the damaged file has no bytes. Then it must not be opened: SQLite would make a new database of it, and
+  /// remove the log that was set aside with it.
   public internal(set) var isEmpty = false
 
-  /// Why nothing is saved of a file without bytes.
+  /// Why nothing is saved from a file without bytes.
   public static let emptyReason = "it had no bytes"
 
-  /// The one of a database that was found damaged at a time.
+  /// The place for a database that was found damaged at a time.
   public init(of database: String, time: Int64) {
     path = "\(database).damaged-\(time)"
     self.time = time
   }
 }
 
-/// A database that is made again of what can be read when it is damaged.
+/// A database that is made again from what can be read when it is damaged.
 public struct RescuableFile: Sendable {
   /// The database file.
   public let path: String
-  /// Endings of files beside an unfinished one that go with it.
+  /// Suffixes of the files beside an unfinished database that are removed with it.
   private let companions: [String]
 
   /// A database.
   ///
   /// - Parameters:
   ///   - path: the database file.
-  ///   - companions: endings of further files that are made beside it.
+  ///   - companions: suffixes of further files that are created beside it.
   public init(path: String, companions: [String] = []) {
     self.path = path
     self.companions = companions
@@ -59,19 +59,20 @@ public struct RescuableFile: Sendable {
   private var mark: DamageMark { DamageMark(database: path) }
   private var beginning: EmptyMark { EmptyMark(path: path + ".is-new") }
 
-  /// Says that it was found to be damaged while it was in use: the next start rescues what it can. Where that cannot be
-  /// written the damage is met again.
+  /// Marks the database as found damaged while it was in use: the next start rescues what it can. If the mark cannot be
+  /// written, the next use finds the damage again.
   public func markDamaged() { mark.set() }
 
-  /// Opens it; if it is damaged, empty, or was found damaged by ``markDamaged()``, puts it aside and has another
+  /// Opens the database. If it is damaged or empty, or was marked by ``markDamaged()``, sets it aside and has a new one
   /// filled.
   ///
   /// - Parameters:
   ///   - now: seconds since 1970, for the name of the damaged file.
-  ///   - open: opens the database at a path, and reads what has to be sound for a start.
-  ///   - refill: makes a database at the first path of what can be read at the second, and closes it.
-  /// - Returns: what `open` gave, and where the damaged file is, if there is one.
-  /// - Throws: what the two throw, but for `corrupt` of the first `open`; `inaccessible` and `full` of the files.
+  ///   - open: opens the database at a path, and reads what must be sound for a start.
+  ///   - refill: makes a database at the first path from what can be read at the second, and closes it.
+  /// - Returns: the result of `open`, and where the damaged file is, if there is one.
+  /// - Throws: what the two closures throw, except `corrupt` from the first `open`; `inaccessible` and `full` for the
+  ///   files.
   public func open<Opened>(
     now: Int64, _ open: (_ path: String) throws(StorageFault) -> Opened,
     refill: (_ path: String, _ damaged: Quarantine) throws(StorageFault) -> Void
@@ -83,7 +84,7 @@ public struct RescuableFile: Sendable {
         mark.clear()
         return (opened, quarantine)
       }
-      // What was filled is damaged as well, and goes where nothing is yet.
+      // The filled file is damaged as well, and is set aside under a name that is free.
       quarantine = try mark.nextQuarantine(now: now)
     }
     try putAside(quarantine)
@@ -99,13 +100,13 @@ public struct RescuableFile: Sendable {
     return (opened, quarantine)
   }
 
-  /// Opens it as it stands; nil when it is damaged or empty. One that is not there is begun, and what a death leaves of
-  /// that is begun again.
+  /// Opens the database without a rescue; nil if it is damaged or empty. If there is no file, a new one is created; if
+  /// an earlier start died while it created the file, the creation begins again.
   private func openIfSound<Opened>(
     _ open: (_ path: String) throws(StorageFault) -> Opened
   ) throws(StorageFault) -> Opened? {
     switch DatabaseFiles.byteCount(path) {
-    // Where it cannot be written the database cannot either, and says why.
+    // If the mark cannot be written, the database cannot be either, and its fault says why.
     case nil: beginning.set()
     case 0 where !beginning.isSet: return nil
     default: break
@@ -127,7 +128,8 @@ public struct RescuableFile: Sendable {
     try keepNames()
   }
 
-  /// Each step is on the disk before the next: a loss of power must not give a name back to what was put aside.
+  /// Each step is on the disk before the next: after a loss of power, a file that was set aside must not have its old
+  /// name again.
   private func keepNames() throws(StorageFault) {
     do throws(SystemFault) { try DirectoryEntries.synchronize(nameOf: path) } catch {
       throw StorageFault(error, path: path)
@@ -142,18 +144,18 @@ public struct RescuableFile: Sendable {
 
 /// The files of a database.
 private enum DatabaseFiles {
-  /// The database's own last: while it is at its place, not all was put aside. A journal is there where the first
-  /// transaction was cut off, and would be rolled back into whatever takes the file's place.
+  /// The database's own name comes last: while it is there, not everything was set aside. A journal exists if the first
+  /// transaction was interrupted; SQLite would roll it back into any file that takes the database's place.
   static let suffixes = ["-wal", "-shm", "-journal", DatabaseHeader.copySuffix, ""]
 
-  /// How large a file is; nil when it cannot be found.
+  /// The size of a file; nil if it cannot be determined.
   static func byteCount(_ path: String) -> Int64? {
     var status = stat()
     return stat(path, &status) == 0 ? Int64(status.st_size) : nil
   }
 }
 
-/// A file that says something by being there.
+/// A file whose existence is its message.
 private struct EmptyMark {
   let path: String
 
@@ -163,14 +165,14 @@ private struct EmptyMark {
     let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
     guard file >= 0 else { return }
     Glibc.close(file)
-    // Like a mark that cannot be made: what it says is met again, or said by the database.
+    // Treated like a mark that cannot be created: the message is found again, or the database reports it.
     do throws(SystemFault) { try DirectoryEntries.synchronize(nameOf: path) } catch {}
   }
 
   func clear() { unlink(path) }
 }
 
-/// The file that says that a database is damaged, and when it was put aside.
+/// The file that says that a database is damaged, and when it was set aside.
 private struct DamageMark {
   let database: String
   private let file: EmptyMark
@@ -181,23 +183,23 @@ private struct DamageMark {
     file = EmptyMark(path: database + ".is-damaged")
   }
 
-  /// Whether a rescue is to be done, or was begun.
+  /// Whether a rescue is due, or was begun.
   var isSet: Bool { file.isSet }
 
   func set() { file.set() }
 
-  /// Where the damaged database is put: named when it is asked for first, and written down, since a rescue that begins
-  /// again must find it.
+  /// Where the damaged database is put. The name is chosen on the first call and written down, because a rescue that
+  /// begins again must find the file.
   func quarantine(now: Int64) throws(StorageFault) -> Quarantine {
     guard let time = try time() else { return try nextQuarantine(now: now) }
     var quarantine = Quarantine(of: database, time: time)
-    // Both are there when only the mark was left to be taken away.
+    // Both exist if the last start died when only the mark was left to remove.
     quarantine.isRefilled = access(database, F_OK) == 0 && access(quarantine.path, F_OK) == 0
     return quarantine
   }
 
-  /// The first place from a time on at which nothing is yet: damage may be met twice in a second, and what was put
-  /// aside before is neither written over nor taken for what is damaged now.
+  /// The first free place from a time on. Damage may be found twice in one second, and a file that was set aside
+  /// earlier must not be overwritten, or taken for the one that is damaged now.
   func nextQuarantine(now: Int64) throws(StorageFault) -> Quarantine {
     var quarantine = Quarantine(of: database, time: now)
     while DatabaseFiles.suffixes.contains(where: { access(quarantine.path + $0, F_OK) == 0 }) {
@@ -207,7 +209,7 @@ private struct DamageMark {
     return quarantine
   }
 
-  /// The time that is written down.
+  /// The time in the mark.
   private func time() throws(StorageFault) -> Int64? {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     if file < 0, errno == ENOENT { return nil }
@@ -218,7 +220,7 @@ private struct DamageMark {
     return Int64(String(decoding: bytes.prefix(max(0, count)), as: UTF8.self))
   }
 
-  /// Writes a time down in place of another. What is half written is none: a mark without a time asks for a new one.
+  /// Replaces the time in the mark. A half-written time counts as missing: a mark without a time gets a new one.
   private func write(_ time: Int64) throws(StorageFault) {
     let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw fault }
@@ -232,10 +234,10 @@ private struct DamageMark {
     }
   }
 
-  /// It is rescued.
+  /// The rescue is finished.
   func clear() { file.clear() }
 
-  /// More than a time has digits.
+  /// More digits than a time has.
   private static let timeByteCount = 20
 
   private var fault: StorageFault {

@@ -5,34 +5,33 @@ public import LinuxSystem
 
 /// Why a database could not be opened, read or written.
 public struct StorageFault: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What kind of failure it is: each asks something else of whoever runs the machine.
+  /// The kind of failure: each requires something different from the operator.
   public enum Kind: String, Hashable, Sendable {
     /// No space on the disk, or a file size limit: nothing was lost, writing continues when there is room.
     case full
-    /// What is in the file is not what was written.
+    /// The file's contents are not what was written.
     case corrupt
     /// The file was written by a later version of the program.
     case newer
     /// The file, or a directory above it, cannot be opened or written.
     case inaccessible
-    /// Another process has the file.
+    /// Another process uses the file.
     case busy
-    /// The system did not read, write or give memory, and the file is not to blame: a disk that failed, or was full for
-    /// a moment.
+    /// The system failed to read, write or allocate memory, and the file is not to blame: a disk that failed, or was
+    /// full for a moment.
     case interrupted
-    /// It is not what it should be in a way that no wait mends: what was asked of it makes no sense, or somebody has
-    /// taken it away.
+    /// A failure that waiting does not mend: the request makes no sense, or the file was taken away.
     case failed
   }
 
   /// The kind.
   public let kind: Kind
-  /// Whether it may pass by itself: the disk is full or failed, or another process has the file. Who cannot start for
-  /// it says that something is unavailable, and is started again.
+  /// Whether the failure may pass without help: the disk is full or failed, or another process uses the file. A worker
+  /// that cannot start because of it reports that something is unavailable, and is started again.
   public var mayPass: Bool { kind == .full || kind == .busy || kind == .interrupted }
   /// The database file.
   public let path: String
-  /// SQLite's words.
+  /// SQLite's message.
   public let reason: String
 
   /// A failure.
@@ -42,7 +41,7 @@ public struct StorageFault: Error, Hashable, Sendable, CustomStringConvertible {
     self.reason = reason
   }
 
-  /// What the system refused about a file of the database's own.
+  /// A refusal of the system for one of the database's own files.
   public init(_ fault: SystemFault, path: String) {
     self.init(Self.kind(of: fault.code), path: path, String(cString: strerror(fault.code)))
   }
@@ -82,11 +81,12 @@ public struct StorageFault: Error, Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Bytes below which a disk counts as full: less than a database needs to be opened, with its log and its index.
+  /// Free bytes below which a disk counts as full: less than a database needs to be opened, with its log and its index.
   private static let fullByteCount: UInt64 = 256 << 10
 
-  /// What an error of reading or writing is. SQLite tells some writes that found no room as failed ones (of its index
-  /// of the log above all), and they are over by the time that somebody looks: the disk is asked as well.
+  /// The kind of a read or write error. SQLite reports some writes that found no room as failed writes (above all
+  /// writes to the log's index), and the moment has passed when the error arrives. So this also checks the disk for
+  /// free space.
   private static func interruption(of path: String) -> Kind {
     var disk = statvfs()
     guard statvfs(directory(of: path), &disk) == 0 else { return .interrupted }
@@ -95,8 +95,8 @@ public struct StorageFault: Error, Hashable, Sendable, CustomStringConvertible {
     return isFull || hasNoPlace ? .full : .interrupted
   }
 
-  /// Whether owner and mode let the file be written, and others be made beside it: then something else stood in the
-  /// way, such as a limit of open files.
+  /// Whether owner and mode permit to write the file, and to create others beside it. If they do, the cause was
+  /// something else, such as the limit of open files.
   private static func mayUse(_ path: String) -> Bool {
     guard access(directory(of: path), R_OK | W_OK | X_OK) == 0 else { return false }
     return ["", "-wal", "-shm"].allSatisfy { suffix in

@@ -2,18 +2,18 @@ internal import GRDB
 internal import GRDBSQLite
 internal import Synchronization
 
-// A worker's database: one SQLite file in WAL mode, one writer, some readers, each on threads of their own.
+// A worker's database: one SQLite file in WAL mode, with one writer and several readers, each on a thread of its own.
 //
-// What GRDB gives: the pool of connections, snapshots that readers see while the writer writes, statements that are
-// kept, and migrations. What is added here: faults in a worker's words, versions that refuse a file from the future,
-// and statements that bind and read numbers and bytes without a value in between, which a batch of a thousand events
+// GRDB provides the pool of connections, snapshots for readers while the writer writes, cached statements, and
+// migrations. This file adds faults in terms that a worker needs, versions (a file of a later version is refused), and
+// statements that bind and read numbers and bytes without an intermediate value, which a batch of a thousand events
 // needs.
 //
-// Results come back as continuations: a task of the loop that awaits one goes on on the loop.
+// Results come back through continuations: a task of the loop that awaits one resumes on the loop.
 
-/// One step of a database's history. Steps are never changed once they have been released; a new one is added.
+/// One step of a database's history. A released step never changes; a change is a new step.
 public struct StorageMigration: Sendable {
-  /// The version the file has after it, 1, 2, ….
+  /// The version of the file after the step: 1, 2, ….
   public let version: Int
   /// SQL statements.
   public let sql: String
@@ -31,9 +31,9 @@ public struct StorageSettings: Sendable {
   public enum Durability: Sendable {
     /// After `fsync`: for what was accepted from a caller.
     case full
-    /// When the log was synchronized next, which is after every ``StorageSettings/syncedPageCount`` pages: a loss of
-    /// power may take the last commits, never the order; for what can be fetched again. A single transaction can ask
-    /// for more.
+    /// When the log was next synchronized, which happens after every ``StorageSettings/syncedPageCount`` pages: for
+    /// what can be fetched again. A loss of power may take the last commits, but never changes their order. A single
+    /// transaction can request more.
     case normal
   }
 
@@ -41,30 +41,31 @@ public struct StorageSettings: Sendable {
   public var durability: Durability
   /// Connections that read, 1 to 16.
   public var readerCount: Int
-  /// Memory each connection may use for pages, in bytes.
+  /// Memory that each connection may use for pages, in bytes.
   public var cacheByteCount: Int
-  /// Pages of 4 KiB in the write-ahead log before it is copied into the file, beside the writer; at four times as many
-  /// he does it himself.
+  /// Pages of 4 KiB in the write-ahead log before another thread copies it into the file; at four times as many the
+  /// writer does it itself.
   public var checkpointPageCount = 4_000
-  /// Pages of the write-ahead log that may wait for the disk where commits do not (`normal`): beside the writer they
-  /// are synchronized then, so that a commit that is to be synchronized finds few of others in its way. 4 MiB.
+  /// Pages of the write-ahead log that may be unsynchronized if commits do not wait for the disk (`normal`). Then
+  /// another thread synchronizes them, so that a commit that must be synchronized waits for few pages of other commits.
+  /// 4 MiB.
   public var syncedPageCount = 1_024
-  /// Whether the file is known to be damaged: then one that ends too early is read as far as it goes.
+  /// Whether the file is known to be damaged: if so, a file that ends too early is read up to its end.
   public var isDamaged = false
-  /// Whether commits are counted beside the file, so that it is known when some are missing.
+  /// Whether commits are counted beside the file, so that missing commits are noticed.
   var countsCommits = false
-  /// Whether its tables are compared with those that the migrations make.
+  /// Whether the file's tables are compared with those that the migrations make.
   var checksTables = false
-  /// Bytes of a file up to which all of it is looked through when it is opened.
+  /// Size in bytes up to which the whole file is checked when it is opened.
   var checkedByteMaximum: Int64 = 0
 
-  /// Settings; what is left out is as usual.
+  /// Settings with the usual defaults.
   public init(durability: Durability, readerCount: Int = 4, cacheByteCount: Int = 16 << 20) {
     (self.durability, self.readerCount, self.cacheByteCount) = (durability, readerCount, cacheByteCount)
   }
 
-  /// For a file of few rows, all of which its owner reads when it opens it and keeps in memory: what was said to be
-  /// written is there after any end.
+  /// For a file of few rows that its owner reads completely at the opening and keeps in memory. What was reported as
+  /// written survives any end of the process.
   public static let small = StorageSettings(durability: .full, readerCount: 1, cacheByteCount: 64 << 10)
 }
 
@@ -76,14 +77,14 @@ public final class StorageFile: Sendable {
   private let checkpointer: Checkpointer
   private let durability: StorageSettings.Durability
   private let counter: CommitCounter?
-  /// Commits that were counted, and that the file has not.
+  /// Commits that were counted but are not in the file.
   public let missingCommitCount: Int64
   private let isClosed = Mutex(false)
 
-  /// Opens the file, makes it if it is not there (mode 0600), and brings it to the last version of `migrations`;
-  /// without any it is taken as it is.
+  /// Opens the file, creates it if it does not exist (mode 0600), and migrates it to the last version of `migrations`.
+  /// Without migrations the file is taken as it is.
   ///
-  /// - Throws: `newer` for a file from the future, `corrupt`, `inaccessible`, `busy`, `full`.
+  /// - Throws: `newer` for a file of a later version, `corrupt`, `inaccessible`, `busy`, `full`.
   public init(path: String, _ settings: StorageSettings, migrations: [StorageMigration]) throws(StorageFault) {
     self.path = path
     durability = settings.durability
@@ -91,7 +92,7 @@ public final class StorageFile: Sendable {
     configuration.maximumReaderCount = settings.readerCount
     configuration.busyMode = .timeout(5)
     configuration.prepareDatabase { database in
-      // First of all: the others look at the schema.
+      // Must be the first statement: the others read the schema.
       if settings.isDamaged { try database.execute(sql: Self.damagedPragma) }
       let synchronous = settings.durability == .full ? "FULL" : "NORMAL"
       try database.execute(
@@ -113,14 +114,14 @@ public final class StorageFile: Sendable {
     do {
       pool = try DatabasePool(path: path, configuration: configuration)
       if settings.durability == .full {
-        // The pool makes the writer's connection NORMAL when it begins the log, whatever was set before.
+        // When the pool begins the log it sets the writer's connection to NORMAL, regardless of earlier settings.
         try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
       }
       missingCommitCount = try pool.writeWithoutTransaction { [counter] database in
         let isAsMade = try Self.check(database, path, settings, migrations, counter)
         let isChanged = try Self.migrate(database, path, migrations)
         if !settings.isDamaged, isAsMade {
-          // The tables are to stand in the file itself, of whose first page a copy is kept.
+          // The tables must be in the file itself, because a copy of the file's first page is kept.
           if isChanged { try database.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)") }
           DatabaseHeader.keepCopy(of: database, at: path)
         }
@@ -132,12 +133,12 @@ public final class StorageFile: Sendable {
     }
   }
 
-  /// SQLite's way to be told that a file shorter than it should be is to be read all the same.
+  /// Makes SQLite read a file that is shorter than it should be.
   static let damagedPragma = "PRAGMA writable_schema = ON"
 
-  /// Looks through all of a file, unless it is large.
+  /// Checks the whole file, unless it is large.
   ///
-  /// - Returns: whether its tables are those that the migrations make, as far as that is looked at.
+  /// - Returns: whether its tables are those that the migrations make; true if they were not compared.
   private static func check(
     _ database: Database, _ path: String, _ settings: StorageSettings, _ migrations: [StorageMigration],
     _ counter: CommitCounter?
@@ -150,8 +151,8 @@ public final class StorageFile: Sendable {
     if !isNew, !settings.isDamaged, DatabaseHeader.hasChanged(database, at: path) {
       throw StorageFault(.corrupt, path: path, "its tables are not described as they were")
     }
-    // A bit that changes in a column's name makes another name of it, which SQLite takes for what was meant. Where
-    // SQLite itself was asked to change a table it has counted that, and it is no damage.
+    // A changed bit in a column's name makes another name, which SQLite accepts. If the tables were changed through
+    // SQLite, it has counted that change, and the difference is no damage.
     let difference =
       !isNew && settings.checksTables ? try TableForm.firstDifference(database, migrations, version) : nil
     let changeCount = try Int.fetchOne(database, sql: "PRAGMA schema_version")
@@ -165,7 +166,7 @@ public final class StorageFile: Sendable {
     return difference == nil
   }
 
-  /// Brings the file to the last form. Returns whether its tables have changed.
+  /// Migrates the file to the last form. Returns whether its tables have changed.
   private static func migrate(_ database: Database, _ path: String, _ migrations: [StorageMigration]) throws -> Bool {
     let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
     let known = migrations.last?.version ?? 0
@@ -184,7 +185,7 @@ public final class StorageFile: Sendable {
     return version < known
   }
 
-  /// Has a damaged file's tables described as those of a sound one of the same version are.
+  /// Gives a damaged file the table descriptions of a sound file of the same version.
   func describeTables(as sound: StorageFile) throws(StorageFault) {
     do {
       let forms = try sound.pool.read { try TableForm.all($0) }
@@ -194,12 +195,13 @@ public final class StorageFile: Sendable {
     }
   }
 
-  /// Does `body` in one transaction on the writer's thread, after those asked for before. What it throws undoes all of
-  /// it.
+  /// Runs `body` in one transaction on the writer's thread, after the transactions requested before it. If `body`
+  /// throws, the whole transaction is undone.
   ///
   /// - Parameters:
-  ///   - isSynced: whether it is on the disk, with all before it, when this returns: of a file that is `full` all are.
-  ///   - body: what is done.
+  ///   - isSynced: whether this transaction, and all before it, must be on the disk when this returns. In a file with
+  ///     `full` durability that is always so.
+  ///   - body: the work of the transaction.
   ///   - onCommit: called on the same thread when the commit has succeeded, before the next transaction begins.
   public func write<Value: Sendable>(
     isSynced: Bool = false, _ body: @escaping @Sendable (StorageSession) throws -> Value,
@@ -216,7 +218,7 @@ public final class StorageFile: Sendable {
     return try result.get()
   }
 
-  /// The same, waiting on this thread: for a start, and for tests.
+  /// The same, but blocks this thread: for a start, and for tests.
   public func writeNow<Value>(
     isSynced: Bool = false, _ body: (StorageSession) throws -> Value, onCommit: (Value) -> Void = { _ in }
   ) throws(StorageFault) -> Value {
@@ -231,25 +233,28 @@ public final class StorageFile: Sendable {
     isSynced: Bool, _ body: (StorageSession) throws -> Value, _ onCommit: (Value) -> Void
   ) -> Result<Value, StorageFault> {
     do {
-      // Not by a statement that is kept: this one is done when it is compiled, and never again.
+      // Not a cached statement: SQLite applies this pragma when it compiles it, and a cached one would never apply it
+      // again.
       if isSynced { try database.execute(sql: "PRAGMA synchronous = FULL") }
       defer {
-        // It cannot fail outside a transaction; what it would leave is more synchronized than asked for.
+        // `try?`: it cannot fail outside a transaction; if it did, later commits would be synchronized more than
+        // requested.
         if isSynced { _ = try? database.execute(sql: "PRAGMA synchronous = NORMAL") }
       }
       var before = 0
       let value = try inTransaction(database) {
-        // Behind BEGIN, which fails on a connection that is closed: SQLite does not look whether it is one.
+        // After BEGIN, which fails on a closed connection: the SQLite call behind this one does not check for that.
         before = Checkpointer.writtenPageCount(database)
         let changesBefore = database.totalChangesCount
         let value = try body(StorageSession(database, path))
-        // What has changed nothing is no commit.
+        // A transaction that has changed nothing does not count as a commit.
         if database.totalChangesCount != changesBefore { try counter?.willCommit(database) }
         return value
       }
       counter?.ended(isCommitted: true)
       if isSynced {
-        // Where the transaction has changed nothing its commit waits for nothing, and what it has seen may be lost yet.
+        // A commit that changed nothing does not wait for the disk, but what the transaction has read may still be
+        // lost.
         let didWait = Checkpointer.writtenPageCount(database) > before
         try checkpointer.committedSynced(database, didWait: didWait)
       } else {
@@ -263,10 +268,11 @@ public final class StorageFile: Sendable {
     }
   }
 
-  /// The loss of commits is written down elsewhere, and is not told again.
+  /// The loss of commits is recorded elsewhere, and must not be reported again.
   func settleMissingCommits() throws(StorageFault) { try counter?.settle() }
 
-  /// The statements around it are kept: compiled again each time, they would be a fifth of a small transaction.
+  /// The statements around the transaction are cached: compiling them each time would be a fifth of a small
+  /// transaction.
   private static func inTransaction<Value>(_ database: Database, _ body: () throws -> Value) throws -> Value {
     try database.cachedStatement(sql: "BEGIN IMMEDIATE").execute()
     do {
@@ -274,13 +280,13 @@ public final class StorageFile: Sendable {
       try database.cachedStatement(sql: "COMMIT").execute()
       return value
     } catch {
-      // What made it fail is told; a fault of the disk may have undone it already.
+      // `try?`: the first error is reported; a fault of the disk may have rolled the transaction back already.
       _ = try? database.rollback()
       throw error
     }
   }
 
-  /// Does `body` on a reader's thread, with the database as it was when it begins.
+  /// Runs `body` on a reader's thread, on a snapshot of the database from its beginning.
   public func read<Value: Sendable>(
     _ body: @escaping @Sendable (StorageSession) throws -> Value
   ) async throws(StorageFault) -> Value {
@@ -298,23 +304,23 @@ public final class StorageFile: Sendable {
     return try result.get()
   }
 
-  /// The same, waiting on this thread: for a start, and for tests.
+  /// The same, but blocks this thread: for a start, and for tests.
   public func readNow<Value>(_ body: (StorageSession) throws -> Value) throws(StorageFault) -> Value {
     do { return try pool.read { try body(StorageSession($0, path)) } } catch { throw StorageFault(error, path: path) }
   }
 
-  /// Closes all connections; a later use fails. Waits for what is going on. Then all is in the one file: the log is
-  /// emptied here, since the connection that is closed last may only read, and would leave it. A second time it does
-  /// nothing.
+  /// Closes all connections, after the work in progress; a later use fails. Afterwards everything is in the one file:
+  /// the log is emptied here, since the connection that closes last may be read-only, and would leave it. A second call
+  /// does nothing.
   public func close() throws(StorageFault) {
-    // SQLite does not look whether the connection it is to empty the log of is one.
+    // SQLite does not check whether the connection for this checkpoint is still open.
     let wasClosed = isClosed.withLock { isClosed in
       defer { isClosed = true }
       return isClosed
     }
     guard !wasClosed else { return }
     do {
-      // Left to the next who opens the file, if somebody still reads or the disk is full.
+      // `try?`: if a reader is still active, or the disk is full, the next process that opens the file empties the log.
       _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
       try checkpointer.close()
       try pool.close()

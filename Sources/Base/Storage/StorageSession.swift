@@ -1,7 +1,7 @@
 internal import GRDB
 internal import GRDBSQLite
 
-/// A connection for the time of one transaction. Must not be kept longer.
+/// A connection for the duration of one transaction. It must not be kept longer.
 public struct StorageSession {
   private let database: Database
   /// The database file, for faults.
@@ -12,7 +12,7 @@ public struct StorageSession {
     self.path = path
   }
 
-  /// Does statements that give no rows.
+  /// Runs statements that return no rows.
   public func execute(_ sql: String) throws { try database.execute(sql: sql) }
 
   /// A statement, compiled once for each connection and text.
@@ -20,8 +20,8 @@ public struct StorageSession {
     StorageStatement(try database.cachedStatement(sql: sql), path)
   }
 
-  /// Whether the file has no place in its directory any more, or another has it: somebody has removed or moved it while
-  /// it was open. SQLite goes on as if nothing were, and all that is committed is gone when the file is closed.
+  /// Whether the file was removed, moved or replaced while it was open. SQLite continues without an error, and
+  /// everything committed is gone when the file is closed.
   public var isFileGone: Bool {
     var isMoved: Int32 = 0
     let result = sqlite3_file_control(database.sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &isMoved)
@@ -32,7 +32,8 @@ public struct StorageSession {
   public var changedRowCount: Int { database.changesCount }
 }
 
-/// A compiled statement. Parameters and columns are numbers, bytes or text; bytes are lent, not copied.
+/// A compiled statement. Parameters and columns are numbers, bytes or text; the bytes of a column are borrowed, not
+/// copied.
 public struct StorageStatement {
   private let statement: Statement
   private let handle: OpaquePointer
@@ -72,7 +73,7 @@ public struct StorageStatement {
     bind(utf8: Array(text.utf8), at: index)
   }
 
-  /// Sets a parameter to text that is at hand as UTF-8.
+  /// Sets a parameter to text, given as UTF-8 bytes.
   public func bind(utf8 text: [UInt8], at index: Int32) {
     text.withUnsafeBufferPointer { bytes in
       let base = UnsafeRawPointer(bytes.baseAddress)?.assumingMemoryBound(to: CChar.self)
@@ -80,12 +81,12 @@ public struct StorageStatement {
     }
   }
 
-  /// "Make a copy": a cast of -1 that Swift does not import.
+  /// "Make a copy": a cast of -1, which Swift does not import.
   private static var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 
   // MARK: Running
 
-  /// Goes to the next row; false when there is none, and then the statement can be used again.
+  /// Goes to the next row; false if there is no further row, and then the statement can be used again.
   @inline(__always)
   public func step() throws -> Bool {
     let code = sqlite3_step(handle)
@@ -95,13 +96,13 @@ public struct StorageStatement {
     return false
   }
 
-  /// Runs a statement that gives no rows.
+  /// Runs a statement that returns no rows.
   @inline(__always)
   public func run() throws {
     while try step() {}
   }
 
-  /// Makes the statement usable again before its last row was reached.
+  /// Makes the statement usable again before its last row was read.
   public func reset() { sqlite3_reset(handle) }
 
   private func fault(_ code: Int32) -> StorageFault {
@@ -115,7 +116,7 @@ public struct StorageStatement {
   @inline(__always)
   public func number(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
-  /// A number of the row that need not be whole.
+  /// A floating-point number of the row.
   public func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
 
   enum Kind {
@@ -134,10 +135,10 @@ public struct StorageStatement {
 
   func bind(_ number: Double, at index: Int32) { sqlite3_bind_double(handle, index, number) }
 
-  /// Whether the row has nothing there.
+  /// Whether the column is NULL in this row.
   public func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
 
-  /// Bytes of the row, lent until the next step.
+  /// Bytes of the row, borrowed until the next step.
   @inline(__always)
   public func withBytes<Value>(_ column: Int32, _ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
     let base = sqlite3_column_blob(handle, column)

@@ -1,8 +1,8 @@
 internal import GRDB
 
-// What a file says of its tables and indices is text in a table of its own (`sqlite_schema`), and SQLite does what the
-// text says. So damage there is no damage to SQLite: a row is looked for in a column of another name. What the text
-// should be follows from the version: the same migrations are carried out on an empty database in memory.
+// A file describes its tables and indices as text in a table of its own (`sqlite_schema`), and SQLite obeys that text.
+// So damage in the text is no damage to SQLite: it looks for a row in a column of another name. The correct text
+// follows from the version: the same migrations are run on an empty database in memory.
 
 /// A table or an index as a file describes it.
 struct TableForm: Hashable {
@@ -11,13 +11,13 @@ struct TableForm: Hashable {
   private let table: String
   private let sql: String?
 
-  /// Those of a file, in the order in which they were made.
+  /// The tables and indices of a file, in the order in which they were made.
   static func all(_ database: Database) throws -> [TableForm] {
     try rows(database).map(\.form)
   }
 
-  /// The first table or index that is not as the migrations up to a version make it; nil when all are. A file of a
-  /// version that is not known here is not judged.
+  /// The first table or index that differs from what the migrations up to a version make; nil if none does. A file of
+  /// an unknown version is not checked.
   static func firstDifference(_ database: Database, _ migrations: [StorageMigration], _ version: Int) throws -> String?
   {
     guard let known = migrations.last?.version, (1...known).contains(version) else { return nil }
@@ -34,7 +34,7 @@ struct TableForm: Hashable {
     }
   }
 
-  /// Writes the forms into a damaged file, by their order; where that has another number of them, by their names.
+  /// Writes the forms into a damaged file, by their order; if the file has a different number of them, by their names.
   static func write(_ forms: [TableForm], to database: Database) throws {
     let found = try rows(database)
     guard found.map(\.form) != forms else { return }
@@ -54,13 +54,13 @@ struct TableForm: Hashable {
       }
       return .commit
     }
-    // Other connections read the text again.
+    // Makes other connections read the text again.
     let count = try Int.fetchOne(database, sql: "PRAGMA schema_version") ?? 0
     try database.execute(sql: "PRAGMA schema_version = \((count + 1) & 0x7FFF_FFFF)")
     database.clearSchemaCache()
   }
 
-  /// Statistics are SQLite's own.
+  /// Leaves out SQLite's own tables of statistics.
   private static func rows(_ database: Database) throws -> [(row: Int64, form: TableForm)] {
     let sql = """
       SELECT rowid, CAST(type AS TEXT), CAST(name AS TEXT), CAST(tbl_name AS TEXT), CAST(sql AS TEXT)

@@ -1,13 +1,13 @@
-// How a table of a damaged file is read. SQLite ends a walk at the first page that is none, so a table is walked from
-// both ends, and what lies between the two places is halved, again and again: behind each middle a walk goes on as far
-// as pages are sound. So every row that hangs on sound pages is found, whatever became of its neighbours, as long as
-// keys can be halved: numbers, and the first bytes of hashes and names of keys. Rows keyed by text are read from both
-// ends.
+// How a table of a damaged file is read. SQLite ends a walk at the first damaged page. So a table is walked from both
+// ends, and the gap between the two places is halved again and again: from each middle, a walk continues for as long as
+// pages are sound. That finds every row that is reachable through sound pages, whatever happened to its neighbours, if
+// the keys can be halved: numbers, and keys of bytes by their first bytes, such as hashes. Rows with text as key are
+// read from both ends only.
 //
-// Rejected: to go through the pages without the tree. It would find rows behind damaged inner pages, but also such as
-// were removed, and must not come back.
+// Rejected: to read the pages without the tree. That would also find rows behind damaged inner pages, but also rows
+// that were deleted and must not come back.
 
-/// A value as it stands in a row.
+/// A value as it is in a row.
 enum StoredValue: Sendable {
   case null
   case number(Int64)
@@ -23,17 +23,17 @@ enum StoredValue: Sendable {
   }
 }
 
-/// Copies the rows of one table as they are.
+/// Copies the rows of one table unchanged.
 struct TableSalvage {
   private let name: String
   private let columns: [String]
-  /// The columns it is ordered by; `rowid` where it has numbers of its own.
+  /// The columns that order the table; `rowid` if SQLite numbers its rows.
   private let key: [String]
 
-  /// Most rows and bytes of one transaction.
+  /// The largest numbers of rows and bytes in one transaction.
   private static let batchRowCount = 500
   private static let batchByteCount = 4 << 20
-  /// Most gaps of one table that are looked into: a second's work. What lies in those that are left is lost.
+  /// The largest number of gaps searched in one table: a second's work. Rows in the remaining gaps are lost.
   private static let gapMaximum = 8_192
 
   /// The tables of a sound file.
@@ -57,8 +57,8 @@ struct TableSalvage {
 
   /// Copies what can be read.
   ///
-  /// - Returns: why it is not all, if so.
-  /// - Throws: what keeps the new file from being written.
+  /// - Returns: why some rows are missing; nil if all were copied.
+  /// - Throws: a fault of writing the new file.
   func copy(from old: StorageFile, to new: StorageFile) throws(StorageFault) -> String? {
     var walk = Walk(table: self, old: old, new: new)
     guard let fault = try walk.go(.up, from: nil, to: nil) else { return nil }
@@ -82,7 +82,7 @@ struct TableSalvage {
 
   // MARK: Gaps
 
-  /// A stretch of keys that a walk has not reached, as numbers in the keys' order.
+  /// A range of keys that no walk has reached, as numbers in key order.
   private struct Gap {
     var first: Int64
     var last: Int64
@@ -94,7 +94,8 @@ struct TableSalvage {
       first <= last ? [Gap(first: first, last: last, isBytes: gap.isBytes)] : []
     }
 
-    /// What lies between two walks. Where neither has found a row, keys may be anything: small numbers, then any.
+    /// The gaps between two walks. If a walk has found no row, the key may be anything: small numbers are tried first,
+    /// then all.
     static func between(_ lower: Position?, _ upper: Position?) -> [Gap] {
       switch lower ?? upper {
       case .text?: return []
@@ -111,7 +112,7 @@ struct TableSalvage {
       }
     }
 
-    /// Where numbers are given one after the other, they are small: the halves of all numbers would never come there.
+    /// Numbers that were assigned in sequence are small: halving the range of all numbers would never reach them.
     private static let small = (0..<40).map {
       Gap(first: 1 << Int64($0), last: (2 << Int64($0)) - 1, isBytes: false)
     }
@@ -122,7 +123,7 @@ struct TableSalvage {
     }
   }
 
-  /// A key's place in their order.
+  /// A key's place in key order.
   private enum Position {
     case number(Int64)
     case bytes(Int64)
@@ -167,27 +168,27 @@ struct TableSalvage {
     let table: TableSalvage
     let old: StorageFile
     let new: StorageFile
-    /// Where the last row of the last walk stands; nil when it found none.
+    /// The place of the last row of the last walk; nil if the walk found none.
     private(set) var last: Position?
 
     init(table: TableSalvage, old: StorageFile, new: StorageFile) {
       (self.table, self.old, self.new) = (table, old, new)
     }
 
-    /// Looks for rows from a place of a gap on.
+    /// Searches a gap for rows, starting at a place.
     ///
-    /// - Returns: the last place that was seen before a page that is none; nil when the gap's end was reached.
+    /// - Returns: the last place before a damaged page; nil if the walk reached the end of the gap.
     mutating func search(_ direction: Direction, from place: Int64, in gap: Gap) throws(StorageFault) -> Int64? {
       let end = direction == .up ? gap.last : gap.first
-      // A place is that of many keys where they are longer: downwards they begin below the next place.
+      // Keys longer than a place (8 bytes) may share one: downwards, the walk starts below the next place.
       let start = gap.isBytes && direction == .down ? place + 1 : place
       guard try go(direction, from: Position.value(start, isBytes: gap.isBytes), to: end) != nil else { return nil }
       return last.map(\.number) ?? place
     }
 
-    /// Copies rows up to a page that is none.
+    /// Copies rows up to a damaged page.
     ///
-    /// - Returns: why it ended, if not at the end.
+    /// - Returns: why the walk ended early; nil if it reached the end.
     mutating func go(
       _ direction: Direction, from start: StoredValue?, to end: Int64?
     ) throws(StorageFault) -> String? {
@@ -235,7 +236,7 @@ struct TableSalvage {
     return "SELECT \(names) FROM \(name) NOT INDEXED \(bound) ORDER BY \(order)"
   }
 
-  /// What does not fit the form is damage as well, and is left out.
+  /// A row that does not fit the form is damage as well, and is left out.
   private func insert(_ rows: [[StoredValue]], into new: StorageFile) throws(StorageFault) {
     guard !rows.isEmpty else { return }
     let places = columns.map { _ in "?" }.joined(separator: ", ")
@@ -251,7 +252,7 @@ struct TableSalvage {
 }
 
 extension StorageStatement {
-  /// A value of the row, as it is.
+  /// A value of the row, unchanged.
   func value(_ column: Int32) -> StoredValue {
     switch kind(column) {
     case .null: .null

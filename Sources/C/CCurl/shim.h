@@ -1,7 +1,7 @@
 /* libcurl, loaded when it is first needed: nothing is linked (decision 0011). Only HTTPClient imports this.
 
-   The table holds what is called. Setting an option takes a value of any type, which Swift cannot write: hence a
-   function for each type. */
+   The table holds the functions that are called. An option takes a value of any type, which Swift cannot express: so
+   there is a function for each type. */
 #pragma once
 #define CURL_DISABLE_TYPECHECK 1
 #include <curl/curl.h>
@@ -14,7 +14,7 @@
   use(curl_multi_info_read) use(curl_easy_init) use(curl_easy_cleanup) use(curl_easy_setopt) use(curl_easy_getinfo) \
   use(curl_easy_strerror) use(curl_slist_append) use(curl_slist_free_all)
 
-/* The macros of the same names count their arguments; here the functions are meant. */
+/* Macros of the same names count their arguments; the code below needs the functions. */
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 #undef curl_multi_setopt
@@ -25,8 +25,8 @@ struct roost_curl {
 };
 #undef ROOST_CURL_MEMBER
 
-/* Loads the library and fills the table. NULL, or in words why not. It stays loaded: threads of it may be looking up
-   names until the process ends. */
+/* Loads the library and fills the table. Returns NULL, or a text that says why it failed. The library stays loaded:
+   its threads may be resolving names until the process ends. */
 static inline const char *roost_curl_load(struct roost_curl *table, const char *file) {
   void *library = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
   if (!library) return dlerror();
@@ -38,7 +38,7 @@ static inline const char *roost_curl_load(struct roost_curl *table, const char *
 }
 #undef ROOST_CURL_FUNCTIONS
 
-/* What it encrypts with: "OpenSSL/3.0.15". */
+/* The TLS library that it uses: "OpenSSL/3.0.15". */
 static inline const char *roost_curl_tls(const struct roost_curl *curl) {
   const char *name = curl->curl_version_info(CURLVERSION_NOW)->ssl_version;
   return name ? name : "";
@@ -70,7 +70,8 @@ static inline CURLcode roost_curl_set_pointer(
   return curl->curl_easy_setopt(easy, option, value);
 }
 
-/* What a transfer calls: its bytes (of the head, of the body), its sockets, and libssl's context of its connection. */
+/* Callbacks of a transfer: for its bytes (of the head, of the body), its sockets, and the libssl context of its
+   connection. */
 typedef size_t (*roost_curl_bytes)(char *bytes, size_t size, size_t count, void *owner);
 typedef curl_socket_t (*roost_curl_open)(void *owner, curlsocktype purpose, struct curl_sockaddr *address);
 typedef CURLcode (*roost_curl_tls_context)(CURL *easy, void *context, void *owner);
@@ -85,7 +86,7 @@ static inline CURLcode roost_curl_on_tls(const struct roost_curl *curl, CURL *ea
   return curl->curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, call);
 }
 
-/* What came of a transfer. */
+/* Results of a transfer. */
 static inline long roost_curl_number(const struct roost_curl *curl, CURL *easy, CURLINFO info) {
   long value = 0;
   return curl->curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : 0;
@@ -95,7 +96,7 @@ static inline const char *roost_curl_text(const struct roost_curl *curl, CURL *e
   return curl->curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : NULL;
 }
 
-/* What all transfers share. */
+/* Callbacks and options that all transfers share. */
 typedef int (*roost_curl_socket)(CURL *easy, curl_socket_t socket, int what, void *owner, void *watcher);
 typedef int (*roost_curl_timer)(CURLM *multi, long milliseconds, void *owner);
 static inline void roost_curl_share(
@@ -110,7 +111,7 @@ static inline void roost_curl_keep(const struct roost_curl *curl, CURLM *multi, 
   curl->curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, connections);
 }
 
-/* The next transfer that is over, and how it ended; NULL when there is none. */
+/* The next transfer that has ended, and its result; NULL if no other has. */
 static inline CURL *roost_curl_ended(const struct roost_curl *curl, CURLM *multi, CURLcode *result) {
   int left;
   const CURLMsg *message;
@@ -122,7 +123,7 @@ static inline CURL *roost_curl_ended(const struct roost_curl *curl, CURLM *multi
   return NULL;
 }
 
-/* A socket as libcurl wants one made. */
+/* Creates the socket that libcurl asks for. */
 static inline curl_socket_t roost_curl_socket_for(const struct curl_sockaddr *address) {
   return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }

@@ -72,10 +72,10 @@ static inline int roost_wait(idtype_t type, id_t identity, int options, struct r
   return 0;
 }
 
-/* Looks at a child that has ended and leaves it in place; `process` is 0 if there is none. */
+/* Reports a child that has ended, without reaping it; `process` is 0 if no child has. */
 static inline int roost_wait_peek(struct roost_exit *result) { return roost_wait(P_ALL, 0, WNOWAIT, result); }
 
-/* Takes one child that has ended off the table; `process` is 0 if it has not. */
+/* Reaps this child if it has ended; `process` is 0 if it has not. */
 static inline int roost_wait_reap(int32_t process, struct roost_exit *result) {
   return roost_wait(P_PID, (id_t)process, 0, result);
 }
@@ -179,7 +179,7 @@ static inline int roost_close_from(unsigned first) {
   return (int)roost_result(syscall(SYS_close_range, first, ~0U, 0U));
 }
 
-/* Sends one datagram to a unix address. A leading `@` stands for the abstract namespace. Never waits. */
+/* Sends one datagram to a unix address. A leading `@` means the abstract namespace. Never waits. */
 static inline int roost_send_datagram(const char *address, const void *bytes, size_t count) {
   struct sockaddr_un name = {.sun_family = AF_UNIX};
   size_t length = strlen(address);
@@ -195,8 +195,8 @@ static inline int roost_send_datagram(const char *address, const void *bytes, si
   return -error;
 }
 
-/* Landlock. The header of Debian 12 knows interface version 2, so the later parts are written out here; the kernel
-   takes the size of the structure and refuses what it does not know. */
+/* Landlock. The header of Debian 12 knows interface version 2, so the later parts are defined here; the kernel
+   takes the size of the structure and refuses fields that it does not know. */
 
 struct roost_landlock_ruleset {
   uint64_t handled_files;

@@ -14,13 +14,13 @@
 #include <openssl/rsa.h>
 #include <openssl/x509.h>
 
-/* Memory of the secure heap: locked, not dumped, between guard pages. NULL when it is used up. */
+/* Memory of the secure heap: locked, not dumped, between guard pages. NULL if it is used up. */
 static inline void *roost_secure_allocate(size_t count) { return OPENSSL_secure_zalloc(count); }
-/* Wipes and gives back. */
+/* Wipes and frees. */
 static inline void roost_secure_release(void *memory, size_t count) { OPENSSL_secure_clear_free(memory, count); }
 
-/* Names SHA-256 to a context for HMAC; parameters are a C array with an end mark, which
-   Swift cannot write as neatly. */
+/* Sets SHA-256 in an HMAC context; the parameters are a C array with an end mark, which Swift cannot write as
+   neatly. */
 static inline int roost_mac_set_sha256(EVP_MAC_CTX *context) {
   char name[] = "SHA256";
   OSSL_PARAM parameters[] = {OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, name, 0),
@@ -28,11 +28,11 @@ static inline int roost_mac_set_sha256(EVP_MAC_CTX *context) {
   return EVP_MAC_CTX_set_params(context, parameters);
 }
 
-/* A new key on P-256, or of RSA: what is called below takes a variable number of arguments. */
+/* A new key on P-256, or of RSA: the functions called here are variadic. */
 static inline EVP_PKEY *roost_p256_generate(void) { return EVP_EC_gen("P-256"); }
 static inline EVP_PKEY *roost_rsa_generate(size_t bits) { return EVP_RSA_gen(bits); }
 
-/* The public key of a point on P-256; NULL when the bytes are none. */
+/* The public key of a point on P-256; NULL if the bytes are not a point. */
 static inline EVP_PKEY *roost_p256_public_key(const unsigned char *point, size_t count) {
   char group[] = "P-256";
   OSSL_PARAM parameters[] = {OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, group, 0),
@@ -47,13 +47,13 @@ static inline EVP_PKEY *roost_p256_public_key(const unsigned char *point, size_t
   return key;
 }
 
-/* Reads pairs of one kind out of PEM. The decoder keeps the address of its input's name, which a text lent by Swift
-   would not outlive. */
+/* Reads key pairs of one kind from PEM. The decoder keeps the address of its input type's name, and a string lent by
+   Swift would not live long enough. */
 static inline OSSL_DECODER_CTX *roost_pem_decoder(EVP_PKEY **key, const char *kind) {
   return OSSL_DECODER_CTX_new_for_pkey(key, "PEM", NULL, kind, EVP_PKEY_KEYPAIR, NULL, NULL);
 }
 
-/* Where a memory BIO is: its end, its place, its bytes. */
+/* The state of a memory BIO: whether it is at its end, its position, its bytes. */
 static inline int roost_bio_is_at_end(BIO *bio) { return BIO_eof(bio); }
 static inline long roost_bio_place(BIO *bio) { return BIO_tell(bio); }
 static inline long roost_bio_bytes(BIO *bio, char **bytes) { return BIO_get_mem_data(bio, bytes); }

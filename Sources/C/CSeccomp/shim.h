@@ -9,10 +9,11 @@
 
 enum { ROOST_CLONE_THREAD = 0x00010000 };
 
-/* SOCK_DGRAM and SOCK_SEQPACKET: which of two modules would bring glibc's own depends on which was built first. */
+/* SOCK_STREAM, SOCK_DGRAM and SOCK_SEQPACKET: glibc's own names come from one of two modules, and which one depends on
+   the order in which they were built. */
 enum { ROOST_SOCKET_STREAM = 1, ROOST_SOCKET_DATAGRAM = 2, ROOST_SOCKET_SEQPACKET = 5 };
 
-/* A filter that allows what no rule denies, covers all threads, and kills a process that calls through a foreign
+/* A filter that allows what no rule denies, covers all threads, and kills a process that calls through another
    architecture's table. NULL if there is no memory. */
 static inline scmp_filter_ctx roost_seccomp_start(void) {
   scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
@@ -24,7 +25,8 @@ static inline scmp_filter_ctx roost_seccomp_start(void) {
   return NULL;
 }
 
-/* Denies a call; with error 0 it is passed over, and the caller is told that it was done. A name that this machine does not have is no error: what does not exist needs no rule. */
+/* Denies a call; with error 0 the call is skipped, and reports success. A call that this machine does not have is no
+   error: it needs no rule. */
 static inline int roost_seccomp_deny(scmp_filter_ctx filter, const char *name, uint16_t error) {
   int number = seccomp_syscall_resolve_name(name);
   if (number < 0) return 0;

@@ -1,4 +1,4 @@
-/* OpenSSL's libssl and what of libcrypto it speaks in, with its macros as functions. Only TLS imports this. */
+/* OpenSSL's libssl and the parts of libcrypto in its interface, with its macros as functions. Only TLS imports this. */
 #pragma once
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -17,7 +17,7 @@ static inline int roost_tls_name_host(SSL *connection, const char *name) {
   return (int)SSL_set_tlsext_host_name(connection, name);
 }
 
-/* A BIO that reads these bytes where they stand, and asks for more behind them instead of telling an end. */
+/* A BIO that reads these bytes in place, and asks for more after them instead of reporting an end. */
 static inline BIO *roost_bio_lend(const void *bytes, int count) {
   BIO *bio = BIO_new_mem_buf(bytes, count);
   if (bio) BIO_set_mem_eof_return(bio, -1);
@@ -29,7 +29,7 @@ static inline size_t roost_bio_contents(BIO *bio, char **start) {
 }
 static inline void roost_bio_empty(BIO *bio) { (void)BIO_reset(bio); }
 
-/* The names a certificate is for. NULL when it has none; else to be given back. */
+/* The names a certificate is valid for. NULL if it has no names; otherwise the caller frees them. */
 static inline GENERAL_NAMES *roost_names(const X509 *certificate) {
   return (GENERAL_NAMES *)X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
 }
@@ -44,19 +44,19 @@ static inline const unsigned char *roost_name_at(const GENERAL_NAMES *names, int
   *count = ASN1_STRING_length(text);
   return ASN1_STRING_get0_data(text);
 }
-/* An error's number where it is one of the operating system, else 0. */
+/* The error number, if it is the operating system's, else 0. */
 static inline int roost_error_of_system(unsigned long error) {
   return ERR_SYSTEM_ERROR(error) ? ERR_GET_REASON(error) : 0;
 }
 static inline int roost_error_reason(unsigned long error) { return ERR_GET_REASON(error); }
 static inline int roost_error_library(unsigned long error) { return ERR_GET_LIB(error); }
 
-/* A place in every context for what somebody keeps there; what is there is given back by `release` with the context. */
+/* A place in every context for data of ours; `release` frees the data together with the context. */
 static inline int roost_tls_place_in_contexts(CRYPTO_EX_free *release) {
   return CRYPTO_get_ex_new_index(CRYPTO_EX_INDEX_SSL_CTX, 0, NULL, NULL, NULL, release);
 }
 
-/* Macros whose types Swift does not follow. */
+/* Macros that Swift does not import because of their types. */
 enum {
   roost_tls_no_renegotiation = SSL_OP_NO_RENEGOTIATION,
   roost_tls_no_ticket = SSL_OP_NO_TICKET,

@@ -1,30 +1,30 @@
 public import Cryptography
 
-// Lightning's invoices (BOLT-11). Roost pays none itself, a wallet does; but what is asked for, by whom, until when and
-// for what is told by the invoice alone, and never by the text beside it. So it is read here, whole.
+// Lightning's invoices (BOLT-11). Roost pays none itself, a wallet does. But only the invoice says the amount, the
+// payee, the expiry and the purpose, never the text beside it. So it is read here, completely.
 //
-// BOLT-11 says of fields whose length is wrong that the payment must fail, and in its examples that they are ignored.
+// The text of BOLT-11 says that a payment must fail if a field has a wrong length, but its examples ignore such fields.
 // They are ignored here, as wallets do: without its hash or its secret an invoice cannot be paid anyway.
 
-/// A lightning invoice (BOLT-11) whose checksum and signature are right.
+/// A lightning invoice (BOLT-11) whose checksum and signature are valid.
 ///
 ///     lnbc2500u1 <time, 35 bits> <fields> <signature, 520 bits> <checksum>
 ///
-/// That it can be read does not mean that it should be paid: ``obstacle(on:at:)`` says why not.
+/// A readable invoice need not be payable: ``obstacle(on:at:)`` says why it must not be paid.
 public struct Invoice: Hashable, Sendable, CustomStringConvertible {
-  /// Which coins are meant.
+  /// The bitcoin network of the invoice.
   public enum Network: String, CaseIterable, Sendable {
-    /// Those that are worth something.
+    /// The main network, whose coins have value.
     case bitcoin = "bc"
     /// Testnet.
     case testnet = "tb"
     /// Signet.
     case signet = "tbs"
-    /// Somebody's own.
+    /// A private network for tests.
     case regtest = "bcrt"
   }
 
-  /// Where to pay if it cannot be paid by lightning.
+  /// Where to pay if it cannot be paid through lightning.
   public struct Fallback: Hashable, Sendable {
     /// 0…16 the version of a witness program; 17 a public key's hash, 18 a script's.
     public let version: UInt8
@@ -38,17 +38,17 @@ public struct Invoice: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// A channel on a private way to who is paid.
+  /// A channel on a private route to the payee.
   public struct Hop: Hashable, Sendable {
     /// The node at the channel's beginning.
     public let node: CompressedPublicKey
     /// The short channel id.
     public let channelID: UInt64
-    /// What passing it costs whatever the amount, in millisatoshis.
+    /// The fixed fee for this channel, in millisatoshis.
     public let baseFeeMillisatoshis: UInt32
-    /// What it costs besides, in millionths of the amount.
+    /// The additional fee, in millionths of the amount.
     public let proportionalFeeMillionths: UInt32
-    /// How many blocks it needs.
+    /// How many blocks of expiry it adds.
     public let expiryDeltaBlocks: UInt16
 
     /// Bytes of it.
@@ -69,41 +69,41 @@ public struct Invoice: Hashable, Sendable, CustomStringConvertible {
 
   /// The invoice in lower case, without `lightning:`.
   public let text: String
-  /// Which coins are meant.
+  /// The bitcoin network of the invoice.
   public let network: Network
-  /// What is to be paid, in millisatoshis; nil: what the payer likes.
+  /// The amount to pay, in millisatoshis; nil: the payer chooses it.
   public let amountMillisatoshis: Int64?
   /// When it was made, in seconds since 1970.
   public let createdAt: Int64
-  /// The hash of what proves that it was paid (`p`).
+  /// The hash of the preimage that proves the payment (`p`).
   public let paymentHash: Octets32
-  /// What keeps others from probing who is paid (`s`); nil in old invoices.
+  /// A secret that keeps others from probing the payee (`s`); nil in old invoices.
   public let paymentSecret: Octets32?
-  /// What is paid for (`d`). A stranger's text.
+  /// The purpose of the payment (`d`). A stranger's text.
   public let descriptionText: String?
-  /// The hash of a longer text about what is paid for (`h`).
+  /// The hash of a longer text about the purpose (`h`).
   public let descriptionHash: Octets32?
-  /// For how many seconds it is good (`x`); 3600 if it does not say.
+  /// For how many seconds it is valid (`x`); 3600 if it does not say.
   public let expirySeconds: Int64
-  /// How many blocks the last step needs (`c`); 18 if it does not say.
+  /// How many blocks the last hop needs (`c`); 18 if it does not say.
   public let finalExpiryDeltaBlocks: Int64
-  /// Who is paid: the node that signed it.
+  /// The payee: the node that signed it.
   public let payee: CompressedPublicKey
-  /// Whether the payee stands in it (`n`) and was not computed from the signature.
+  /// Whether the invoice names the payee (`n`); otherwise the payee was computed from the signature.
   public let namesPayee: Bool
-  /// Where to pay instead (`f`), the preferred first.
+  /// Where to pay instead (`f`), in order of preference.
   public let fallbacks: [Fallback]
-  /// Private ways to the payee (`r`), the preferred first.
+  /// Private routes to the payee (`r`), in order of preference.
   public let routes: [[Hop]]
-  /// What is given back with the payment (`m`).
+  /// Data that the payer returns with the payment (`m`).
   public let metadata: [UInt8]?
-  /// The features that are set (`9`), by their bit's number, in order. An even one must be known to who pays.
+  /// The features that are set (`9`), by bit number, in order. The payer must know every even one.
   public let features: [Int]
-  /// Fields that were left out: unknown ones, those of a wrong length, and repeated ones.
+  /// Fields that were ignored: unknown ones, those with a wrong length, and repeated ones.
   public let skippedFieldCount: Int
   private let fieldWithLeadingZeros: Character?
 
-  /// When it ends, in seconds since 1970.
+  /// When it expires, in seconds since 1970.
   public var expiresAt: Int64 { createdAt + expirySeconds }
   /// The invoice.
   public var description: String { text }
@@ -111,21 +111,21 @@ public struct Invoice: Hashable, Sendable, CustomStringConvertible {
   /// Longest invoice that is read, in characters.
   public static let characterCountMaximum = 7_089
 
-  /// Whether it is no longer good.
+  /// Whether it has expired.
   ///
   /// - Parameter now: seconds since 1970.
   public func isExpired(at now: Int64) -> Bool { now >= expiresAt }
 
-  /// Whether this is what proves the payment: its SHA-256 is the payment's hash.
+  /// Whether this is the preimage that proves the payment: its SHA-256 is the payment hash.
   public func isPaid(by preimage: Octets32) -> Bool { SHA256.hash(preimage.bytes) == paymentHash }
 
-  /// Whether `text` is what ``descriptionHash`` commits to.
+  /// Whether ``descriptionHash`` is the hash of `text`.
   public func commits(toDescription text: String) -> Bool { descriptionHash == SHA256.hash(Array(text.utf8)) }
 
-  /// Why it must not be paid; nil when nothing is known against it.
+  /// Why it must not be paid; nil if there is no known reason.
   ///
   /// - Parameters:
-  ///   - network: the payer's.
+  ///   - network: the payer's network.
   ///   - now: seconds since 1970.
   public func obstacle(on network: Network = .bitcoin, at now: Int64) -> InvoiceFault? {
     if self.network != network { return .otherNetwork(self.network) }
@@ -137,7 +137,7 @@ public struct Invoice: Hashable, Sendable, CustomStringConvertible {
     return isExpired(at: now) ? .expired(at: expiresAt) : nil
   }
 
-  /// Features that wallets have (BOLT-9): onions of variable length, the payment's secret, several parts, blinded
+  /// Features that wallets support (BOLT-9): onions of variable length, the payment secret, several parts, blinded
   /// routes, attributed failures, metadata.
   private static let knownFeatures: Set<Int> = [8, 14, 16, 24, 36, 48]
 
@@ -181,58 +181,58 @@ public struct Invoice: Hashable, Sendable, CustomStringConvertible {
     return isThere ? String(text.dropFirst(scheme.count)) : text
   }
 
-  /// Whether a text begins as an invoice does: `lnbc`, `lntb`, `lnbcrt`, and no address. It need not be one.
+  /// Whether a text begins like an invoice: `lnbc`, `lntb`, `lnbcrt`, and is not an address. It need not be an invoice.
   public static func isSuggested(by text: String) -> Bool {
     let start = withoutScheme(text).prefix(4).lowercased()
     return (start == "lnbc" || start == "lntb") && !text.utf8.contains(UInt8(ascii: "@"))
   }
 
-  /// Whether both are the same text.
+  /// Whether both have the same text.
   public static func == (left: Invoice, right: Invoice) -> Bool { left.text == right.text }
-  /// Feeds the text.
+  /// Hashes the text.
   public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 }
 
-/// Why a text is no invoice, or an invoice must not be paid (BOLT-11). Does not repeat it.
+/// Why a text is not an invoice, or an invoice must not be paid (BOLT-11). Does not repeat the text.
 public enum InvoiceFault: Error, Hashable, Sendable, CustomStringConvertible {
   /// It does not begin with `ln`.
   case notAnInvoice
-  /// Its spelling is broken.
+  /// Its encoding is broken.
   case notBech32(Bech32Fault)
-  /// It is for a network that is not known: what stands in the network's place.
+  /// It is for an unknown network: the text in the network's place.
   case unknownNetwork(String)
-  /// Its amount is no number, or has another multiplier than m, u, n and p.
+  /// Its amount is not a number, or has a multiplier other than m, u, n and p.
   case badAmount
   /// Its amount has a fraction of a millisatoshi.
   case fractionalAmount
-  /// Its amount is above all bitcoin there will be.
+  /// Its amount is more than all bitcoin that will exist.
   case amountTooLarge
-  /// It has too few characters for a time and a signature.
+  /// It is too short for a time and a signature.
   case tooShort
-  /// A field says that it is longer than what is left.
+  /// A field claims to be longer than the rest of the invoice.
   case fieldTooLong(Character)
   /// A field begins with zeros.
   case fieldWithLeadingZeros(Character)
   /// A field is a number that is too large.
   case fieldTooLarge(Character)
-  /// A field holds bits at its end that belong to nothing, no UTF-8 where a text must be, or no key.
+  /// A field has unused bits at its end that are not zero, or is not valid UTF-8 or not a valid key.
   case badField(Character)
-  /// There is no hash of the payment.
+  /// It has no payment hash.
   case noPaymentHash
-  /// It does not say what it is for, or says it twice, in clear and as a hash.
+  /// It does not state its purpose, or states it twice, in clear and as a hash.
   case notOneDescription
-  /// It has no secret, without which no node is paid any more.
+  /// It has no payment secret, without which nodes no longer accept payments.
   case noPaymentSecret
-  /// The signature is not that of its node, or of no node.
+  /// The signature is not that of its node, or of any node.
   case badSignature
-  /// It wants a feature that is not known: the bit's number.
+  /// It requires an unknown feature: the number of the bit.
   case unknownFeature(Int)
   /// It is for another network than the payer's.
   case otherNetwork(Invoice.Network)
-  /// It was good until then, in seconds since 1970.
+  /// It expired at this time, in seconds since 1970.
   case expired(at: Int64)
 
-  /// A sentence's end: `it is for the network testnet`.
+  /// The end of a sentence: `it is for the network testnet`.
   public var description: String {
     switch self {
     case .notAnInvoice: "it does not begin as a lightning invoice"

@@ -26,7 +26,7 @@ struct InvoiceReader {
   /// Values of the signature, 520 bits, and of the time, 35 bits.
   private static let signatureCount = 104
   private static let timeCount = 7
-  /// The largest number of seconds or blocks: beyond 30,000 years nobody means it, and sums stay in range.
+  /// The largest number of seconds or blocks: more than 30,000 years cannot be meant, and sums stay in range.
   private static let numberMaximum: UInt64 = 1 << 40
 
   init(prefix: String, values: [UInt8]) throws(InvoiceFault) {
@@ -46,7 +46,7 @@ struct InvoiceReader {
   /// `2500u` in millisatoshis; nil for an empty text.
   private static func amount(_ text: Substring.UTF8View) throws(InvoiceFault) -> Int64? {
     guard let last = text.last else { return nil }
-    // How many millisatoshis one of each unit is; a pico is a tenth.
+    // How many millisatoshis each unit is; a pico is a tenth.
     let units: [UInt8: Int64] = [
       UInt8(ascii: "m"): 100_000_000, UInt8(ascii: "u"): 100_000, UInt8(ascii: "n"): 100, UInt8(ascii: "p"): 1,
     ]
@@ -77,7 +77,7 @@ struct InvoiceReader {
     }
   }
 
-  /// Reads one field; false for one that does not count. Of those that may stand once the first counts.
+  /// Reads one field; false for one that is ignored. If a field may occur once, the first one counts.
   private mutating func readField(_ type: Character, _ data: ArraySlice<UInt8>) throws(InvoiceFault) -> Bool {
     switch type {
     case "p": return try set(\.paymentHash, try digest(type, data))
@@ -133,7 +133,7 @@ struct InvoiceReader {
     }
   }
 
-  /// BOLT-11 wants an invoice with leading zeros not to be paid.
+  /// By BOLT-11, an invoice with leading zeros must not be paid.
   private mutating func noteLeadingZeros(_ type: Character, _ data: ArraySlice<UInt8>) {
     if data.first == 0, fieldWithLeadingZeros == nil { fieldWithLeadingZeros = type }
   }
@@ -176,7 +176,7 @@ struct InvoiceReader {
 
   // MARK: Bits
 
-  /// Five-bit values as a number, the first the highest; nil when it does not fit.
+  /// Five-bit values as a number, the highest first; nil if it does not fit.
   private static func number(_ data: ArraySlice<UInt8>) -> UInt64? {
     var number: UInt64 = 0
     for value in data {
@@ -186,7 +186,7 @@ struct InvoiceReader {
     return number
   }
 
-  /// Five-bit values as bytes; what is left over must be zeros, and less than a value.
+  /// Five-bit values as bytes; the remaining bits must be zeros, and fewer than five.
   private func bytes(_ type: Character, _ data: ArraySlice<UInt8>) throws(InvoiceFault) -> [UInt8] {
     let (bytes, restCount, rest) = Self.regroup(data)
     guard restCount < 5, rest == 0 else { throw .badField(type) }
@@ -210,14 +210,15 @@ struct InvoiceReader {
 
   // MARK: Signature
 
-  /// What is signed: the prefix, and the values up to the signature as bytes, filled up with zeros.
+  /// The hash that is signed: of the prefix, and of the values before the signature as bytes, padded with zeros.
   static func digest(prefix: String, values: ArraySlice<UInt8>) -> Octets32 {
     var (bytes, restCount, rest) = regroup(values)
     if restCount > 0 { bytes.append(UInt8(truncatingIfNeeded: rest << UInt32(8 - restCount))) }
     return SHA256.hash(Array(prefix.utf8) + bytes)
   }
 
-  /// Who signed it: the node that it names, if the signature is that node's, or else the one the signature gives.
+  /// The signer: the node that the invoice names, if the signature is valid for it, or else the node computed from the
+  /// signature.
   func payee() throws(InvoiceFault) -> CompressedPublicKey {
     let end = values.count - Self.signatureCount
     guard let signature = RecoverableSignature(Self.regroup(values[end...]).bytes) else { throw .badSignature }

@@ -1,27 +1,27 @@
 public import Cryptography
 
-/// What an invoice is to say (BOLT-11): for wallets that stand in for real ones, in tests and demonstrations. Real
-/// invoices are made by the node that is paid.
+/// The contents of a new invoice (BOLT-11): for simulated wallets in tests and demonstrations. A real invoice is made
+/// by the node that is paid.
 public struct InvoiceTerms: Hashable, Sendable {
-  /// Which coins are meant.
+  /// The bitcoin network of the invoice.
   public var network: Invoice.Network
-  /// What is to be paid, in millisatoshis, from 1; nil: what the payer likes.
+  /// The amount to pay, in millisatoshis, from 1; nil: the payer chooses it.
   public var amountMillisatoshis: Int64?
   /// When it was made, in seconds since 1970, below 2^35.
   public var createdAt: Int64
-  /// The hash of what proves the payment.
+  /// The hash of the preimage that proves the payment.
   public var paymentHash: Octets32
-  /// What keeps others from probing who is paid.
+  /// A secret that keeps others from probing the payee.
   public var paymentSecret: Octets32?
-  /// What it is for, up to 639 bytes.
+  /// Its purpose, up to 639 bytes.
   public var descriptionText: String?
-  /// The hash of what it is for.
+  /// The hash of its purpose.
   public var descriptionHash: Octets32?
-  /// For how many seconds it is good; nil: not said, which means 3600.
+  /// For how many seconds it is valid; nil: not stated, which means 3600.
   public var expirySeconds: Int64?
-  /// Whether the payee's key is in it.
+  /// Whether it contains the payee's key.
   public var namesPayee = false
-  /// The features' bits, each below 5,000.
+  /// The bits of the features, each below 5,000.
   public var features: [Int] = [8, 14]
 
   /// Terms of an invoice for `amountMillisatoshis`.
@@ -41,7 +41,7 @@ public struct InvoiceTerms: Hashable, Sendable {
 
   /// The invoice with the payee's signature.
   ///
-  /// - Throws: what reading it throws: nothing that could not be read is written.
+  /// - Throws: what reading it throws: nothing unreadable is written.
   public func signed(by key: SecretKey) throws(InvoiceFault) -> Invoice {
     var prefix = "ln\(network.rawValue)"
     if let amountMillisatoshis {
@@ -68,13 +68,13 @@ public struct InvoiceTerms: Hashable, Sendable {
     return "\(millisatoshis)0p"
   }
 
-  /// A field's type and length and the data, which is cut where no length could say it.
+  /// A field's type, length and data; data too long for the length is cut.
   private func field(_ type: UInt8, _ data: [UInt8]) -> [UInt8] {
     let data = data.prefix(1_023)
     return [type, UInt8(data.count >> 5), UInt8(data.count & 31)] + data
   }
 
-  /// Bytes as five-bit values, filled up with zeros.
+  /// Bytes as five-bit values, padded with zeros.
   private static func regroup(_ bytes: [UInt8]) -> [UInt8] {
     var values: [UInt8] = []
     var bits: UInt32 = 0
@@ -91,7 +91,7 @@ public struct InvoiceTerms: Hashable, Sendable {
     return values
   }
 
-  /// A number in as few values as it needs.
+  /// A number in the fewest values possible.
   private static func number(_ number: UInt64) -> [UInt8] {
     var values: [UInt8] = []
     var rest = number

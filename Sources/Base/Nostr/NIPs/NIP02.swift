@@ -1,18 +1,18 @@
 public import Addresses
 public import Cryptography
 
-/// Whom somebody follows (kind 3, NIP-02).
+/// A follow list: the authors that one author follows (kind 3, NIP-02).
 public struct FollowList: Hashable, Sendable {
-  /// One followed.
+  /// One followed author.
   public struct Follow: Hashable, Sendable {
-    /// Who.
+    /// The followed author.
     public let pubkey: PublicKey
-    /// Where their events may be found, as the follower thinks.
+    /// Where the followed author's events may be, according to the follower.
     public let relay: RelayURL?
-    /// What the follower calls them.
+    /// The follower's name for the followed author.
     public let petname: String?
 
-    /// A follow. An empty name is none.
+    /// A follow. An empty name counts as no name.
     public init(pubkey: PublicKey, relay: RelayURL? = nil, petname: String? = nil) {
       self.pubkey = pubkey
       self.relay = relay
@@ -22,18 +22,18 @@ public struct FollowList: Hashable, Sendable {
 
   /// The follower.
   public let author: PublicKey
-  /// When it was published: of two lists the newer one counts, whole.
+  /// When it was published: of two lists only the newer one counts.
   public let createdAt: Int64
-  /// Everyone followed, each once, in the order of the list.
+  /// All followed authors, each once, in the order of the list.
   public let follows: [Follow]
-  /// Tags `p` that were left out: no key, or there before.
+  /// Tags `p` that were left out: not a key, or repeated.
   public let droppedCount: Int
 
-  /// Most follows taken. Lists of some thousands exist; cutting one short and publishing it would lose the rest, so the
-  /// bound is above all that fits into an event.
+  /// The most follows that are read. Lists of some thousands exist. Publishing a truncated list would lose the rest, so
+  /// the limit is above what fits into an event.
   public static let countMaximum = 16_384
 
-  /// Reads a list. Signatures are for the caller.
+  /// Reads a list. The caller verifies the signature.
   public init(_ event: Event) throws(KindFault) {
     try KindFault.expect(EventKind.follows, of: event.kind)
     author = event.pubkey
@@ -54,13 +54,13 @@ public struct FollowList: Hashable, Sendable {
     self.droppedCount = droppedCount
   }
 
-  /// The event that publishes `follows`, to be signed. It replaces the whole list: build it from the newest one only.
+  /// The unsigned event that publishes `follows`. It replaces the whole list: build it only from the newest list.
   ///
   /// - Parameters:
   ///   - createdAt: seconds since 1970.
-  ///   - follows: whom, in the order of the list.
-  ///   - author: whose list it is.
-  ///   - content: what the list before had there; some clients keep things in it.
+  ///   - follows: the followed authors, in the order of the list.
+  ///   - author: the owner of the list.
+  ///   - content: the content of the previous list; some clients keep data in it.
   public static func template(
     _ follows: [Follow], by author: PublicKey, createdAt: Int64, content: String = ""
   ) -> UnsignedEvent {

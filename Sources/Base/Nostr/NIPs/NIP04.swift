@@ -2,25 +2,25 @@ public import Cryptography
 
 // Encrypted direct messages of the first kind (NIP-04): `base64(AES-256-CBC(plaintext))?iv=base64(16 bytes)`.
 //
-// Nobody should write any more: nothing says whether a message was changed on its way, and its length shows. But
-// wallets (NIP-47) and remote signers (NIP-46) of yesterday speak it, and old messages want to be read. Whatever is
-// wrong with one has one answer once it has the right form, because each more would tell something to who can send
-// altered ones.
+// New messages should not use it: nothing shows whether a message was changed on its way, and its length is visible.
+// But older wallets (NIP-47) and remote signers (NIP-46) use it, and old messages must stay readable. Once a content
+// has the right form, every failure gives the same fault, because a more precise one would help an attacker who can
+// send altered messages.
 
-/// Why a message was not encrypted or not decrypted. Says nothing of keys and texts.
+/// Why a message was not encrypted or not decrypted. Reveals nothing of keys and texts.
 public enum NIP04Fault: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The other's public key is no point of the curve.
+  /// The other public key is not a point of the curve.
   case badPublicKey(PublicKey)
-  /// The text has more bytes than are taken.
+  /// The text has more bytes than are accepted.
   case plaintextTooLarge(byteCount: Int, maximum: Int)
-  /// The content has more bytes than are taken.
+  /// The content has more bytes than are accepted.
   case contentTooLarge(byteCount: Int, maximum: Int)
-  /// The content has not the form `<base64>?iv=<base64 of 16 bytes>`.
+  /// The content does not have the form `<base64>?iv=<base64 of 16 bytes>`.
   case badForm
-  /// With this key the content decrypts to nothing that somebody could have encrypted.
+  /// With this key the content does not decrypt to a valid text.
   case undecryptable
 
-  /// A sentence's end: `the content cannot be decrypted with this key`.
+  /// The end of a sentence: `the content cannot be decrypted with this key`.
   public var description: String {
     switch self {
     case .badPublicKey(let key): "the public key \(key) is not on the curve"
@@ -33,11 +33,11 @@ public enum NIP04Fault: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Encryption as old clients, wallets and signers want it (NIP-04); ``NIP44`` is to be used wherever there is a choice.
+/// Encryption for old clients, wallets and signers (NIP-04); use ``NIP44`` wherever there is a choice.
 public enum NIP04 {
-  /// Most bytes of a content: what an event can hold.
+  /// The most bytes of a content: what fits into an event.
   public static let contentByteCountMaximum = ScannedEvent.byteCountMaximum
-  /// Most bytes of a text: what stays below ``contentByteCountMaximum`` in Base64, with the vector behind it.
+  /// The most bytes of a text: what stays below ``contentByteCountMaximum`` in Base64, with the vector after it.
   public static let plaintextByteCountMaximum = 786_399
 
   private static let separator = "?iv="
@@ -45,9 +45,9 @@ public enum NIP04 {
   /// The content for a text, which only the holders of the two keys can read.
   ///
   /// - Parameters:
-  ///   - key: the writer's.
-  ///   - other: the reader's.
-  ///   - text: up to ``plaintextByteCountMaximum`` bytes, also none.
+  ///   - key: the writer's key.
+  ///   - other: the reader's key.
+  ///   - text: up to ``plaintextByteCountMaximum`` bytes; may be empty.
   ///   - vector: 16 random bytes; fresh ones unless a test vector gives them.
   /// - Throws: `badPublicKey` or `plaintextTooLarge`.
   public static func encrypt(
@@ -88,7 +88,7 @@ public enum NIP04 {
     return text
   }
 
-  /// Whether a content has the form, which no other text has by chance.
+  /// Whether a content has this form, which no other text has by chance.
   static func hasForm(_ content: String) -> Bool {
     guard content.utf8.count <= contentByteCountMaximum else { return false }
     do throws(NIP04Fault) {

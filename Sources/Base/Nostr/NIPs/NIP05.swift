@@ -2,8 +2,9 @@ internal import Addresses
 internal import Cryptography
 public import JSON
 
-// `bob@example.com` (NIP-05): a name that a web server gives to a key. Here is only what needs no network: the name's
-// form, where to ask, and what an answer says. Whoever fetches follows no redirect, and bounds the answer.
+// `bob@example.com` (NIP-05): a name that a web server gives to a key. This file has only what needs no network: the
+// form of the name, the address to query, and how to read an answer. The code that fetches must follow no redirect, and
+// bound the answer.
 
 /// An internet identifier: a name and a domain.
 public struct InternetIdentifier: Hashable, Sendable, CustomStringConvertible {
@@ -15,14 +16,14 @@ public struct InternetIdentifier: Hashable, Sendable, CustomStringConvertible {
   /// Longest name, in characters.
   public static let nameCountMaximum = 64
 
-  /// Reads `name@domain`, or a domain alone, which stands for `_@domain`. Upper case is taken and made lower.
+  /// Reads `name@domain`, or a domain alone, which means `_@domain`. Upper case is accepted and made lower case.
   ///
-  /// A domain has two labels at least and is no IP address: an identifier comes from a stranger's profile, and must not
-  /// send anybody to a machine of the local network.
+  /// A domain has at least two labels and is not an IP address: an identifier comes from a stranger's profile, and must
+  /// not direct a client to a machine of the local network.
   ///
   /// - Returns: nil for anything else.
   public init?(_ text: String) {
-    // The Kelvin sign in lower case is a k.
+    // The Kelvin sign becomes a k in lower case.
     guard text.utf8.count <= Self.nameCountMaximum + 254, text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
     let text = text.lowercased()
     let parts = text.split(separator: "@", omittingEmptySubsequences: false)
@@ -42,7 +43,7 @@ public struct InternetIdentifier: Hashable, Sendable, CustomStringConvertible {
       (1...63).contains(label.utf8.count) && label.utf8.first != 0x2D && label.utf8.last != 0x2D
         && label.utf8.allSatisfy { $0 &- 0x61 < 26 || $0 &- 0x30 < 10 || $0 == 0x2D }
     }
-    // Numbers at the end are an address, in one of its many spellings.
+    // A domain that ends in a number is an address, in one of its many spellings.
     return areLabels && last.utf8.first.map { $0 &- 0x61 < 26 } == true
   }
 
@@ -52,15 +53,15 @@ public struct InternetIdentifier: Hashable, Sendable, CustomStringConvertible {
   /// `bob@example.com`, or the domain alone for its own name.
   public var description: String { name == "_" ? domain : "\(name)@\(domain)" }
 
-  /// Most bytes of an answer that are worth reading.
+  /// The most bytes of an answer that are read.
   public static let answerByteCountMaximum = 1 << 20
 
-  /// What a server's answer says of this name.
+  /// What a server's answer says about this name.
   ///
   /// - Parameter json: up to ``answerByteCountMaximum``.
-  /// - Returns: the key, and the relays given for it, up to ``NostrEntity/relayCountMaximum``; nil when the answer
-  ///   gives no key, or one that is none.
-  /// - Throws: where the answer is not the JSON it must be.
+  /// - Returns: the key, and the relays given for it, up to ``NostrEntity/relayCountMaximum``; nil if the answer has no
+  ///   key, or an invalid one.
+  /// - Throws: if the answer is not the JSON it must be.
   public func find(in json: [UInt8]) throws(JSONFault) -> ProfilePointer? {
     let result = json.prefix(Self.answerByteCountMaximum).withUnsafeBytes {
       bytes -> Result<ProfilePointer?, JSONFault> in

@@ -2,25 +2,26 @@ public import Cryptography
 
 /// A request to delete events (kind 5, NIP-09).
 ///
-/// Only its author's own events are meant, and gift wraps to its author, whose signers are nobody's (NIP-59). Whoever
-/// applies it asks ``covers(_:)`` for each event, and keeps the request: what it names may come again.
+/// It applies only to its author's own events, and to gift wraps for its author, which are signed by one-time keys
+/// (NIP-59). Code that applies it calls ``covers(_:)`` for each event, and keeps the request, because the named events
+/// may come again.
 public struct DeletionRequest: Hashable, Sendable {
-  /// Who asks.
+  /// The author of the request.
   public let author: PublicKey
-  /// When; versions of an addressed event up to this second are meant.
+  /// The time of the request; it applies to versions of an addressed event up to this second.
   public let createdAt: Int64
-  /// Events named by `e`, each once. Whose they are is not known here.
+  /// Events named by `e`, each once. Their authors are not known here.
   public let ids: [EventID]
-  /// Addresses named by `a` that are the author's own, each once.
+  /// Addresses named by `a` that belong to the author, each once.
   public let addresses: [EventAddress]
-  /// The reason, as the author gives it.
+  /// The reason that the author gives.
   public let reason: String
-  /// Tags `e` and `a` that were left out: neither id nor address, somebody else's address, or there before.
+  /// Tags `e` and `a` that were left out: neither id nor address, another author's address, or repeated.
   public let droppedCount: Int
 
-  /// Reads a request. Signatures are for the caller.
+  /// Reads a request. The caller verifies the signature.
   ///
-  /// - Throws: `wrongKind`, or `missingTag` when nothing is named that could be deleted.
+  /// - Throws: `wrongKind`, or `missingTag` if nothing is named that could be deleted.
   public init(_ event: Event) throws(KindFault) {
     try KindFault.expect(EventKind.deletion, of: event.kind)
     var ids: [EventID] = []
@@ -45,7 +46,7 @@ public struct DeletionRequest: Hashable, Sendable {
     self.addresses = addresses
   }
 
-  /// Whether the event is to be deleted: it is the author's own, or a gift wrap to the author, and it is named.
+  /// Whether the event must be deleted: it is named, and it is the author's own, or a gift wrap for the author.
   /// Requests to delete and to vanish cannot be deleted (NIP-09, NIP-62).
   public func covers(_ event: IndexedEvent) -> Bool {
     guard event.kind != EventKind.deletion, event.kind != EventKind.vanish else { return false }
@@ -57,7 +58,7 @@ public struct DeletionRequest: Hashable, Sendable {
 }
 
 extension IndexedEvent {
-  /// The same of an event that owns its text.
+  /// The same for an event that owns its text.
   public init(_ event: Event) {
     let tags = event.tags.lazy.compactMap { tag -> Tag? in
       guard tag.count > 1, let letter = TagLetter(tag[0]) else { return nil }

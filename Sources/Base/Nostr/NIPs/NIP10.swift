@@ -1,16 +1,16 @@
 public import Addresses
 public import Cryptography
 
-// How a text stands in a conversation (NIP-10). Marked `e` tags say what they are; without any mark, their position
-// does, as notes did until 2022. What a note claims about others is not checked here.
+// The place of a text in a conversation (NIP-10). Marked `e` tags state their roles; if none is marked, their position
+// determines them, as in notes until 2022. What a note claims about others is not checked here.
 
-/// An event that another one refers to by a tag `e`.
+/// An event that another event refers to with a tag `e`.
 public struct EventReference: Hashable, Sendable {
   /// The event.
   public let id: EventID
-  /// Where it may be found, as the one that refers to it thinks.
+  /// Where it may be, according to the referring event.
   public let relay: RelayURL?
-  /// Its author, as the one that refers to it thinks.
+  /// Its author, according to the referring event.
   public let author: PublicKey?
 
   /// A reference.
@@ -20,7 +20,7 @@ public struct EventReference: Hashable, Sendable {
     self.author = author
   }
 
-  /// Reads a tag `e`; nil without an id.
+  /// Reads a tag `e`; nil if it has no id.
   init?(_ tag: [String]) {
     guard tag.count > 1, let id = EventID(tag[1]) else { return nil }
     self.init(
@@ -37,19 +37,19 @@ public struct EventReference: Hashable, Sendable {
 
 /// The place of a note in its conversation.
 public struct ThreadPlace: Hashable, Sendable {
-  /// Where the conversation began; nil when the note begins one.
+  /// Where the conversation began; nil if the note begins one.
   public let root: EventReference?
-  /// What the note answers; the root itself for a direct answer, nil when it answers nothing.
+  /// The event that the note answers; the root itself for a direct answer, nil if it answers nothing.
   public let parent: EventReference?
-  /// What else it names.
+  /// Other events that it names.
   public let mentions: [EventReference]
-  /// Whether the places had to be told by position.
+  /// Whether the roles had to be derived from positions.
   public let isPositional: Bool
 
-  /// Most `e` tags looked at.
+  /// The most `e` tags that are read.
   public static let referenceCountMaximum = 100
 
-  /// The place that the tags of a note give it. Tags `e` without an id do not count, nor do those beyond
+  /// The place that a note's tags give it. Tags `e` without an id do not count, nor do those beyond
   /// ``referenceCountMaximum``.
   public init(tags: [[String]]) {
     var references = tags.named("e").prefix(Self.referenceCountMaximum).compactMap { tag in
@@ -58,7 +58,7 @@ public struct ThreadPlace: Hashable, Sendable {
     let markedRoot = references.first { $0.marker == "root" }?.reference
     let markedReply = references.first { $0.marker == "reply" }?.reference
     if markedRoot != nil || markedReply != nil {
-      // Some clients mark the reply only: then it is all that is known of the root.
+      // Some clients mark only the reply: then that is all that is known about the root.
       root = markedRoot ?? markedReply
       parent = markedReply ?? markedRoot
       mentions = references.filter { $0.marker != "root" && $0.marker != "reply" }.map(\.reference)
@@ -73,10 +73,10 @@ public struct ThreadPlace: Hashable, Sendable {
     isPositional = !references.isEmpty
   }
 
-  /// The tags of an answer to `event`: its root and itself, marked, and everyone who took part.
+  /// The tags of an answer to `event`: its root and itself, marked, and every participant.
   ///
   /// - Parameters:
-  ///   - event: what is answered.
+  ///   - event: the event to answer.
   ///   - relay: where `event` was seen.
   public static func tags(answering event: Event, seenAt relay: RelayURL? = nil) -> [[String]] {
     let parent = EventReference(id: event.id, relay: relay, author: event.pubkey)

@@ -2,12 +2,12 @@ public import Addresses
 public import Cryptography
 public import JSON
 
-// What a relay says of itself (NIP-11): a page that each relay's owner and program have put together in their own way.
-// Any field may be missing, and many are there in a wrong form: `null`, a number in quotes, an npub for a key. So it is
-// read field by field. One that is not what it should be is dropped and complained of; the rest of the page stands.
+// A relay's description of itself (NIP-11): a page that each relay's owner and program assemble in their own way. Any
+// field may be missing, and many have a wrong form: `null`, a number in quotes, an npub for a key. So it is read field
+// by field. A wrong field is dropped and reported; the rest of the page is kept.
 
-/// A relay's information document. Every text is a stranger's, not to be shown without making it harmless; and nothing
-/// of it is proven.
+/// A relay's information document. Every text is a stranger's: make it harmless before showing it. Nothing in it is
+/// proven.
 public struct RelayInformation: Hashable, Sendable {
   /// The relay's name.
   public var name: String?
@@ -17,13 +17,13 @@ public struct RelayInformation: Hashable, Sendable {
   public var banner: String?
   /// The address of a small picture.
   public var icon: String?
-  /// Whom to write to.
+  /// The public key to contact.
   public var pubkey: PublicKey?
   /// The relay's own key (`self`).
   public var ownKey: PublicKey?
-  /// How else to reach its owner: `mailto:…`.
+  /// Another way to contact its owner: `mailto:…`.
   public var contact: String?
-  /// The NIPs it says it has, in its own order, each once; at most ``nipMaximum``.
+  /// The NIPs it claims to support, in its own order, each once; at most ``nipMaximum``.
   public var supportedNIPs: [Int]?
   /// The address of its program's page.
   public var software: String?
@@ -33,38 +33,38 @@ public struct RelayInformation: Hashable, Sendable {
   public var termsOfService: String?
   /// Where to pay.
   public var paymentsURL: String?
-  /// What it bounds.
+  /// Its limits.
   public var limitation: Limitation?
-  /// What it costs.
+  /// Its prices.
   public var fees: Fees?
 
-  /// What a relay bounds. Absent is not known, and not "no bound".
+  /// A relay's limits. A missing value means "not known", not "no limit".
   public struct Limitation: Hashable, Sendable, Encodable {
-    /// Most bytes of a message to it.
+    /// The most bytes of a message to the relay.
     public var messageByteCountMaximum: Int?
-    /// Most subscriptions of a connection.
+    /// The most subscriptions of a connection.
     public var subscriptionMaximum: Int?
-    /// Longest name of a subscription, in characters.
+    /// Longest id of a subscription, in characters.
     public var subscriptionNameLengthMaximum: Int?
-    /// Most events it sends for a filter, whatever the filter says.
+    /// The most events it sends for a filter, whatever the filter says.
     public var limitMaximum: Int?
-    /// How many it sends for a filter without a limit.
+    /// How many events it sends for a filter without a limit.
     public var limitDefault: Int?
-    /// Most tags of an event.
+    /// The most tags of an event.
     public var tagMaximum: Int?
-    /// Most characters of an event's content.
+    /// The most characters of an event's content.
     public var contentLengthMaximum: Int?
-    /// Least proof of work of an event, in bits (NIP-13).
+    /// The least proof of work of an event, in bits (NIP-13).
     public var proofOfWorkMinimum: Int?
-    /// Whether nothing is done before one has shown oneself (NIP-42).
+    /// Whether a client must authenticate before anything else (NIP-42).
     public var requiresAuthentication: Bool?
-    /// Whether nothing is done before one has paid.
+    /// Whether a client must pay before anything else.
     public var requiresPayment: Bool?
-    /// Whether only some may write.
+    /// Whether only some authors may write.
     public var restrictsWrites: Bool?
-    /// How many seconds in the past an event may be from.
+    /// How many seconds in the past the time of an event may be.
     public var pastSecondsMaximum: Int?
-    /// How many seconds in the future an event may be from.
+    /// How many seconds in the future the time of an event may be.
     public var futureSecondsMaximum: Int?
 
     /// Nothing known.
@@ -88,17 +88,17 @@ public struct RelayInformation: Hashable, Sendable {
     }
   }
 
-  /// What a relay costs.
+  /// A relay's prices.
   public struct Fees: Hashable, Sendable, Encodable {
     /// One price.
     public struct Fee: Hashable, Sendable, Encodable {
-      /// How much.
+      /// The amount.
       public var amount: Int
-      /// Of what: `msats`.
+      /// The unit of the amount: `msats`.
       public var unit: String
-      /// For how many seconds.
+      /// The period in seconds.
       public var period: Int?
-      /// For events of which kinds.
+      /// The kinds of events it applies to.
       public var kinds: [Int]?
 
       /// A price.
@@ -109,9 +109,9 @@ public struct RelayInformation: Hashable, Sendable {
         self.kinds = kinds
       }
     }
-    /// To be let in, once.
+    /// For admission, once.
     public var admission: [Fee] = []
-    /// To stay.
+    /// For continued access.
     public var subscription: [Fee] = []
     /// For each event.
     public var publication: [Fee] = []
@@ -122,20 +122,21 @@ public struct RelayInformation: Hashable, Sendable {
 
   /// A field that was dropped, and why.
   public struct Complaint: Hashable, Sendable, CustomStringConvertible {
-    /// Where it stands: `limitation.max_limit`, `supported_nips`. Names are of this file, never the relay's.
+    /// The place of the field: `limitation.max_limit`, `supported_nips`. Names come from this file, never from the
+    /// relay.
     public let field: String
-    /// What had been expected: `a whole number from 0`.
+    /// What was expected: `a whole number from 0`.
     public let expected: String
 
     /// `supported_nips is not a list of numbers`.
     public var description: String { "\(field) is not \(expected)" }
   }
 
-  /// Most bytes of a document that are looked at.
+  /// The most bytes of a document that are read.
   public static let byteCountMaximum = 64 << 10
-  /// Most NIPs that are kept.
+  /// The most NIPs that are kept.
   public static let nipMaximum = 256
-  /// Most prices of each kind that are kept, and most kinds of one.
+  /// The most prices of each kind that are kept, and the most kinds of one price.
   public static let feeMaximum = 16
 
   /// A document that says nothing.
@@ -143,12 +144,12 @@ public struct RelayInformation: Hashable, Sendable {
 
   /// Reads a document.
   ///
-  /// Of a field that stands twice the last one counts; `null` and an empty text are as if they were not there, and so
-  /// are fields that are not listed here.
+  /// If a field occurs twice, the last one counts. `null`, an empty text and fields that are not listed here count as
+  /// missing.
   ///
-  /// - Parameter json: up to ``byteCountMaximum``; UTF-8 is not checked, what is none is replaced.
-  /// - Returns: the document, and a complaint for each field that was dropped, in their order.
-  /// - Throws: when it is no JSON object.
+  /// - Parameter json: up to ``byteCountMaximum``; UTF-8 is not checked, and invalid parts are replaced.
+  /// - Returns: the document, and a complaint for each field that was dropped, in order.
+  /// - Throws: if it is not a JSON object.
   public static func read(_ json: [UInt8]) throws(JSONFault) -> (RelayInformation, [Complaint]) {
     let result = json.prefix(byteCountMaximum).withUnsafeBytes { bytes -> Result<InformationReader, JSONFault> in
       do throws(JSONFault) {
@@ -165,6 +166,6 @@ public struct RelayInformation: Hashable, Sendable {
 }
 
 extension RelayURL {
-  /// Where the relay's information document is: the same address, asked by HTTP.
+  /// The address of the relay's information document: the same address, fetched through HTTP.
   public var informationURL: String { "http" + text.dropFirst(2) }
 }

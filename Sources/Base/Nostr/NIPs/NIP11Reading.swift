@@ -108,7 +108,7 @@ struct InformationReader {
 
   // MARK: Values
 
-  /// A text without blanks around it; nil when there is nothing else in it.
+  /// A text without surrounding blanks; nil if nothing else is in it.
   private mutating func text(_ field: String) throws(JSONFault) -> String? {
     guard try !isNull() else { return nil }
     guard let text = try scanner.stringOrSkip() else {
@@ -147,7 +147,7 @@ struct InformationReader {
     }
   }
 
-  /// The numbers of a list, each once; what is no number is left out, with one complaint for all.
+  /// The numbers of a list, each once; other values are left out, with one complaint for all.
   private mutating func numbers(_ field: String, maximum: Int) throws(JSONFault) -> [Int]? {
     guard try !isNull() else { return nil }
     var numbers: [Int] = []
@@ -163,7 +163,8 @@ struct InformationReader {
     return isList ? numbers : nil
   }
 
-  /// A whole number from 0, as some write it (`30`, `30.0`, `3e1`); nil for any other value, which is passed over.
+  /// A whole number from 0, in the forms that relays use (`30`, `30.0`, `3e1`); nil for any other value, which is
+  /// skipped.
   private mutating func wholeNumber() throws(JSONFault) -> Int? {
     let range = try scanner.skipValue()
     let bytes = scanner.bytes[range]
@@ -179,14 +180,14 @@ struct InformationReader {
 
   // MARK: Structure
 
-  /// Passes `null` if it comes next; says whether it did.
+  /// Passes `null` if it comes next; returns whether it did.
   private mutating func isNull() throws(JSONFault) -> Bool {
     guard try scanner.peek() == UInt8(ascii: "n") else { return false }
     try scanner.skipValue()
     return true
   }
 
-  /// Whether an object comes next; what else does is passed over, and complained of unless it is `null`.
+  /// Whether an object comes next; any other value is skipped, with a complaint unless it is `null`.
   private mutating func isObject(_ field: String) throws(JSONFault) -> Bool {
     if try scanner.peek() == UInt8(ascii: "{") { return true }
     if try isNull() { return false }
@@ -209,7 +210,7 @@ struct InformationReader {
     try scanner.expect(UInt8(ascii: "}"))
   }
 
-  /// Gives each element of the array that comes next to `body`, which must pass it; says whether there was one.
+  /// Gives each element of the array that comes next to `body`, which must pass it; returns whether there was an array.
   @discardableResult
   private mutating func elements(
     _ field: String, _ expected: String, _ body: (inout InformationReader) throws(JSONFault) -> Void
@@ -229,7 +230,7 @@ struct InformationReader {
     return true
   }
 
-  /// Each field once: a list may hold the same mistake a thousand times.
+  /// Reports each field once: a list may contain the same mistake a thousand times.
   private mutating func complain(_ field: String, _ expected: String) {
     let complaint = RelayInformation.Complaint(field: field, expected: expected)
     if !complaints.contains(complaint) { complaints.append(complaint) }

@@ -1,6 +1,6 @@
 internal import Cryptography
 
-// Written as NIP-11 has it, so that what one program has understood another can read again.
+// Written in NIP-11's form, so that another program can read what this one has understood.
 
 extension RelayInformation: Encodable {
   private enum Name: String, CodingKey {
@@ -11,7 +11,7 @@ extension RelayInformation: Encodable {
     case paymentsURL = "payments_url"
   }
 
-  /// Writes what is known, under the names of NIP-11.
+  /// Writes the known fields, under the names of NIP-11.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Name.self)
     try container.encodeIfPresent(name, forKey: .name)

@@ -1,12 +1,12 @@
 public import Addresses
 public import Cryptography
 
-// What people copy, paste and scan: `npub1…` and its kin (NIP-19). Pure; no network, no store.
+// What people copy, paste and scan: `npub1…` and the like (NIP-19). Pure; no network, no store.
 //
-// Read tolerantly where NIP-19 says so (fields of unknown types, relays that are none, an optional field of the wrong
-// length) and strictly where two readers would see two things: a field that may stand once and stands twice is refused,
-// and so is one that runs over the end. Secret keys are not among the entities: they are read by `SecretKey(nsec:)`
-// alone, so that nothing that shows, logs or compares entities ever holds one.
+// Reading is tolerant where NIP-19 says so (fields of unknown types, invalid relays, an optional field with a wrong
+// length), and strict where two readers could read differently: a repeated field that may occur once is refused, and so
+// is one that extends beyond the end. Secret keys are not entities: only `SecretKey.read(nsec:)` reads them, so that
+// code that shows, logs or compares entities never has one.
 
 /// An entity of NIP-19 other than a secret key.
 public enum NostrEntity: Hashable, Sendable {
@@ -14,18 +14,18 @@ public enum NostrEntity: Hashable, Sendable {
   case publicKey(PublicKey)
   /// `note`: an event's id.
   case note(EventID)
-  /// `nprofile`: a public key and where to ask for it.
+  /// `nprofile`: a public key and relays that may have its events.
   case profile(ProfilePointer)
-  /// `nevent`: an event's id and where to ask for it.
+  /// `nevent`: an event's id and relays that may have it.
   case event(EventPointer)
-  /// `naddr`: an event's address and where to ask for it.
+  /// `naddr`: an event's address and relays that may have it.
   case address(AddressPointer)
   /// `nrelay`: a relay. Deprecated: read, never written.
   case relay(RelayURL)
 
-  /// Most characters of an entity (NIP-19).
+  /// The most characters of an entity (NIP-19).
   public static let characterCountMaximum = 5_000
-  /// Most different relays taken from one entity, or written into it; those behind them are left out.
+  /// The most different relays read from, or written into, one entity; further ones are left out.
   public static let relayCountMaximum = 10
 
   /// Reads an entity, in lower or upper case.
@@ -71,8 +71,8 @@ extension PublicKey {
   /// `npub1…`
   public var npub: String { Bech32.encode(hrp: "npub", data: octets.bytes) }
 
-  /// Reads a key as a person gives it: 64 lower-case hexadecimal digits, `npub1…` or `nprofile1…`, with or without
-  /// `nostr:` in front.
+  /// Reads a key in the forms that people use: 64 lower-case hexadecimal digits, `npub1…` or `nprofile1…`, with or
+  /// without `nostr:` in front.
   public init(spelled text: String) throws(EntityFault) {
     if let key = PublicKey(text) {
       self = key
@@ -90,8 +90,8 @@ extension EventID {
   /// `note1…`
   public var note: String { Bech32.encode(hrp: "note", data: octets.bytes) }
 
-  /// Reads an id as a person gives it: 64 lower-case hexadecimal digits, `note1…` or `nevent1…`, with or without
-  /// `nostr:` in front.
+  /// Reads an id in the forms that people use: 64 lower-case hexadecimal digits, `note1…` or `nevent1…`, with or
+  /// without `nostr:` in front.
   public init(spelled text: String) throws(EntityFault) {
     if let id = EventID(text) {
       self = id
@@ -106,9 +106,10 @@ extension EventID {
 }
 
 extension SecretKey {
-  /// Reads `nsec1…` out of memory of the caller's, which the caller wipes. No copy of the secret is made but the key.
+  /// Reads `nsec1…` from the caller's memory, which the caller wipes. Only the key itself contains a copy of the
+  /// secret.
   ///
-  /// - Throws: a fault that says nothing of the text.
+  /// - Throws: a fault that reveals nothing of the text.
   public static func read(nsec text: UnsafeRawBufferPointer) throws(EntityFault) -> SecretKey {
     var hrp = ""
     var count = 0
@@ -126,33 +127,32 @@ extension SecretKey {
   }
 }
 
-/// Why a text is not the entity it should be. Says nothing of what the text held: people paste secrets into the wrong
-/// place.
+/// Why a text is not the expected entity. Reveals nothing of the text: people paste secrets into the wrong place.
 public enum EntityFault: Error, Hashable, Sendable, CustomStringConvertible {
   /// Not Bech32.
   case notBech32(Bech32Fault)
-  /// A secret key where it must not be.
+  /// A secret key where none is allowed.
   case secret
-  /// A prefix that NIP-19 does not know.
+  /// A prefix that NIP-19 does not define.
   case unknownPrefix(String)
-  /// A key or an id that has not 32 bytes.
+  /// A key or an id that does not have 32 bytes.
   case badLength(prefix: String, byteCount: Int)
-  /// 32 bytes that are no secret key: zero, or too large.
+  /// 32 bytes that are not a secret key: zero, or too large.
   case notAKey
-  /// A field that runs over the end.
+  /// A field that extends beyond the end.
   case brokenFields
-  /// A field that the entity must have is not there.
+  /// A required field is missing.
   case missingField(String)
-  /// A field that may stand once stands twice.
+  /// A field that may occur once occurs twice.
   case repeatedField(String)
-  /// A field that the entity must have has another form than it must; the second text says which that is.
+  /// A required field has a wrong form; the second text says which form it must have.
   case badField(String, String)
-  /// Another entity than was asked for.
+  /// Another entity than the expected one.
   case otherEntity(expected: String)
   /// No `nostr:` in front (NIP-21).
   case noScheme
 
-  /// A sentence's end: `it holds no author`.
+  /// The end of a sentence: `it holds no author`.
   public var description: String {
     switch self {
     case .notBech32(let fault): "\(fault)"
@@ -171,6 +171,6 @@ public enum EntityFault: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension String {
-  /// Whether it begins as a secret key does, whatever comes then.
+  /// Whether it begins like a secret key, whatever follows.
   var isSecretKey: Bool { utf8.prefix(5).elementsEqual("nsec1".utf8) || utf8.prefix(5).elementsEqual("NSEC1".utf8) }
 }

@@ -1,34 +1,34 @@
-// Bech32 (BIP-173), the spelling of `npub1…` and its kin.
+// Bech32 (BIP-173), the spelling of `npub1…` and the like.
 //
-// One pass in either direction, five bits at a time, with nothing kept in between: a secret key that is read leaves no
-// copy behind but the one its reader asked for, and no fault repeats what was read.
+// One pass in either direction, five bits at a time, without intermediate storage: reading a secret key makes no copy
+// except the requested one, and no fault repeats the text.
 //
-// Bech32 and not Bech32m (BIP-350), because NIP-19 fixed it before. Its known weakness, that a `q` may come or go
-// before a `p` at the end, cannot turn one entity into another: those of 32 bytes have their length checked, and the
-// others consist of fields with a length each.
+// Bech32 and not Bech32m (BIP-350), because NIP-19 chose it earlier. It has a known weakness: a `q` may be inserted or
+// removed before a `p` at the end. That cannot turn one entity into another: those of 32 bytes have their length
+// checked, and the others consist of fields with a length each.
 
-/// Why a text is not Bech32. Never says what the text was: it may be a secret.
+/// Why a text is not Bech32. Never reveals the text: it may be a secret.
 public enum Bech32Fault: Error, Hashable, Sendable, CustomStringConvertible {
-  /// More characters than the caller takes.
+  /// More characters than the caller accepts.
   case tooLong(count: Int, maximum: Int)
-  /// A byte that cannot stand where it does; its offset.
+  /// A byte that is not allowed at this offset.
   case badCharacter(at: Int)
   /// Upper and lower case in one text.
   case mixedCase
   /// No `1` between the prefix and the data.
   case noSeparator
-  /// Before the last `1` there is nothing, or more than 83 characters.
+  /// The part before the last `1` is empty, or has more than 83 characters.
   case badPrefix
   /// Fewer than the six characters of the checksum after the prefix.
   case tooShort
-  /// The checksum is wrong: something was mistyped or cut.
+  /// The checksum is wrong: the text was mistyped or truncated.
   case badChecksum
-  /// The last character holds bits that belong to no byte and are not zero, or holds no other bits at all.
+  /// The last character has unused bits that are not zero, or consists of unused bits only.
   case badPadding
-  /// More data than there is room for.
+  /// More data than fits into the buffer.
   case tooMuchData(maximumByteCount: Int)
 
-  /// A sentence's end: `the checksum is wrong; it was mistyped or is not all there`.
+  /// The end of a sentence: `the checksum is wrong; it was mistyped or is not all there`.
   public var description: String {
     switch self {
     case .tooLong(let count, let maximum): "it has \(count) characters, and at most \(maximum) are taken"
@@ -48,22 +48,22 @@ public enum Bech32Fault: Error, Hashable, Sendable, CustomStringConvertible {
 public enum Bech32 {
   /// Characters of the checksum.
   private static let checksumCount = 6
-  /// Most characters of a prefix (BIP-173).
+  /// The most characters of a prefix (BIP-173).
   private static let prefixCountMaximum = 83
 
   private static let characters = Array("qpzry9x8gf2tvdw0s3jn54khce6mua7l".utf8)
 
-  /// The five bits of each ASCII character of lower or upper case; 0xFF for what is none.
+  /// The five bits of each ASCII character in lower or upper case; 0xFF for any other byte.
   private static let values: [UInt8] = (0..<256).map { byte in
     let lower = (0x41...0x5A).contains(byte) ? byte + 0x20 : byte
     return characters.firstIndex(of: UInt8(truncatingIfNeeded: lower)).map { UInt8($0) } ?? 0xFF
   }
 
-  /// Writes `data` in lower case behind `hrp` and a `1`.
+  /// Writes `data` in lower case after `hrp` and a `1`.
   ///
   /// - Parameters:
   ///   - hrp: 1 to 83 characters of printable ASCII, none in upper case.
-  ///   - data: any bytes, also none.
+  ///   - data: any bytes; may be empty.
   public static func encode(hrp: String, data: [UInt8]) -> String {
     let prefix = Array(hrp.utf8)
     precondition(
@@ -97,7 +97,7 @@ public enum Bech32 {
   ///
   /// - Parameters:
   ///   - text: the text.
-  ///   - maximumCount: most characters taken, those of the prefix included; nothing is allocated for more.
+  ///   - maximumCount: the most characters accepted, including the prefix; nothing is allocated for more.
   /// - Returns: the prefix in lower case, and the bytes.
   public static func decode(
     _ text: String, maximumCount: Int
@@ -117,13 +117,13 @@ public enum Bech32 {
     return (hrp, data)
   }
 
-  /// The same into a buffer of the caller's, for secrets: no other copy of the data is made. After a fault the buffer
-  /// may hold a part of it.
+  /// The same into the caller's buffer, for secrets: no other copy of the data is made. After a fault the buffer may
+  /// contain a part of it.
   ///
   /// - Parameters:
-  ///   - maximumCount: most characters taken, those of the prefix included.
+  ///   - maximumCount: the most characters accepted, including the prefix.
   ///   - text: ASCII.
-  ///   - data: room for the bytes; they are written from its start.
+  ///   - data: a buffer for the bytes; they are written from its start.
   /// - Returns: the prefix in lower case, and how many bytes were written.
   public static func decode(
     _ text: UnsafeRawBufferPointer, maximumCount: Int, into data: UnsafeMutableRawBufferPointer
@@ -152,7 +152,7 @@ public enum Bech32 {
     return (String(decoding: prefix, as: UTF8.self), byteCount)
   }
 
-  /// Writes five-bit values as they are, for what does not consist of bytes (BOLT-11).
+  /// Writes five-bit values directly, for data that does not consist of bytes (BOLT-11).
   static func encode(hrp: String, values data: some Sequence<UInt8>) -> String {
     var text = Array(hrp.utf8) + [UInt8(ascii: "1")]
     var checksum = Checksum(prefix: Array(hrp.utf8))
@@ -161,7 +161,7 @@ public enum Bech32 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Reads a text and its checksum, and gives the five-bit values between prefix and checksum as they are.
+  /// Reads a text and its checksum, and returns the five-bit values between prefix and checksum.
   static func decodeValues(
     _ text: String, maximumCount: Int
   ) throws(Bech32Fault) -> (hrp: String, values: [UInt8]) {
@@ -192,7 +192,7 @@ public enum Bech32 {
   /// The character of a five-bit value.
   static func character(of value: UInt8) -> Character { Character(UnicodeScalar(characters[Int(value & 31)])) }
 
-  /// The prefix in lower case, of a text that has all its parts and one case.
+  /// The prefix in lower case, of a text that has all its parts and only one case.
   private static func prefix(of text: UnsafeRawBufferPointer, maximumCount: Int) throws(Bech32Fault) -> [UInt8] {
     guard text.count <= maximumCount else { throw .tooLong(count: text.count, maximum: maximumCount) }
     var hasUpper = false
@@ -228,10 +228,10 @@ private struct Checksum {
     for (bit, term) in Self.generator.enumerated() where top >> UInt32(bit) & 1 == 1 { state ^= term }
   }
 
-  /// Whether prefix, data and the six values of the checksum were all added, and fit.
+  /// Whether prefix, data and the six values of the checksum were all added, and match.
   var isRight: Bool { state == 1 }
 
-  /// The six values that make it right.
+  /// The six values that make it match.
   var values: [UInt8] {
     var ended = self
     for _ in 0..<6 { ended.add(0) }

@@ -1,14 +1,14 @@
 public import Addresses
 public import Cryptography
 
-/// Whom to look for, and where (`nprofile`, NIP-19).
+/// Which author to look for, and where (`nprofile`, NIP-19).
 public struct ProfilePointer: Hashable, Sendable {
   /// The key.
   public let pubkey: PublicKey
-  /// Relays that may have what is looked for, up to ``NostrEntity/relayCountMaximum``. Hints of a stranger.
+  /// Relays that may have the author's events, up to ``NostrEntity/relayCountMaximum``. Hints of a stranger.
   public let relays: [RelayURL]
 
-  /// A pointer; of relays that are the same one stays.
+  /// A pointer; repeated relays are kept once.
   public init(pubkey: PublicKey, relays: [RelayURL] = []) {
     self.pubkey = pubkey
     self.relays = EntityFields.bounded(relays)
@@ -32,14 +32,14 @@ public struct ProfilePointer: Hashable, Sendable {
 public struct EventPointer: Hashable, Sendable {
   /// The id.
   public let id: EventID
-  /// Relays that may have it, up to ``NostrEntity/relayCountMaximum``. Hints of a stranger.
+  /// Relays that may have the event, up to ``NostrEntity/relayCountMaximum``. Hints of a stranger.
   public let relays: [RelayURL]
-  /// Its author, as the pointer claims.
+  /// Its author, according to the pointer.
   public let author: PublicKey?
-  /// Its kind, as the pointer claims.
+  /// Its kind, according to the pointer.
   public let kind: UInt16?
 
-  /// A pointer; of relays that are the same one stays.
+  /// A pointer; repeated relays are kept once.
   public init(id: EventID, relays: [RelayURL] = [], author: PublicKey? = nil, kind: UInt16? = nil) {
     self.id = id
     self.relays = EntityFields.bounded(relays)
@@ -72,16 +72,16 @@ public struct AddressPointer: Hashable, Sendable {
   /// Relays that may have the event, up to ``NostrEntity/relayCountMaximum``. Hints of a stranger.
   public let relays: [RelayURL]
 
-  /// Longest identifier that an `naddr` holds, in bytes: a field's length is one byte.
+  /// Longest identifier in an `naddr`, in bytes: a field's length is one byte.
   public static let identifierByteCountMaximum = 255
 
-  /// A pointer; of relays that are the same one stays.
+  /// A pointer; repeated relays are kept once.
   public init(_ address: EventAddress, relays: [RelayURL] = []) {
     self.address = address
     self.relays = EntityFields.bounded(relays)
   }
 
-  /// `naddr1…`; nil when the identifier is longer than ``identifierByteCountMaximum``.
+  /// `naddr1…`; nil if the identifier is longer than ``identifierByteCountMaximum``.
   public var naddr: String? {
     guard address.identifier.utf8.count <= Self.identifierByteCountMaximum else { return nil }
     var fields = EntityFieldWriter()
@@ -107,7 +107,7 @@ public struct AddressPointer: Hashable, Sendable {
 
 // MARK: - Fields
 
-/// The fields of an entity: type, length and value, a byte each for the first two.
+/// The fields of an entity: one byte for the type, one for the length, then the value.
 struct EntityFields {
   enum Kind: UInt8 {
     case special = 0
@@ -118,7 +118,7 @@ struct EntityFields {
 
   private var fields: [(kind: Kind, value: ArraySlice<UInt8>)] = []
 
-  /// Cuts `data` into fields; those of unknown types are passed over.
+  /// Splits `data` into fields; those of unknown types are skipped.
   init(_ data: [UInt8]) throws(EntityFault) {
     var rest = data[...]
     while let type = rest.popFirst() {
@@ -128,26 +128,26 @@ struct EntityFields {
     }
   }
 
-  /// The value of a field that may stand once; nil when it does not stand at all.
+  /// The value of a field that may occur once; nil if it does not occur.
   func one(_ kind: Kind, _ name: String) throws(EntityFault) -> [UInt8]? {
     let found = fields.filter { $0.kind == kind }
     guard found.count <= 1 else { throw .repeatedField(name) }
     return found.first.map { Array($0.value) }
   }
 
-  /// 32 bytes, which must be there.
+  /// 32 bytes, which are required.
   func required(_ kind: Kind, _ name: String) throws(EntityFault) -> Octets32 {
     guard let value = try one(kind, name) else { throw .missingField(name) }
     guard let octets = Octets32(value) else { throw .badField(name, "of 32 bytes") }
     return octets
   }
 
-  /// 32 bytes, or nil: what is optional and has another length says nothing.
+  /// 32 bytes, or nil: an optional field with another length is ignored.
   func octets(_ kind: Kind, _ name: String) throws(EntityFault) -> Octets32? {
     try one(kind, name).flatMap { Octets32($0) }
   }
 
-  /// Four bytes, big-endian, within the range of kinds. One that is not required and has another form says nothing.
+  /// Four bytes, big-endian, within the range of kinds. An optional field with another form is ignored.
   func kind(isRequired: Bool = false) throws(EntityFault) -> UInt16? {
     guard let value = try one(.kind, "kind") else { return nil }
     guard value.count == 4, value[0] == 0, value[1] == 0 else {
@@ -157,7 +157,7 @@ struct EntityFields {
     return UInt16(value[2]) << 8 | UInt16(value[3])
   }
 
-  /// The relays that are relays, in order, each once.
+  /// The valid relays, in order, each once.
   var relays: [RelayURL] {
     var relays: [RelayURL] = []
     for (kind, value) in fields where kind == .relay && relays.count < NostrEntity.relayCountMaximum {
@@ -186,7 +186,7 @@ struct EntityFields {
   }
 }
 
-/// Writes fields in the order in which they are given.
+/// Writes fields in the given order.
 private struct EntityFieldWriter {
   private(set) var bytes: [UInt8] = []
 
@@ -210,7 +210,7 @@ extension Collection where Element == UInt8 {
 }
 
 extension RelayURL {
-  /// Reads an address out of what a stranger wrote; nil where there is none, and the reason does not matter.
+  /// Reads an address from a stranger's text; nil if it is not valid, for callers that do not need the reason.
   init?(reading text: String) {
     do throws(RelayURLFault) { self = try RelayURL(text) } catch { return nil }
   }

@@ -1,30 +1,30 @@
 // `nostr:` in front of an entity (NIP-21), alone or in the middle of a text.
 
 extension NostrEntity {
-  /// Reads `nostr:` and an entity; the scheme may stand in either case.
+  /// Reads `nostr:` and an entity; the scheme may be in either case.
   public init(uri: String) throws(EntityFault) {
     guard uri.hasNostrScheme else { throw .noScheme }
     try self.init(uri.withoutNostrScheme)
   }
 
-  /// `nostr:npub1…`; nil for what cannot be written (``text``).
+  /// `nostr:npub1…`; nil for an entity that cannot be written (``text``).
   public var uri: String? { text.map { "nostr:" + $0 } }
 }
 
 /// An entity that a text refers to.
 public struct NostrReference: Hashable, Sendable {
-  /// Where it stands in the text, `nostr:` included.
+  /// Its place in the text, including `nostr:`.
   public let range: Range<String.Index>
-  /// What it refers to.
+  /// The entity that it refers to.
   public let entity: NostrEntity
 
-  /// Most references that are looked for in one text.
+  /// The most references that are found in one text.
   public static let countMaximum = 500
 
   /// Finds the references in `text`, in order, up to ``countMaximum``.
   ///
-  /// A reference ends where letters and digits of ASCII end; what stands there and is no entity, or a secret key, is no
-  /// reference. Takes time in proportion to the text.
+  /// A reference ends at the first character that is not an ASCII letter or digit. If the text there is not an entity,
+  /// or is a secret key, it is not a reference. The running time is proportional to the text.
   public static func find(in text: String) -> [NostrReference] {
     var references: [NostrReference] = []
     let bytes = text.utf8
@@ -41,7 +41,7 @@ public struct NostrReference: Hashable, Sendable {
       do throws(EntityFault) {
         references.append(NostrReference(range: scheme..<end, entity: try NostrEntity(String(text[next..<end]))))
       } catch {
-        // A word after "nostr:" that is no entity is a word.
+        // A word after "nostr:" that is not an entity is an ordinary word.
         continue
       }
     }
@@ -58,7 +58,7 @@ extension String {
       && utf8.dropFirst(NostrReference.schemeName.count).first == UInt8(ascii: ":")
   }
 
-  /// The rest after `nostr:`, or all of it when there is none.
+  /// The rest after `nostr:`, or the whole text without it.
   var withoutNostrScheme: String {
     hasNostrScheme ? String(self[utf8.index(startIndex, offsetBy: NostrReference.schemeName.count + 1)...]) : self
   }

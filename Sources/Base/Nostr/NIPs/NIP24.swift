@@ -1,9 +1,9 @@
-// What a person says of themselves (kind 0, NIP-01 and NIP-24). The content is JSON that every client writes in its own
-// way, so it is read field by field: one that is no text, or too long to be meant, is as if it were not there.
+// What an author says about themselves (kind 0, NIP-01 and NIP-24). The content is JSON that every client writes in its
+// own way, so it is read field by field: a field that is not a text, or is too long to be serious, counts as missing.
 
 internal import JSON
 
-/// A profile. Every field is a stranger's text, not to be trusted, and not to be shown without making it harmless.
+/// A profile. Every field is a stranger's text: do not trust it, and make it harmless before showing it.
 public struct Profile: Hashable, Sendable {
   /// The name, which need not be unique.
   public var name: String?
@@ -17,20 +17,20 @@ public struct Profile: Hashable, Sendable {
   public var banner: String?
   /// The address of a page.
   public var website: String?
-  /// The internet identifier as it is claimed (NIP-05).
+  /// The claimed internet identifier (NIP-05).
   public var nip05: String?
   /// A lightning address (LUD-16).
   public var lightningAddress: String?
-  /// Whether it says that a program writes here.
+  /// Whether it says that its author is a program.
   public var isBot: Bool
 
-  /// Most bytes of content that are looked at.
+  /// The most bytes of content that are read.
   public static let contentByteCountMaximum = 256 << 10
   /// Longest name, in bytes of UTF-8.
   public static let nameByteCountMaximum = 512
   /// Longest address or identifier, in bytes.
   public static let addressByteCountMaximum = 4_096
-  /// Longest text about oneself, in bytes.
+  /// Longest text about the author, in bytes.
   public static let aboutByteCountMaximum = 64 << 10
 
   /// An empty profile.
@@ -38,16 +38,15 @@ public struct Profile: Hashable, Sendable {
 
   /// Reads the profile of an event of kind 0.
   ///
-  /// Of a field that stands twice the last one counts, as it does for most readers. Empty texts are as if they were not
-  /// there.
+  /// If a field occurs twice, the last one counts, as for most readers. Empty texts count as missing.
   ///
-  /// - Throws: `wrongKind`, `contentTooLarge`, or `badContent` when the content is no JSON object.
+  /// - Throws: `wrongKind`, `contentTooLarge`, or `badContent` if the content is not a JSON object.
   public init(_ event: Event) throws(KindFault) {
     try KindFault.expect(EventKind.metadata, of: event.kind)
     try self.init(content: event.content)
   }
 
-  /// The same of a content alone.
+  /// The same for a content alone.
   public init(content: String) throws(KindFault) {
     self.init()
     let bytes = Array(content.utf8)
@@ -104,8 +103,8 @@ public struct Profile: Hashable, Sendable {
     return String(scalars[first...last])
   }
 
-  /// What to call the person: the display name, else the name, else the name of the internet identifier, else `nil`,
-  /// and then a key is shown.
+  /// The name to show: the display name, else the name, else the name of the internet identifier, else nil, and then a
+  /// key is shown.
   public var bestName: String? {
     displayName ?? name ?? nip05.flatMap { InternetIdentifier($0) }.map { $0.name == "_" ? $0.domain : $0.name }
   }

@@ -1,21 +1,21 @@
 public import Addresses
 public import Cryptography
 
-/// The event by which a client shows a relay who it is (kind 22242, NIP-42).
+/// The event with which a client authenticates to a relay (kind 22242, NIP-42).
 public enum RelayAuthentication {
   /// How far the event's time may be from the relay's clock, in seconds.
   public static let toleranceSeconds: Int64 = 600
-  /// Longest challenge that is signed, in bytes: a relay must not have just any text signed.
+  /// Longest challenge that is signed, in bytes: a relay must not get any text it likes signed.
   public static let challengeByteCountMaximum = 512
 
-  /// The event to be signed in answer to a challenge.
+  /// The unsigned event that answers a challenge.
   ///
   /// - Parameters:
-  ///   - author: who authenticates.
+  ///   - author: the key that authenticates.
   ///   - createdAt: seconds since 1970.
-  ///   - relay: the relay that the connection is to, never what the relay says of itself: the signature would then be
-  ///     good for another one.
-  ///   - challenge: as the relay sent it.
+  ///   - relay: the relay of this connection, never the address a relay gives for itself: the signature would then be
+  ///     valid for another relay.
+  ///   - challenge: exactly as the relay sent it.
   /// - Throws: `challengeTooLong`.
   public static func template(
     for relay: RelayURL, challenge: String, by author: PublicKey, createdAt: Int64
@@ -31,12 +31,12 @@ public enum RelayAuthentication {
   /// Checks an event that a client sent, as a relay does.
   ///
   /// - Parameters:
-  ///   - event: what the client sent.
-  ///   - relays: the addresses the relay answers to. The event's is made canonical before it is compared, so that a
-  ///     slash at the end makes no difference.
+  ///   - event: the client's event.
+  ///   - relays: the addresses of the relay. The address in the event is made canonical before it is compared, so that
+  ///     a trailing slash makes no difference.
   ///   - challenge: the last one sent on this connection.
   ///   - now: the relay's clock, seconds since 1970.
-  /// - Returns: the key that is authenticated.
+  /// - Returns: the authenticated key.
   public static func check(
     _ event: Event, relays: Set<RelayURL>, challenge: String, now: Int64
   ) throws(RelayAuthenticationFault) -> PublicKey {
@@ -62,14 +62,14 @@ public enum RelayAuthenticationFault: Error, Hashable, Sendable, CustomStringCon
   case wrongKind(UInt16)
   /// The time is further from now than ``RelayAuthentication/toleranceSeconds``.
   case wrongTime
-  /// Another challenge than the one that was sent last, or none.
+  /// Another challenge than the last one that was sent, or no challenge.
   case wrongChallenge
-  /// Another relay, or none.
+  /// Another relay, or no relay.
   case wrongRelay
   /// The id or the signature is wrong.
   case notValid(EventFault)
 
-  /// A sentence's end, fit for an OK's reason behind `invalid:`.
+  /// The end of a sentence, for an OK's reason after `invalid:`.
   public var description: String {
     switch self {
     case .challengeTooLong(let count):

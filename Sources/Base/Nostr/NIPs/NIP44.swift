@@ -5,38 +5,38 @@ public import Cryptography
 //     base64( 02 | nonce, 32 | ciphertext | code, 32 )
 //     ciphertext = ChaCha20( length | plaintext | zeros )        code = HMAC-SHA256( nonce | ciphertext )
 //
-// The length takes two bytes, or, for 65,536 bytes and more, two zeros and four bytes. Zeros fill up to one of a few
-// sizes, so that the size of a payload tells little. One buffer serves both ways: the plaintext is written where its
-// ciphertext will stand, and what is decrypted is decrypted where it stands, after its code was found right, and wiped
-// when it was copied out.
+// The length takes two bytes, or, for 65,536 bytes and more, two zeros and four bytes. Zeros pad the plaintext to one
+// of a few sizes, so that the size of a payload reveals little. One buffer serves both directions: the plaintext is
+// encrypted in place; a ciphertext is decrypted in place after its code was checked, and wiped after the plaintext was
+// copied out.
 //
-// What a payload claims is checked in the order of cost: its length, its first letter, Base64, the version, the code.
-// The NIP wants the event's signature verified before any of it; that is the caller's.
+// A payload is checked in the order of cost: its length, its first letter, Base64, the version, the code. The NIP
+// requires the event's signature to be verified before all of these; that is the caller's task.
 
-/// Why a text was not encrypted or a payload not decrypted. Says nothing of keys and texts.
+/// Why a text was not encrypted or a payload not decrypted. Reveals nothing of keys and texts.
 public enum NIP44Fault: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The other's public key is no point of the curve.
+  /// The other public key is not a point of the curve.
   case badPublicKey(PublicKey)
-  /// There is nothing to encrypt: a plaintext has at least one byte.
+  /// Nothing to encrypt: a plaintext has at least one byte.
   case emptyPlaintext
-  /// The plaintext has more bytes than are taken.
+  /// The plaintext has more bytes than are accepted.
   case plaintextTooLarge(byteCount: Int, maximum: Int)
-  /// The payload is shorter than any can be.
+  /// The payload is shorter than any valid one.
   case payloadTooShort(byteCount: Int)
-  /// The payload has more bytes than are taken.
+  /// The payload has more bytes than are accepted.
   case payloadTooLarge(byteCount: Int, maximum: Int)
-  /// The payload is of a version other than 2; nil when it is not even Base64, which `#` at its beginning says.
+  /// The payload has a version other than 2; nil if it begins with `#`, which marks a version that is not Base64.
   case unknownVersion(UInt8?)
   /// The payload is not Base64.
   case notBase64
   /// The code is wrong: another key was used, or the payload was changed.
   case wrongCode
-  /// The code is right, but the length and the padding do not belong together.
+  /// The code is right, but length and padding do not match.
   case badPadding
   /// The plaintext is not UTF-8.
   case notUTF8
 
-  /// A sentence's end: `its code is wrong; …`.
+  /// The end of a sentence: `its code is wrong; …`.
   public var description: String {
     switch self {
     case .badPublicKey(let key): "the public key \(key) is not on the curve"
@@ -55,15 +55,16 @@ public enum NIP44Fault: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// What two people's payloads are encrypted with, the same from either side and for ever (NIP-44): as worth hiding as a
-/// secret key. Making one costs more than a verification, so who decrypts many of one author's keeps it.
+/// The key for all payloads between two parties, the same from both sides and permanent (NIP-44): to be protected like
+/// a secret key. Computing one costs more than a signature check, so keep it for decrypting many payloads of one
+/// author.
 public struct ConversationKey: Sendable {
   let memory: SecretMemory
 
   /// Bytes of a key.
   public static let byteCount = 32
 
-  /// The key of a conversation between the holder of `key` and the holder of `other`, who may be the same.
+  /// The key of a conversation between the holders of `key` and `other`, which may be the same key.
   ///
   /// - Throws: `badPublicKey`.
   public init(_ key: SecretKey, _ other: PublicKey) throws(NIP44Fault) {
@@ -73,7 +74,7 @@ public struct ConversationKey: Sendable {
     }
   }
 
-  /// A key that is at hand, 32 bytes.
+  /// A key that was computed before, 32 bytes.
   public init(_ memory: SecretMemory) {
     precondition(memory.byteCount == Self.byteCount, "a conversation key has 32 bytes")
     self.memory = memory
@@ -82,23 +83,23 @@ public struct ConversationKey: Sendable {
 
 /// Encryption between two keys (NIP-44, version 2). Pure; safe on any thread.
 public enum NIP44 {
-  /// Most bytes of a payload, encrypted or decrypted: what an event can hold. The NIP would allow 5.7 GB.
+  /// The most bytes of a payload, encrypted or decrypted: what fits into an event. The NIP would allow 5.7 GB.
   public static let payloadByteCountMaximum = ScannedEvent.byteCountMaximum
-  /// Fewest bytes of a payload: a plaintext of 1 to 32 bytes.
+  /// The fewest bytes of a payload: a plaintext of 1 to 32 bytes.
   public static let payloadByteCountMinimum = 132
-  /// Most bytes of a plaintext: the largest that stays below ``payloadByteCountMaximum`` when it is padded.
+  /// The most bytes of a plaintext: the largest that stays below ``payloadByteCountMaximum`` after padding.
   public static let plaintextByteCountMaximum = 5 << 17
 
   private static let version: UInt8 = 2
   private static let nonceByteCount = 32
-  /// From this many bytes on the length is written in the longer form.
+  /// From this number of bytes on, the length is written in the longer form.
   private static let longFormThreshold = 65_536
 
   /// The payload for `plaintext`.
   ///
   /// - Parameters:
   ///   - plaintext: 1 … ``plaintextByteCountMaximum`` bytes of UTF-8.
-  ///   - key: the conversation's.
+  ///   - key: the conversation's key.
   ///   - nonce: 32 bytes that are used once; fresh random ones unless a test vector gives them.
   /// - Throws: `emptyPlaintext` or `plaintextTooLarge`.
   public static func encrypt(
@@ -135,7 +136,7 @@ public enum NIP44 {
     try encrypt(Array(text.utf8), with: key)
   }
 
-  /// The plaintext of a payload, as bytes that need not be UTF-8. The caller has verified the event it came in.
+  /// The plaintext of a payload, as bytes that need not be UTF-8. The caller has verified the event that contained it.
   public static func decrypt(_ payload: String, with key: ConversationKey) throws(NIP44Fault) -> [UInt8] {
     var bytes = try decode(payload)
     defer { bytes.wipe() }
@@ -159,7 +160,7 @@ public enum NIP44 {
 
   /// The text of a payload. See ``decrypt(_:with:)``.
   ///
-  /// - Throws: `notUTF8` besides.
+  /// - Throws: also `notUTF8`.
   public static func decryptText(_ payload: String, with key: ConversationKey) throws(NIP44Fault) -> String {
     var bytes = try decrypt(payload, with: key)
     defer { bytes.wipe() }
@@ -167,8 +168,8 @@ public enum NIP44 {
     return text
   }
 
-  /// How many bytes a plaintext is padded to: 32 at least, then one of eight sizes between each power of two and the
-  /// next.
+  /// The size to which a plaintext is padded: at least 32 bytes, then one of eight sizes between each power of two and
+  /// the next.
   ///
   /// - Parameter byteCount: of the plaintext, 1 … 2^32-1.
   public static func paddedByteCount(of byteCount: Int) -> Int {
@@ -179,7 +180,7 @@ public enum NIP44 {
     return ((byteCount - 1) / step + 1) * step
   }
 
-  /// Whether a text is Base64 of the right version and at least as long as the shortest payload.
+  /// Whether a text is Base64 of the right version, and not shorter than the shortest payload.
   static func hasForm(_ payload: String) -> Bool {
     do throws(NIP44Fault) {
       _ = try decode(payload)
@@ -191,7 +192,7 @@ public enum NIP44 {
 
   // MARK: The payload's parts
 
-  /// Version, nonce, ciphertext and code, of which there is at least as much as the smallest payload has.
+  /// Version, nonce, ciphertext and code, together at least as long as in the smallest payload.
   private static func decode(_ payload: String) throws(NIP44Fault) -> [UInt8] {
     guard payload.utf8.first != UInt8(ascii: "#") else { throw .unknownVersion(nil) }
     let count = payload.utf8.count
@@ -201,7 +202,7 @@ public enum NIP44 {
     }
     guard let bytes = Base64.decode(payload) else { throw .notBase64 }
     guard bytes[0] == version else { throw .unknownVersion(bytes[0]) }
-    // 132 letters may be two bytes short of it.
+    // 132 letters may encode two bytes too few.
     guard bytes.count >= payloadByteCountMinimum / 4 * 3 else { throw .payloadTooShort(byteCount: count) }
     return bytes
   }
@@ -217,8 +218,7 @@ public enum NIP44 {
     }
   }
 
-  /// The plaintext among its length and padding; nil when they do not belong together, or the length has the wrong
-  /// form.
+  /// The plaintext between its length and padding; nil if these do not match, or the length has the wrong form.
   private static func plaintext(of padded: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
     var count = Int(UInt16(bigEndian: padded.loadUnaligned(as: UInt16.self)))
     if count == 0 {
@@ -235,7 +235,7 @@ public enum NIP44 {
   }
 }
 
-/// The three keys of one message, where they stand after each other for the time of a call.
+/// The three keys of one message, stored one after the other for the duration of a call.
 struct MessageKeys {
   private let bytes: UnsafeMutableRawBufferPointer
 

@@ -1,37 +1,37 @@
 public import Cryptography
 
-// A secret key under a passphrase (NIP-49), as it is kept in a file or carried from one machine to another:
+// A secret key under a passphrase (NIP-49), for storage in a file or transport between machines:
 //
 //     ncryptsec1…  =  Bech32( 02 | log_n | salt, 16 | nonce, 24 | handling | ciphertext, 48 )
 //     ciphertext   =  XChaCha20-Poly1305( key, scrypt(passphrase, salt, 2^log_n), nonce; handling is authenticated )
 //
-// The text says how much memory and time opening it takes, and who wrote the text is not always a friend: reading is
-// one step, opening another, and what lies between is the caller's to see and to refuse.
+// The text determines how much memory and time opening it takes, and its author may be hostile. So reading and opening
+// are two steps, and between them the caller can see the cost and refuse.
 
-/// Why a text is no encrypted key, or did not open. Says nothing of keys and passphrases.
+/// Why a text is not an encrypted key, or did not open. Reveals nothing of keys and passphrases.
 public enum NIP49Fault: Error, Hashable, Sendable, CustomStringConvertible {
   /// Not Bech32.
   case notBech32(Bech32Fault)
-  /// Bech32, but of something else than an `ncryptsec`.
+  /// Valid Bech32, but not an `ncryptsec`.
   case wrongPrefix
-  /// Of a version other than 2.
+  /// A version other than 2.
   case unknownVersion(UInt8)
-  /// Another number of bytes than version 2 has.
+  /// Another number of bytes than version 2 requires.
   case wrongByteCount(Int)
-  /// Opening would take more than is taken; the cost as a power of two.
+  /// Opening would cost more than the limit; the cost as a power of two.
   case tooCostly(logN: Int, maximum: Int)
-  /// A cost of nothing.
+  /// A cost of zero.
   case badCost
-  /// A byte for the key's handling that the NIP does not know.
+  /// A key security byte that the NIP does not define.
   case unknownHandling(UInt8)
-  /// There is not the memory that the key's derivation takes.
+  /// There is not enough memory to derive the key.
   case noMemory(byteCount: Int)
-  /// The passphrase is another one, or the text was changed.
+  /// The passphrase is wrong, or the text was changed.
   case wrongPassphrase
-  /// What came out is no secret key.
+  /// The decrypted bytes are not a secret key.
   case notAKey
 
-  /// A sentence's end: `the passphrase is wrong`.
+  /// The end of a sentence: `the passphrase is wrong`.
   public var description: String {
     switch self {
     case .notBech32(let fault): "it is no ncryptsec: \(fault)"
@@ -50,36 +50,36 @@ public enum NIP49Fault: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// What became of a key before it was encrypted (NIP-49, key security byte).
+/// How the key was handled before it was encrypted (NIP-49, key security byte).
 public enum KeyHandling: UInt8, Hashable, Sendable {
-  /// It has been stored or pasted unencrypted.
+  /// It was stored or pasted unencrypted.
   case insecure = 0
-  /// Nothing of that kind is known.
+  /// It is not known to have been handled insecurely.
   case notKnownInsecure = 1
-  /// Nobody kept track.
+  /// Its handling was not tracked.
   case untracked = 2
 }
 
-/// A secret key under a passphrase (NIP-49). Reading one opens nothing. Only ``text`` says what it is: who collects
-/// many of these texts can try passphrases on all of them.
+/// A secret key under a passphrase (NIP-49). Reading one opens nothing. Only ``text`` contains it: an attacker that
+/// collects many of these texts can try passphrases on all of them.
 public struct EncryptedSecretKey: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
-  /// The cost of opening as a power of two, 1 … ``logNMaximum``.
+  /// The cost of opening, as a power of two, 1 … ``logNMaximum``.
   public let logN: Int
-  /// What became of the key before.
+  /// How the key was handled before.
   public let handling: KeyHandling
   private let salt: [UInt8]
   private let nonce: [UInt8]
   private let ciphertext: [UInt8]
 
-  /// The most that is taken: 2 GiB of memory, some ten seconds. The NIP's table ends at 22.
+  /// The highest accepted cost: 2 GiB of memory, some ten seconds. The NIP's table ends at 22.
   public static let logNMaximum = 21
-  /// What is written unless somebody says otherwise: 64 MiB, which a small machine has, and some tenths of a second.
+  /// The default cost for writing: 64 MiB, which a small machine has, and some tenths of a second.
   public static let logNStandard = 16
 
   private static let prefix = "ncryptsec"
   private static let version: UInt8 = 2
   private static let byteCount = 91
-  /// Most characters that are looked at; version 2 has 162.
+  /// The most characters that are read; version 2 has 162.
   private static let characterCountMaximum = 512
 
   /// Reads `ncryptsec1…`.
@@ -106,11 +106,11 @@ public struct EncryptedSecretKey: Hashable, Sendable, CustomStringConvertible, C
     ciphertext = Array(bytes[43...])
   }
 
-  /// Encrypts a key. Takes as long and as much memory as opening it will: not on the loop's thread.
+  /// Encrypts a key. Takes as much time and memory as opening it: not on the loop's thread.
   ///
   /// - Parameters:
-  ///   - handling: what is known of how the key was kept.
-  ///   - passphrase: what opens it.
+  ///   - handling: what is known about how the key was handled.
+  ///   - passphrase: the passphrase to open it.
   ///   - key: the key.
   ///   - logN: 1 … ``logNMaximum``; below 16 guessing is cheap.
   ///   - salt: 16 random bytes; fresh ones unless a test vector gives them.
@@ -139,7 +139,7 @@ public struct EncryptedSecretKey: Hashable, Sendable, CustomStringConvertible, C
     }
   }
 
-  /// Bytes of memory that opening it takes.
+  /// Bytes of memory that are needed to open it.
   public var memoryByteCount: Int { Scrypt.memoryByteCount(logN: logN) }
 
   /// `ncryptsec1…`
@@ -154,7 +154,7 @@ public struct EncryptedSecretKey: Hashable, Sendable, CustomStringConvertible, C
   /// Nothing.
   public var customMirror: Mirror { Mirror(self, children: []) }
 
-  /// Opens it. Keeps its thread for up to some ten seconds: not the loop's.
+  /// Opens it. Blocks its thread for up to some ten seconds: do not call it on the loop's.
   ///
   /// - Throws: `noMemory`, `wrongPassphrase` or `notAKey`.
   public func open(with passphrase: Passphrase) throws(NIP49Fault) -> SecretKey {

@@ -1,31 +1,31 @@
 public import Addresses
 public import Cryptography
 
-/// A list of relays for one purpose: where to send private messages (kind 10050, NIP-17), never to connect to (10006),
-/// to search in (10007).
+/// A list of relays for one purpose: to receive private messages (kind 10050, NIP-17), never to connect to (10006), to
+/// search in (10007).
 ///
-/// A stranger's list is hostile input. What is no relay is left out and counted, and the rest is bounded; whether a
-/// relay may be dialled at all is the planner's to say. Encrypted items are not looked at.
+/// A stranger's list is hostile input. Invalid relays are left out and counted, and the number of relays is limited;
+/// the planner decides whether a relay may be dialled at all. Encrypted items are not read.
 public struct RelaySet: Hashable, Sendable {
   /// The kind.
   public let kind: UInt16
-  /// Whose list it is.
+  /// The owner of the list.
   public let author: PublicKey
-  /// When it was published: of two lists the newer one counts, whole.
+  /// When it was published: of two lists only the newer one counts.
   public let createdAt: Int64
   /// The relays, each once, in the order of the list, up to ``countMaximum``.
   public let relays: [RelayURL]
-  /// Tags `relay` that were left out: no relay's address, there before, or too many.
+  /// Tags `relay` that were left out: not a relay's address, repeated, or too many.
   public let droppedCount: Int
 
-  /// Most relays taken of one list. Lists of a hundred exist.
+  /// The most relays read from one list. Lists of a hundred exist.
   public static let countMaximum = 200
-  /// The kinds that are such lists.
+  /// The kinds of these lists.
   public static let kinds: Set<UInt16> = [
     EventKind.directMessageRelays, EventKind.blockedRelays, EventKind.searchRelays,
   ]
 
-  /// Reads a list. A list without a relay is a list: its author wants none. Signatures are for the caller.
+  /// Reads a list. A list without relays is valid: its author wants none. The caller verifies the signature.
   public init(_ event: Event) throws(KindFault) {
     guard Self.kinds.contains(event.kind) else { throw .wrongKind(event.kind, expected: Self.kinds.sorted()) }
     kind = event.kind
@@ -41,7 +41,7 @@ public struct RelaySet: Hashable, Sendable {
     droppedCount = tags.count - relays.count
   }
 
-  /// The event that publishes such a list, to be signed.
+  /// The unsigned event that publishes such a list.
   public static func template(
     _ relays: [RelayURL], kind: UInt16, by author: PublicKey, createdAt: Int64
   ) -> UnsignedEvent {

@@ -1,5 +1,5 @@
-// What a list loses when another version takes its place. Profiles (kind 0) and follow lists (kind 3) are lists as
-// those of NIP-51 are: a client that knows only a part of one writes that part, and the rest is gone from every relay.
+// What a list loses when a newer version replaces it. Profiles (kind 0) and follow lists (kind 3) count as lists like
+// those of NIP-51: a client that knows only a part of one writes that part, and every relay loses the rest.
 
 internal import JSON
 
@@ -7,7 +7,7 @@ internal import JSON
 public struct ListEntries: Hashable, Sendable {
   /// The list's kind.
   public let kind: UInt16
-  /// Names and values: of a profile its fields that say something, of other lists the tags that name what is listed.
+  /// Names and values: of a profile its non-empty fields, of other lists the tags of the listed items.
   private let entries: Set<[String]>
   /// Whether it has a part that only its author can read.
   private let hasHiddenPart: Bool
@@ -15,16 +15,16 @@ public struct ListEntries: Hashable, Sendable {
   /// How many entries it has.
   public var count: Int { entries.count }
 
-  /// Lists of an author of which there is one (NIP-51, NIP-65, NIP-17), beside kinds 0 and 3.
+  /// Lists of which an author has one each (NIP-51, NIP-65, NIP-17), in addition to kinds 0 and 3.
   private static let standardKinds: Set<UInt16> = [
     10_000, 10_001, 10_002, 10_003, 10_004, 10_005, 10_006, 10_007, 10_009, 10_012, 10_013, 10_015, 10_017, 10_020,
     10_030, 10_050, 10_051, 10_063, 10_101, 10_102,
   ]
-  /// Sets, of which an author has several (NIP-51).
+  /// Sets, of which an author may have several (NIP-51).
   private static let setKinds: Set<UInt16> = [
     30_000, 30_002, 30_003, 30_004, 30_005, 30_006, 30_007, 30_015, 30_030, 30_063, 30_267, 31_924, 39_089, 39_092,
   ]
-  /// Tags that say something of the list, and list nothing.
+  /// Tags that describe the list itself, and list nothing.
   private static let describingTags: Set<String> = [
     "d", "title", "name", "image", "picture", "thumb", "banner", "description", "summary", "alt", "client", "L", "l",
     "-",
@@ -35,7 +35,8 @@ public struct ListEntries: Hashable, Sendable {
     kind == EventKind.metadata || kind == EventKind.follows || standardKinds.contains(kind) || setKinds.contains(kind)
   }
 
-  /// The entries of a list; nil when the event is none. A profile that is no JSON object has none.
+  /// The entries of a list; nil if the event is not a list. A profile whose content is not a JSON object has no
+  /// entries.
   public init?(_ event: Event) {
     guard Self.areLists(ofKind: event.kind) else { return nil }
     kind = event.kind
@@ -45,12 +46,12 @@ public struct ListEntries: Hashable, Sendable {
     } else {
       entries = Set(
         event.tags.filter { $0.count > 1 && !Self.describingTags.contains($0[0]) }.map { Array($0.prefix(2)) })
-      // That of a follow list was for relays, once.
+      // Except in a follow list, whose content formerly held relays.
       hasHiddenPart = kind != EventKind.follows && !event.content.isEmpty
     }
   }
 
-  /// What finds the newest version of the list that an event is one of.
+  /// A filter for the newest version of the list that the event is a version of.
   public static func versions(of event: Event) -> Filter {
     var filter = Filter(authors: [event.pubkey], kinds: [event.kind], limit: 1)
     if KindClass(event.kind) == .addressable, let letter = TagLetter("d") {
@@ -59,7 +60,7 @@ public struct ListEntries: Hashable, Sendable {
     return filter
   }
 
-  /// Why nobody can read a profile; nil for one that can be read, and for other events.
+  /// Why a profile is unreadable; nil for a readable one, and for other events.
   public static func flaw(ofProfile event: Event) -> String? {
     guard event.kind == EventKind.metadata else { return nil }
     do throws(KindFault) { _ = try Profile(event) } catch {
@@ -68,7 +69,7 @@ public struct ListEntries: Hashable, Sendable {
     return nil
   }
 
-  /// The names of a profile's fields that say something.
+  /// The names of a profile's fields that are not empty.
   private static func fields(_ content: String) -> [String] {
     var names: [String] = []
     Array(content.utf8).withUnsafeBytes { bytes in
@@ -81,16 +82,16 @@ public struct ListEntries: Hashable, Sendable {
           if !isEmpty { names.append(name) }
         }
       } catch {
-        // What cannot be read to its end has the fields that were read.
+        // If the content is broken, the fields before that place count.
       }
     }
     return names
   }
 
-  /// What is lost when an event takes the place of the stored version of a list.
+  /// What is lost when an event replaces the stored version of a list.
   ///
-  /// - Returns: nil when nothing is: none is stored, no entry is missing, or the event is the older of the two, and
-  ///   replaces nothing (NIP-01).
+  /// - Returns: nil if nothing is lost: no version is stored, no entry is missing, or the event is the older of the
+  ///   two, and replaces nothing (NIP-01).
   public static func loss(from stored: Event?, to newer: Event) -> ListLoss? {
     guard let stored, (newer.createdAt, stored.id) > (stored.createdAt, newer.id), let entries = ListEntries(newer)
     else { return nil }
@@ -107,7 +108,7 @@ public struct ListEntries: Hashable, Sendable {
   }
 }
 
-/// What a list loses to the next version of it.
+/// What a list loses to its next version.
 public struct ListLoss: Hashable, Sendable {
   /// The list's kind.
   public let kind: UInt16
@@ -115,14 +116,14 @@ public struct ListLoss: Hashable, Sendable {
   public let before: Int
   /// Entries of the new one.
   public let after: Int
-  /// Entries of the old version that the new one has not.
+  /// Entries of the old version that are missing from the new one.
   public let lostCount: Int
-  /// Whether the part is lost that only the author can read.
+  /// Whether the part that only the author can read is lost.
   public let losesHiddenPart: Bool
-  /// Of a profile: the fields that are lost.
+  /// For a profile: the lost fields.
   public let lostFields: [String]
 
-  /// What happens, without a full stop: `this would replace the list of 250 people with one of 1`.
+  /// The consequence, without a full stop: `this would replace the list of 250 people with one of 1`.
   public var sentence: String {
     var text = "this would replace the \(Self.noun(kind, before)) with one of \(after)"
     if !lostFields.isEmpty {
@@ -133,7 +134,7 @@ public struct ListLoss: Hashable, Sendable {
     return losesHiddenPart ? text + ", and its encrypted part would be lost" : text
   }
 
-  /// What a list of a kind with so many entries is called.
+  /// The name for a list of a kind with this number of entries.
   public static func noun(_ kind: UInt16, _ count: Int) -> String {
     switch kind {
     case EventKind.metadata: "profile of \(count) \(count == 1 ? "field" : "fields")"

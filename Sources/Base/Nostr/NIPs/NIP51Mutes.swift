@@ -1,29 +1,29 @@
 public import Cryptography
 
-/// Whom and what somebody does not want to see (kind 10000, NIP-51): the entries that everybody can read. Those in the
-/// content are encrypted for the author himself, and are not looked at.
+/// The keys and words that an author has muted (kind 10000, NIP-51): the public entries. The entries in the content are
+/// encrypted for the author, and are not read.
 public struct MuteList: Hashable, Sendable {
-  /// Whose list it is.
+  /// The owner of the list.
   public let author: PublicKey
-  /// When it was published: of two lists the newer one counts, whole.
+  /// When it was published: of two lists only the newer one counts.
   public let createdAt: Int64
   /// People (`p`).
   public let people: Set<PublicKey>
-  /// Conversations, by the event that began each (`e`).
+  /// Conversations, by the event that began each one (`e`).
   public let threads: Set<EventID>
   /// Hashtags (`t`), in lower case.
   public let hashtags: Set<String>
   /// Words (`word`), in lower case.
   public let words: Set<String>
 
-  /// Most people of a list, and most conversations.
+  /// The most people in a list, and the most conversations.
   public static let countMaximum = 10_000
-  /// Most hashtags of a list, and most words: those beyond are passed over.
+  /// The most hashtags in a list, and the most words; further ones are ignored.
   public static let wordCountMaximum = 500
   /// Longest word that counts, in bytes.
   public static let wordByteCountMaximum = 128
 
-  /// Reads a list. Entries that are none are passed over. Signatures are for the caller.
+  /// Reads a list. Invalid entries are skipped. The caller verifies the signature.
   ///
   /// - Throws: `wrongKind`.
   public init(_ event: Event) throws(KindFault) {

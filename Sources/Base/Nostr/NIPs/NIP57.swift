@@ -7,41 +7,42 @@ public import Cryptography
 //     receipt 9735, by the wallet    bolt11, description = the request's JSON, p, P, e, a, preimage
 //
 // A request is never published: it goes to the payee's wallet.
-// The wallet makes an invoice whose description hash is that of the request's JSON, and the receipt when it is paid. So
-// what a receipt proves is only that somebody fetched an invoice: that it was paid is the word of its author, who must
-// be the one that the payee's lnurl page names.
+// The wallet makes an invoice whose description hash is that of the request's JSON, and publishes the receipt when the
+// invoice is paid. A receipt proves only that its invoice was fetched. That the invoice was paid is the claim of the
+// receipt's author, which must be the key named by the payee's lnurl page.
 
-/// Why something is no zap's request or receipt, or not the one that was expected.
+/// Why an event is not a zap request or receipt, or not the expected one.
 public enum ZapFault: Error, Hashable, Sendable, CustomStringConvertible {
   /// An event of another kind.
   case wrongKind(UInt16, expected: UInt16)
-  /// A request has exactly one `p`, and it is a key: how many it has.
+  /// A request has exactly one `p`, which is a key; contains how many it has.
   case notOneRecipient(count: Int)
-  /// A tag that may stand once stands several times, or holds something else than it must.
+  /// A tag that may occur once occurs several times, or has an invalid value.
   case badTag(String)
-  /// Nowhere to publish the receipt: there is no tag `relays` with a relay.
+  /// No place to publish the receipt: there is no tag `relays` with a relay.
   case noRelays
-  /// The amount is not a number of millisatoshis from 1 up to all there will be.
+  /// The amount is not a number of millisatoshis from 1 up to all that will exist.
   case badAmount
-  /// Another amount than expected: of the request, and of the invoice or of what was asked; nil for none.
+  /// Another amount than expected: the request's, and that of the invoice or of the query; nil if the latter has no
+  /// amount.
   case otherAmount(request: Int64, other: Int64?)
   /// A receipt has no invoice.
   case noInvoice
-  /// The invoice is none.
+  /// The invoice is invalid.
   case badInvoice(InvoiceFault)
-  /// A receipt does not hold the request: there is no `description`, or it is no event.
+  /// A receipt does not contain the request: `description` is missing, or is not an event.
   case noRequest
   /// The request in the receipt is not valid.
   case badRequest(EventFault)
-  /// The hash of the request's JSON is not the one in the invoice.
+  /// The hash of the request's JSON differs from the one in the invoice.
   case otherDescription
-  /// The preimage is not that of the invoice's payment.
+  /// The preimage does not belong to the invoice's payment.
   case wrongPreimage
-  /// The receipt is by somebody else than the payee's wallet.
+  /// The author of the receipt is not the payee's wallet.
   case otherWallet(PublicKey)
-  /// The receipt is for somebody else than the request.
+  /// Receipt and request have different recipients.
   case otherRecipient
-  /// The receipt is about something else than the request.
+  /// Receipt and request are about different events.
   case otherTarget
   /// The request is for another lnurl.
   case otherAddress
@@ -74,39 +75,39 @@ public enum ZapFault: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A request for a zap (kind 9734, NIP-57), by who pays.
+/// A request for a zap (kind 9734, NIP-57), made by the payer.
 public struct ZapRequest: Hashable, Sendable {
   /// The event.
   public let event: Event
-  /// Who is paid.
+  /// The payee.
   public let recipient: PublicKey
-  /// Where the receipt is to be published, up to ``relayCountMaximum``.
+  /// Where the receipt should be published, up to ``relayCountMaximum``.
   public let relays: [RelayURL]
-  /// What is paid, in millisatoshis; nil: not said.
+  /// The amount, in millisatoshis; nil: not stated.
   public let amountMillisatoshis: Int64?
-  /// The payee's lnurl page, `lnurl1…`, as it stands there; nil: not said.
+  /// The payee's lnurl page, `lnurl1…`, unchanged; nil: not stated.
   public let lnurl: String?
-  /// The event that is zapped.
+  /// The zapped event.
   public let target: EventID?
-  /// The address that is zapped.
+  /// The zapped address.
   public let targetAddress: EventAddress?
-  /// The kind of what is zapped, as the payer says.
+  /// The kind of the zapped event, according to the payer.
   public let targetKind: UInt16?
-  /// Who must sign the receipt (`P`), if the request says so.
+  /// The key that must sign the receipt (`P`), if the request names one.
   public let wallet: PublicKey?
 
-  /// Most relays of a request that are looked at.
+  /// The most relays of a request that are read.
   public static let relayCountMaximum = 50
   /// Longest comment that is written, in bytes.
   public static let commentByteCountMaximum = 4_096
 
-  /// Who pays.
+  /// The payer.
   public var sender: PublicKey { event.pubkey }
-  /// What the payer says. A stranger's text.
+  /// The payer's comment. A stranger's text.
   public var comment: String { event.content }
 
-  /// Reads a request and makes sure of what NIP-57 demands in its appendix D, other than the signature and the amount
-  /// that is asked from the wallet: ``check(amountMillisatoshis:)``.
+  /// Reads a request and checks what appendix D of NIP-57 requires, except the signature and the amount in the query to
+  /// the wallet: ``check(amountMillisatoshis:)``.
   public init(_ event: Event) throws(ZapFault) {
     guard event.kind == EventKind.zapRequest else {
       throw .wrongKind(event.kind, expected: EventKind.zapRequest)
@@ -133,7 +134,7 @@ public struct ZapRequest: Hashable, Sendable {
     amountMillisatoshis = amount
   }
 
-  /// The value of a tag that may stand once.
+  /// The value of a tag that may occur once.
   private static func only<Value>(
     _ name: String, _ tags: [[String]], _ read: (String) -> Value?
   ) throws(ZapFault) -> Value? {
@@ -151,7 +152,7 @@ public struct ZapRequest: Hashable, Sendable {
     return relays
   }
 
-  /// Makes sure that the amount asked for in the query is the request's, if that has one.
+  /// Checks that the amount in the query is that of the request, if the request has one.
   ///
   /// - Throws: `otherAmount`.
   public func check(amountMillisatoshis asked: Int64) throws(ZapFault) {
@@ -159,16 +160,16 @@ public struct ZapRequest: Hashable, Sendable {
     throw .otherAmount(request: amountMillisatoshis, other: asked)
   }
 
-  /// A request, to be signed by who pays and sent to the payee's wallet.
+  /// An unsigned request, for the payer to sign and to send to the payee's wallet.
   ///
   /// - Parameters:
-  ///   - recipient: who is paid.
-  ///   - sender: who pays.
+  ///   - recipient: the payee.
+  ///   - sender: the payer.
   ///   - createdAt: seconds since 1970.
-  ///   - amountMillisatoshis: what is paid.
-  ///   - relays: where the receipt is to be published, one at least.
+  ///   - amountMillisatoshis: the amount.
+  ///   - relays: where the receipt should be published, at least one.
   ///   - lnurl: the payee's lnurl page.
-  ///   - target: the event that is zapped, and its kind; for a job, what asks for the payment.
+  ///   - target: the zapped event and its kind; for a job, the event that asks for the payment.
   ///   - address: its address, if it has one.
   ///   - comment: for people.
   /// - Throws: `noRelays`, `badAmount`, `tooLong`.
@@ -192,38 +193,38 @@ public struct ZapRequest: Hashable, Sendable {
   }
 }
 
-/// A receipt for a zap (kind 9735, NIP-57), by the payee's wallet.
+/// A receipt for a zap (kind 9735, NIP-57), made by the payee's wallet.
 public struct ZapReceipt: Hashable, Sendable {
   /// The event.
   public let event: Event
-  /// The invoice that is said to be paid.
+  /// The invoice that the receipt claims is paid.
   public let invoice: Invoice
   /// The request it was made for; its signature was verified.
   public let request: ZapRequest
-  /// The request's JSON as it stands in the receipt.
+  /// The request's JSON, unchanged from the receipt.
   public let requestText: String
-  /// Who is paid (`p`).
+  /// The payee (`p`).
   public let recipient: PublicKey
-  /// What is said to prove the payment.
+  /// The claimed proof of payment.
   public let preimage: Octets32?
 
-  /// Who says that it was paid.
+  /// The key that claims the payment.
   public var wallet: PublicKey { event.pubkey }
-  /// What was paid, in millisatoshis: the invoice's amount.
+  /// The paid amount, in millisatoshis: the invoice's amount.
   public var amountMillisatoshis: Int64? { invoice.amountMillisatoshis }
 
   /// Longest request in a receipt, in bytes of JSON.
   public static let requestByteCountMaximum = 64 << 10
 
   /// Whether the invoice was made for this request: its description hash is that of the request's JSON. NIP-57 says
-  /// that it should be, and receipts exist where it is not.
+  /// that it should be, but receipts exist for which it is not.
   public var isBoundToRequest: Bool { invoice.commits(toDescription: requestText) }
 
-  /// Whether the preimage is that of the invoice's payment; nil without one.
+  /// Whether the preimage is that of the invoice's payment; nil without a preimage.
   public var isPreimageRight: Bool? { preimage.map { invoice.isPaid(by: $0) } }
 
-  /// Reads a receipt, its invoice and its request, verifies the request, and makes sure that receipt and request are
-  /// for the same person and about the same event. The receipt's own signature is for the caller.
+  /// Reads a receipt, its invoice and its request, verifies the request, and checks that receipt and request have the
+  /// same recipient and are about the same event. The caller verifies the receipt's own signature.
   public init(_ event: Event) throws(ZapFault) {
     guard event.kind == EventKind.zapReceipt else {
       throw .wrongKind(event.kind, expected: EventKind.zapReceipt)
@@ -236,7 +237,7 @@ public struct ZapReceipt: Hashable, Sendable {
     guard recipients.count == 1, event.firstValue(of: "p").flatMap({ PublicKey($0) }) == request.recipient else {
       throw .otherRecipient
     }
-    // Some wallets leave these out; none may say something else.
+    // Some wallets omit these; if present, they must match.
     if let target = event.firstValue(of: "e").flatMap({ EventID($0) }), target != request.target { throw .otherTarget }
     if let target = event.firstValue(of: "a").flatMap({ EventAddress($0) }), target != request.targetAddress {
       throw .otherTarget
@@ -261,11 +262,11 @@ public struct ZapReceipt: Hashable, Sendable {
     return try ZapRequest(event)
   }
 
-  /// Makes sure that it is what was waited for (appendix F).
+  /// Checks that it is the expected receipt (appendix F).
   ///
   /// - Parameters:
-  ///   - expected: `nostrPubkey` of the payee's lnurl page: who alone may write receipts.
-  ///   - lnurl: the payee's; nil: not looked at.
+  ///   - expected: `nostrPubkey` of the payee's lnurl page: the only key that may sign receipts.
+  ///   - lnurl: the payee's; nil: not checked.
   ///   - mustBeBound: whether the invoice must have been made for the request; see ``isBoundToRequest``.
   /// - Throws: `otherWallet`, `otherAmount`, `otherAddress`, `otherDescription`, `wrongPreimage`.
   public func check(wallet expected: PublicKey, lnurl: String? = nil, mustBeBound: Bool = true) throws(ZapFault) {
@@ -273,7 +274,7 @@ public struct ZapReceipt: Hashable, Sendable {
     if let asked = request.amountMillisatoshis, asked != amountMillisatoshis {
       throw .otherAmount(request: asked, other: amountMillisatoshis)
     }
-    // Bech32 may stand in either case.
+    // Bech32 may be in either case.
     if let lnurl, let named = request.lnurl, named.lowercased() != lnurl.lowercased() { throw .otherAddress }
     guard isBoundToRequest || !mustBeBound else { throw .otherDescription }
     guard isPreimageRight != false else { throw .wrongPreimage }

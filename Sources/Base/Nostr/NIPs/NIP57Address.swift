@@ -1,15 +1,15 @@
-// Where somebody is paid: a lightning address (LUD-16), as profiles say it, is the name of a page (LUD-06) whose
-// address is written in bech32 (LUD-01) in requests for zaps.
+// How to pay a person: a lightning address (LUD-16), as in profiles, names a page (LUD-06). Zap requests contain the
+// address of that page in bech32 (LUD-01).
 //
 //     alice@example.com  ─▶  https://example.com/.well-known/lnurlp/alice  ─▶  lnurl1…
 //
 // Nothing is fetched here.
 
-/// A lightning address, `alice@example.com`: where the page is that makes invoices for somebody.
+/// A lightning address, `alice@example.com`: it names the page that makes invoices for its owner.
 public struct LightningAddress: Hashable, Sendable, CustomStringConvertible {
-  /// What stands before the `@`.
+  /// The part before the `@`.
   public let name: String
-  /// The host behind it, in lower case, with its port if there is one.
+  /// The host after it, in lower case, with its port if there is one.
   public let domain: String
 
   /// Longest address, in bytes.
@@ -18,11 +18,11 @@ public struct LightningAddress: Hashable, Sendable, CustomStringConvertible {
   private static let letters = Set("abcdefghijklmnopqrstuvwxyz0123456789".utf8)
   private static let pagePath = "/.well-known/lnurlp/"
   private static let prefix = "lnurl"
-  /// Most characters of a page in bech32 that are looked at.
+  /// The most characters of a page in bech32 that are read.
   private static let lnurlCharacterCountMaximum = 2_000
 
-  /// Reads an address; nil for what is none. A stranger has written it: letters that a page's address would have to
-  /// escape are no part of a name or a host.
+  /// Reads an address; nil for anything else. A stranger wrote it: characters that would need escapes in the page's
+  /// address are not accepted in the name or the host.
   public init?(_ text: String) {
     guard text.utf8.count <= Self.byteCountMaximum else { return nil }
     let parts = text.lowercased().split(separator: "@", omittingEmptySubsequences: false).map(String.init)
@@ -30,9 +30,9 @@ public struct LightningAddress: Hashable, Sendable, CustomStringConvertible {
     (name, domain) = (parts[0], parts[1])
   }
 
-  /// Reads a page in bech32, if it is that of an address; nil for any other.
+  /// Reads a page in bech32, if it is the page of a lightning address; nil for any other.
   public init?(lnurl: String) {
-    // `try?`: what is no bech32 names no page.
+    // `try?`: a text that is not bech32 names no page.
     guard let (hrp, data) = try? Bech32.decode(lnurl, maximumCount: Self.lnurlCharacterCountMaximum),
       hrp == Self.prefix, let page = String(validating: data, as: UTF8.self), page.hasPrefix("https://")
     else { return nil }
@@ -47,7 +47,7 @@ public struct LightningAddress: Hashable, Sendable, CustomStringConvertible {
   /// The page's address.
   public var page: String { "https://\(domain)\(Self.pagePath)\(name)" }
 
-  /// The page's address in bech32, as it stands in requests for zaps.
+  /// The page's address in bech32, as in zap requests.
   public var lnurl: String { Bech32.encode(hrp: Self.prefix, data: Array(page.utf8)) }
 
   private static func consists(_ text: String, of others: String) -> Bool {

@@ -1,37 +1,38 @@
 public import Cryptography
 internal import JSON
 
-// Gift wraps (NIP-59): an event that nobody signs, the *rumor*, inside one that its author signs and one person can
-// open, the *seal*, inside one that a key made for the purpose signs and that says nothing but for whom it is, the
-// *wrap*.
+// Gift wraps (NIP-59): an unsigned event, the *rumor*, is inside an event that its author signs and one recipient can
+// open, the *seal*. The seal is inside an event that reveals only its recipient and is signed by a key made for the
+// purpose, the *wrap*.
 //
 //     wrap  1059, by a key used once    content = NIP-44( seal, once ↔ recipient )
 //     seal    13, by the author         content = NIP-44( rumor, author ↔ recipient )
 //     rumor  any, unsigned
 //
-// All that says who speaks is the seal's signature. A rumor carries a pubkey as well, which anybody can write there:
-// libraries that took it for the author let everybody speak in everybody's name. So each step is a type of its own here
-// that cannot be made without its checks: a ``GiftWrap`` was verified before anything in it is decrypted, a ``Seal``
-// before its rumor, and a ``Rumor`` is by the seal's author or is none.
+// Only the seal's signature proves the author. A rumor also has a pubkey, but any sender can write any key there:
+// libraries that took it for the author let every sender impersonate everyone. So here each step is a type that cannot
+// be created without its checks: a ``GiftWrap`` is verified before anything in it is decrypted, a ``Seal`` before its
+// rumor, and a ``Rumor`` must be by the seal's author.
 //
-// Decrypting is not part of the steps, because the key is elsewhere: in the signer's process, or in a signer far away.
-// Who has it at hand calls ``GiftWrap/open(by:)``.
+// The steps do not include decryption, because the key is elsewhere: in the signer's process, or in a remote signer.
+// Code that has the key calls ``GiftWrap/open(by:)``.
 //
-// What a reader should know and need not refuse are warnings: what they are about is unusual, and real clients send it.
+// Facts that a reader should know but need not refuse are warnings: they are unusual, but real clients send such
+// events.
 
-/// What is unusual about a gift wrap that is valid all the same.
+/// An unusual property of a gift wrap that is still valid.
 public enum GiftWrapWarning: Hashable, Sendable, CustomStringConvertible {
-  /// No `p` tag of the wrap names the one who could open it.
+  /// No `p` tag of the wrap names the recipient that could open it.
   case wrapNamesOthers
-  /// The seal has tags, other than the time of its expiration; NIP-59 wants none.
+  /// The seal has tags other than its expiration; NIP-59 wants none.
   case sealHasTags
   /// The rumor has no id; it was computed.
   case rumorWithoutID
-  /// The rumor has a `sig`, which was not looked at: it must never be published, because then its author cannot deny
+  /// The rumor has a `sig`, which was not checked: it must never be published, because then its author could not deny
   /// it.
   case rumorWithSignature
 
-  /// A sentence's end: `the seal has tags`.
+  /// The end of a sentence: `the seal has tags`.
   public var description: String {
     switch self {
     case .wrapNamesOthers: "the wrap names somebody else as its recipient"
@@ -42,26 +43,26 @@ public enum GiftWrapWarning: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Why something is no gift wrap, or was not made one. Says nothing of keys and contents.
+/// Why an event is not a gift wrap, or could not be made one. Reveals nothing of keys and contents.
 public enum GiftWrapFault: Error, Hashable, Sendable, CustomStringConvertible {
   /// The outer event is of another kind.
   case notAWrap(kind: UInt16)
-  /// The content of wrap or seal has more bytes than are taken; it was not decrypted.
+  /// The content of wrap or seal has more bytes than are accepted; it was not decrypted.
   case tooLarge(byteCount: Int, maximum: Int)
   /// The wrap is not valid.
   case badWrap(EventFault)
-  /// What the wrap holds is not a valid event.
+  /// The wrap does not contain a valid event.
   case badSeal(EventFault)
-  /// What the wrap holds is of another kind than a seal.
+  /// The event in the wrap is not a seal.
   case notASeal(kind: UInt16)
-  /// What the seal holds is not an event, or has an id that is not its own.
+  /// The content of the seal is not an event, or has a wrong id.
   case badRumor(EventFault)
-  /// The seal is by one and its rumor says it is by another: somebody speaks in another's name.
+  /// The seal's author and the author that the rumor names differ: an impersonation.
   case impersonation(seal: PublicKey, rumor: PublicKey)
   /// A content could not be encrypted or decrypted.
   case encryption(NIP44Fault)
 
-  /// A sentence's end: `the seal is not valid: the signature is wrong`.
+  /// The end of a sentence: `the seal is not valid: the signature is wrong`.
   public var description: String {
     switch self {
     case .notAWrap(let kind): "an event of kind \(kind) is no gift wrap"
@@ -76,24 +77,24 @@ public enum GiftWrapFault: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A wrap whose signature was found right and whose content is of a size that is worth decrypting (NIP-59).
+/// A wrap with a valid signature and a content small enough to decrypt (NIP-59).
 public struct GiftWrap: Hashable, Sendable {
-  /// The wrap. Its author is a key that was used once and says nothing.
+  /// The wrap. Its author is a key that was used once and identifies no one.
   public let event: Event
 
   /// Kind of a wrap.
   public static let kind: UInt16 = 1_059
   /// Kind of a wrap that relays do not store.
   public static let ephemeralKind: UInt16 = 21_059
-  /// Most bytes of an encrypted content that are decrypted, of wraps and seals: anybody may send one, and most relays
-  /// take 64 KiB.
+  /// The most bytes of encrypted content that are decrypted, of wraps and seals: anyone may send one, and most relays
+  /// accept 64 KiB.
   public static let contentByteCountMaximum = 256 << 10
-  /// How far back the times of wraps and seals are moved at most (NIP-17): two days, in seconds.
+  /// How far the times of wraps and seals are moved back at most (NIP-17): two days, in seconds.
   ///
-  /// Whoever asks relays for wraps asks from so much earlier than the last one that was seen.
+  /// A subscription to wraps must start this much before the last wrap that was seen.
   public static let backdatingMaximumSeconds: Int64 = 172_800
 
-  /// Makes sure of kind, size, id and signature, in this order. About 30 µs.
+  /// Checks kind, size, id and signature, in this order. About 30 µs.
   public init(_ event: Event) throws(GiftWrapFault) {
     guard event.kind == Self.kind || event.kind == Self.ephemeralKind else { throw .notAWrap(kind: event.kind) }
     try Self.checkContent(of: event)
@@ -101,17 +102,17 @@ public struct GiftWrap: Hashable, Sendable {
     self.event = event
   }
 
-  /// Wraps a seal with a key that is made for it and forgotten.
+  /// Wraps a seal with a key that is made for it and then discarded.
   ///
   /// - Parameters:
-  ///   - recipient: who can open it.
-  ///   - seal: what is wrapped.
-  ///   - isEphemeral: whether relays are not to keep it.
-  ///   - now: seconds since 1970; the wrap is dated back from it.
-  ///   - relayHint: a relay of the recipient's, to stand in the `p` tag.
-  ///   - expiration: when relays may drop it, in seconds since 1970 (NIP-40).
-  ///   - random: how far it is dated back. Not for keys and nonces.
-  /// - Throws: `encryption`, or `tooLarge` where nobody who keeps to the same bound would open it.
+  ///   - recipient: the key that can open it.
+  ///   - seal: the seal to wrap.
+  ///   - isEphemeral: whether relays must not store it.
+  ///   - now: seconds since 1970; the wrap's time is moved back from it.
+  ///   - relayHint: a relay of the recipient, for the `p` tag.
+  ///   - expiration: when relays may delete it, in seconds since 1970 (NIP-40).
+  ///   - random: determines how far the time is moved back. Not for keys and nonces.
+  /// - Throws: `encryption`, or `tooLarge` if no recipient with the same limit would open it.
   public init(
     _ seal: Seal, for recipient: PublicKey, now: Int64, relayHint: String? = nil, expiration: Int64? = nil,
     isEphemeral: Bool = false, using random: inout some RandomNumberGenerator
@@ -139,7 +140,7 @@ public struct GiftWrap: Hashable, Sendable {
     return rumor
   }
 
-  // MARK: What wraps and seals have in common
+  // MARK: Common to wraps and seals
 
   static func checkContent(of event: Event) throws(GiftWrapFault) {
     let count = event.content.utf8.count
@@ -148,7 +149,7 @@ public struct GiftWrap: Hashable, Sendable {
     }
   }
 
-  /// A time of up to two days ago, as likely as any other.
+  /// A random time within the last two days, each equally likely.
   static func time(before now: Int64, using random: inout some RandomNumberGenerator) -> Int64 {
     max(0, now - Int64.random(in: 0...backdatingMaximumSeconds, using: &random))
   }
@@ -175,17 +176,17 @@ public struct GiftWrap: Hashable, Sendable {
   }
 }
 
-/// A seal whose signature was found right: it says who speaks (NIP-59).
+/// A seal with a valid signature: it proves the author (NIP-59).
 public struct Seal: Hashable, Sendable {
-  /// The seal. Its author is the rumor's.
+  /// The seal. Its author is also the rumor's.
   public let event: Event
-  /// What is unusual about it.
+  /// Its unusual properties.
   public let warnings: [GiftWrapWarning]
 
   /// Kind of a seal.
   public static let kind: UInt16 = 13
 
-  /// Reads what was decrypted of a wrap, and makes sure of kind, size, id and signature.
+  /// Reads the decrypted content of a wrap, and checks kind, size, id and signature.
   public init(_ json: [UInt8]) throws(GiftWrapFault) {
     let event: Event
     do throws(EventFault) { event = try Event(json: json) } catch { throw .badSeal(error) }
@@ -197,16 +198,16 @@ public struct Seal: Hashable, Sendable {
     warnings = event.tags.allSatisfy { $0[0] == "expiration" } ? [] : [.sealHasTags]
   }
 
-  /// Seals a rumor for one recipient. Who is to have it, its author included, each gets a seal of his own.
+  /// Seals a rumor for one recipient. Each recipient, and the author too, gets a separate seal.
   ///
   /// - Parameters:
-  ///   - recipient: who can open it.
+  ///   - recipient: the key that can open it.
   ///   - key: the author's.
   ///   - rumor: by the holder of `key`.
-  ///   - now: seconds since 1970; the seal is dated back from it.
-  ///   - expiration: when relays may drop it, in seconds since 1970 (NIP-40), in case that it leaks (NIP-17).
-  ///   - random: how far it is dated back. Not for keys and nonces.
-  /// - Throws: `encryption`, or `tooLarge` where nobody who keeps to the same bound would open it.
+  ///   - now: seconds since 1970; the seal's time is moved back from it.
+  ///   - expiration: when relays may delete it, in seconds since 1970 (NIP-40), in case it leaks (NIP-17).
+  ///   - random: determines how far the time is moved back. Not for keys and nonces.
+  /// - Throws: `encryption`, or `tooLarge` if no recipient with the same limit would open it.
   public init(
     _ rumor: UnsignedEvent, for recipient: PublicKey, by key: SecretKey, now: Int64, expiration: Int64? = nil,
     using random: inout some RandomNumberGenerator
@@ -221,20 +222,20 @@ public struct Seal: Hashable, Sendable {
   }
 }
 
-/// What somebody said under a seal (NIP-59): an event without a signature, whose author is known by the seal's.
+/// The event under a seal (NIP-59): it has no signature, and the seal proves its author.
 ///
-/// Its description does not say what was said.
+/// Its description does not reveal the content.
 public struct Rumor: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
-  /// The event. Its author is the one who sealed it. Its time is the one that counts.
+  /// The event. Its author is the seal's. Its time is the one that counts.
   public let event: UnsignedEvent
   /// Its id: the same in every copy, for every recipient.
   public let id: EventID
-  /// The seal it came in.
+  /// The seal that contained it.
   public let seal: Event
-  /// What is unusual about it, its seal and its wrap.
+  /// The unusual properties of the rumor, its seal and its wrap.
   public internal(set) var warnings: [GiftWrapWarning]
 
-  /// Who speaks: the author of the seal.
+  /// The author: that of the seal.
   public var author: PublicKey { seal.pubkey }
 
   /// `rumor <id>`
@@ -243,7 +244,7 @@ public struct Rumor: Hashable, Sendable, CustomStringConvertible, CustomReflecta
   /// Nothing.
   public var customMirror: Mirror { Mirror(self, children: []) }
 
-  /// Reads what was decrypted of a seal, and makes sure that it is by the seal's author and has no wrong id.
+  /// Reads the decrypted content of a seal, and checks that its author is the seal's and that its id, if any, is right.
   public init(_ json: [UInt8], in seal: Seal) throws(GiftWrapFault) {
     let event: UnsignedEvent
     do throws(EventFault) { event = try UnsignedEvent(json: json) } catch { throw .badRumor(error) }
@@ -259,7 +260,7 @@ public struct Rumor: Hashable, Sendable, CustomStringConvertible, CustomReflecta
       + (keys.contains("sig") ? [.rumorWithSignature] : [])
   }
 
-  /// The keys of an object that was read before.
+  /// The keys of an object that was parsed before.
   private static func keys(of json: [UInt8]) -> Set<String> {
     json.withUnsafeBytes { bytes in
       var scanner = JSONScanner(bytes)

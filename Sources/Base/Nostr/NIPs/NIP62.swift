@@ -3,29 +3,29 @@ public import Cryptography
 
 /// A request to vanish: to delete everything its author has published (kind 62, NIP-62).
 public struct VanishRequest: Hashable, Sendable {
-  /// Who asks.
+  /// The author of the request.
   public let author: PublicKey
-  /// Everything up to this second is meant.
+  /// It applies to everything up to this second.
   public let createdAt: Int64
-  /// Which relays are asked.
+  /// The relays that the request is for.
   public let scope: Scope
   /// The reason, or a legal notice.
   public let reason: String
 
-  /// The relays that are asked.
+  /// The relays that a request is for.
   public enum Scope: Hashable, Sendable {
-    /// All there are: `ALL_RELAYS`.
+    /// All relays: `ALL_RELAYS`.
     case everywhere
     /// These, at least one.
     case relays(Set<RelayURL>)
   }
 
-  /// Most relays taken of one request.
+  /// The most relays read from one request.
   public static let relayCountMaximum = 1_000
 
-  /// Reads a request. Signatures are for the caller.
+  /// Reads a request. The caller verifies the signature.
   ///
-  /// - Throws: `wrongKind`, or `missingTag` when no relay is named.
+  /// - Throws: `wrongKind`, or `missingTag` if no relay is named.
   public init(_ event: Event) throws(KindFault) {
     try KindFault.expect(EventKind.vanish, of: event.kind)
     author = event.pubkey
@@ -41,7 +41,7 @@ public struct VanishRequest: Hashable, Sendable {
     scope = .relays(relays)
   }
 
-  /// Whether a relay that answers to these addresses is asked.
+  /// Whether the request is for a relay with these addresses.
   public func isAddressed(to relays: Set<RelayURL>) -> Bool {
     switch scope {
     case .everywhere: true
@@ -49,8 +49,8 @@ public struct VanishRequest: Hashable, Sendable {
     }
   }
 
-  /// Whether a relay that is asked deletes this event, and refuses it from now on: the author's own, requests to delete
-  /// included, and gift wraps to the author. The request itself stays, and other requests to vanish.
+  /// Whether a relay that the request is for deletes this event, and refuses it from now on: the author's own events,
+  /// including requests to delete, and gift wraps for the author. The request itself and other requests to vanish stay.
   public func covers(_ event: IndexedEvent) -> Bool {
     guard event.createdAt <= createdAt, event.kind != EventKind.vanish else { return false }
     return event.pubkey == author || event.isGiftWrap(to: author)

@@ -1,10 +1,10 @@
 public import Addresses
 public import Cryptography
 
-/// Where somebody writes, and where they read what is meant for them (kind 10002, NIP-65).
+/// A relay list: where an author writes, and where the author reads events meant for them (kind 10002, NIP-65).
 ///
-/// A stranger's list is hostile input: tags that are no relay's are left out and counted, and the rest is bounded. How
-/// many relays of an author are used, and which may be dialled at all, is the planner's to say.
+/// A stranger's list is hostile input: tags without a valid relay are left out and counted, and the number of relays is
+/// limited. The planner decides how many of an author's relays are used, and which may be dialled at all.
 public struct RelayList: Hashable, Sendable {
   /// One relay of the list.
   public struct Entry: Hashable, Sendable {
@@ -15,7 +15,7 @@ public struct RelayList: Hashable, Sendable {
     /// Whether the author writes there.
     public var writes: Bool
 
-    /// An entry; without a word about either it is both.
+    /// An entry; without a marker it is both.
     public init(_ relay: RelayURL, reads: Bool = true, writes: Bool = true) {
       precondition(reads || writes, "a relay that is neither read nor written has no place in the list")
       self.relay = relay
@@ -24,28 +24,28 @@ public struct RelayList: Hashable, Sendable {
     }
   }
 
-  /// Whose list it is.
+  /// The owner of the list.
   public let author: PublicKey
-  /// When it was published: of two lists the newer one counts, whole.
+  /// When it was published: of two lists only the newer one counts.
   public let createdAt: Int64
-  /// The relays, each once, in the order of the list, up to ``countMaximum``. A relay that stands twice, once to read
-  /// and once to write, is both.
+  /// The relays, each once, in the order of the list, up to ``countMaximum``. A relay that occurs twice, once for
+  /// reading and once for writing, is both.
   public let entries: [Entry]
-  /// Tags `r` that were left out: no relay's address, an unknown marker, or too many.
+  /// Tags `r` that were left out: not a relay's address, an unknown marker, or too many.
   public let droppedCount: Int
 
-  /// Most relays taken of one list. NIP-65 asks for two to four of each sort; lists of a hundred exist.
+  /// The most relays read from one list. NIP-65 recommends two to four of each sort; lists of a hundred exist.
   public static let countMaximum = 50
 
-  /// The relays to fetch the author's events from, in the order of the list.
+  /// The relays that have the author's events, in the order of the list.
   public var writeRelays: [RelayURL] { entries.filter(\.writes).map(\.relay) }
-  /// The relays to send to what mentions the author, in the order of the list.
+  /// The relays that should receive events that mention the author, in the order of the list.
   public var readRelays: [RelayURL] { entries.filter(\.reads).map(\.relay) }
 
-  /// Reads a list. A list without a relay is a list. Signatures are for the caller.
+  /// Reads a list. A list without relays is valid. The caller verifies the signature.
   public init(_ event: Event) throws(KindFault) { try self.init(event.unsigned) }
 
-  /// Reads a list that may not be signed yet.
+  /// Reads a list that may be unsigned.
   public init(_ event: UnsignedEvent) throws(KindFault) {
     try KindFault.expect(EventKind.relayList, of: event.kind)
     author = event.pubkey
@@ -72,7 +72,7 @@ public struct RelayList: Hashable, Sendable {
     self.droppedCount = droppedCount
   }
 
-  /// The entry of a tag `r`; nil for a page's address, and for a marker that says neither.
+  /// The entry of a tag `r`; nil for an invalid relay address, and for an unknown marker.
   private static func entry(_ tag: [String]) -> Entry? {
     guard tag.count > 1, let relay = RelayURL(reading: tag[1]) else { return nil }
     switch tag.count > 2 ? tag[2] : "" {
@@ -83,7 +83,7 @@ public struct RelayList: Hashable, Sendable {
     }
   }
 
-  /// The event that publishes `entries`, to be signed.
+  /// The unsigned event that publishes `entries`.
   public static func template(_ entries: [Entry], by author: PublicKey, createdAt: Int64) -> UnsignedEvent {
     let tags = entries.map { entry -> [String] in
       let marker = entry.reads && entry.writes ? [] : [entry.reads ? "read" : "write"]

@@ -3,10 +3,10 @@
 internal import JSON
 
 extension Event {
-  /// Whether the event is protected: a relay takes it from nobody but its authenticated author.
+  /// Whether the event is protected: a relay accepts it only from its authenticated author.
   public var isProtected: Bool { unsigned.isProtected }
 
-  /// Whether it is a repost that carries a protected event within it, which relays are to refuse.
+  /// Whether it is a repost that contains a protected event, which relays must refuse.
   public var embedsProtected: Bool {
     guard kind == EventKind.repost || kind == EventKind.genericRepost, !content.isEmpty else { return false }
     do throws(EventFault) {
@@ -23,7 +23,7 @@ extension UnsignedEvent {
 }
 
 extension ScannedEvent {
-  /// The same, out of the text the event was read from.
+  /// The same, read from the event's text.
   public func isProtected(in bytes: UnsafeRawBufferPointer) -> Bool {
     var reader = TagReader(self, in: bytes)
     while reader.nextTag() {

@@ -1,20 +1,20 @@
 public import Cryptography
 
 // Programs that handle kinds of events (NIP-89), here the providers of paid jobs (NIP-90): an event of kind 31990 that
-// says which kinds of requests somebody serves. The content is a profile's JSON with some more members, which every
-// program writes in its own way; so it is read field by field.
+// names the kinds of requests that a provider serves. The content is a profile's JSON with some more members, which
+// every program writes in its own way; so it is read field by field.
 
-/// What a program says of itself (kind 31990, NIP-89).
+/// What a program says about itself (kind 31990, NIP-89).
 ///
-/// Every text is a stranger's, and nothing of it is proven: most providers that are announced are gone.
+/// Every text is a stranger's, and nothing is proven: most announced providers no longer exist.
 public struct HandlerInformation: Hashable, Sendable {
-  /// A parameter that the jobs of a provider take (`nip90Params`).
+  /// A parameter of a provider's jobs (`nip90Params`).
   public struct Parameter: Hashable, Sendable {
     /// Its name.
     public let name: String
-    /// Whether it must be given.
+    /// Whether it is required.
     public let isRequired: Bool
-    /// The values it may have; empty: any.
+    /// The permitted values; empty: any.
     public let values: [String]
 
     /// A parameter.
@@ -25,7 +25,7 @@ public struct HandlerInformation: Hashable, Sendable {
     }
   }
 
-  /// What a program says in the content.
+  /// The content of a program's announcement.
   public struct Details: Hashable, Sendable {
     /// The program's name.
     public var name: String?
@@ -35,23 +35,22 @@ public struct HandlerInformation: Hashable, Sendable {
     public var picture: String?
     /// The lightning address (`lud16`).
     public var lightningAddress: String?
-    /// What a job costs, for people: some write a number of millisatoshis, others a sentence (`amount`).
+    /// The price of a job, for people: some write a number of millisatoshis, others a sentence (`amount`).
     public var price: String?
-    /// Whether requests may be encrypted (`encryptionSupported`, or `supportsEncryption`); nil: not said.
+    /// Whether requests may be encrypted (`encryptionSupported`, or `supportsEncryption`); nil: not stated.
     public var supportsEncryption: Bool?
-    /// Whether cashu is taken as payment (`cashuAccepted`); nil: not said.
+    /// Whether cashu is accepted as payment (`cashuAccepted`); nil: not stated.
     public var acceptsCashu: Bool?
-    /// The parameters its jobs take (`nip90Params`), by name, up to
-    /// ``HandlerInformation/parameterCountMaximum``.
+    /// The parameters of its jobs (`nip90Params`), by name, up to ``HandlerInformation/parameterCountMaximum``.
     public var parameters: [Parameter] = []
 
-    /// Nothing said.
+    /// Nothing stated.
     public init() {}
   }
 
-  /// Who announces it.
+  /// The author of the announcement.
   public let author: PublicKey
-  /// When, in seconds since 1970.
+  /// When it was made, in seconds since 1970.
   public let createdAt: Int64
   /// Which of the author's programs it is (`d`).
   public let identifier: String
@@ -59,26 +58,26 @@ public struct HandlerInformation: Hashable, Sendable {
   public let kinds: [UInt16]
   /// Topics (`t`).
   public let topics: [String]
-  /// Whether it says that it reads NIP-44: a tag or a member of the content `encryption` that has `nip44_v2` among its
-  /// words, as wallets say it (NIP-47). NIP-90 and NIP-89 have no word for it.
+  /// Whether it says that it reads NIP-44: a tag or a member `encryption` of the content has `nip44_v2` among its
+  /// words, as wallets write it (NIP-47). NIP-90 and NIP-89 have no way to say so.
   public let announcesNIP44: Bool
-  /// What the content says; nil when it is empty, and then the author's profile counts.
+  /// The parsed content; nil if it is empty, and then the author's profile counts.
   public let details: Details?
-  /// Tags `k` that are no kind, and what is beyond a bound.
+  /// Tags `k` that are not a kind, and entries beyond a limit.
   public let droppedCount: Int
 
-  /// Most kinds of a program.
+  /// The most kinds of a program.
   public static let kindCountMaximum = 256
-  /// Most topics of a program.
+  /// The most topics of a program.
   public static let topicCountMaximum = 50
-  /// Most parameters of a provider.
+  /// The most parameters of a provider.
   public static let parameterCountMaximum = 64
-  /// Most values of a parameter.
+  /// The most values of a parameter.
   public static let valueCountMaximum = 256
-  /// Most bytes of a content that are looked at.
+  /// The most bytes of a content that are read.
   public static let contentByteCountMaximum = 64 << 10
 
-  /// The kinds of requests among ``kinds``: what makes it a provider.
+  /// The kinds of requests among ``kinds``: they make it a provider.
   public var jobKinds: [UInt16] { kinds.filter { EventKind.jobRequests.contains($0) } }
 
   /// Its address.
@@ -86,9 +85,9 @@ public struct HandlerInformation: Hashable, Sendable {
     EventAddress(kind: EventKind.handlerInformation, pubkey: author, identifier: TagValue(identifier))
   }
 
-  /// Reads an announcement. Signatures are for the caller.
+  /// Reads an announcement. The caller verifies the signature.
   ///
-  /// - Throws: `wrongKind`, `contentTooLarge`, or `badContent` when a content is there and is no JSON object.
+  /// - Throws: `wrongKind`, `contentTooLarge`, or `badContent` if the content is neither empty nor a JSON object.
   public init(_ event: Event) throws(KindFault) {
     try KindFault.expect(EventKind.handlerInformation, of: event.kind)
     author = event.pubkey
@@ -117,14 +116,15 @@ public struct HandlerInformation: Hashable, Sendable {
       }
   }
 
-  /// The announcement of a provider of one's own, to be signed.
+  /// The unsigned announcement of our own provider.
   ///
   /// - Parameters:
-  ///   - identifier: which of the author's programs it is; the next announcement under it replaces this one.
+  ///   - identifier: which of the author's programs it is; the next announcement with it replaces this one.
   ///   - kinds: of the requests it serves, 5000 to 5999.
-  ///   - details: what it says of itself; who supports encryption is taken to read NIP-44 and NIP-04, as Roost does.
+  ///   - details: what it says about itself; if it supports encryption, the announcement names NIP-44 and NIP-04, which
+  ///     Roost reads.
   ///   - topics: what it is good at.
-  ///   - author: who signs: the provider's own key.
+  ///   - author: the signer: the provider's own key.
   ///   - createdAt: seconds since 1970.
   /// - Throws: `nothingServed`, `kindOutOfRange`, `tooMany`.
   public static func template(

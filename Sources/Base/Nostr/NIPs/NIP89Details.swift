@@ -1,8 +1,8 @@
 internal import Cryptography
 internal import JSON
 
-/// Reads the content of a program's announcement field by field. What is no text where a text must be, or too long to
-/// be meant, is as if it were not there.
+/// Reads the content of a program's announcement field by field. A value that is not a text where one is required, or
+/// is too long to be serious, counts as missing.
 enum HandlerReader {
   /// Longest text, in bytes.
   private static let textByteCountMaximum = 8_192
@@ -39,7 +39,7 @@ enum HandlerReader {
       case "image": image = try text(&scanner)
       case "lud16": details.lightningAddress = try text(&scanner)
       case "amount": details.price = try text(&scanner)
-      // nostr-dvm, the most used framework, has it the other way round.
+      // nostr-dvm, the most used framework, writes `supportsEncryption`.
       case "encryptionSupported", "supportsEncryption": details.supportsEncryption = try boolean(&scanner)
       case "cashuAccepted": details.acceptsCashu = try boolean(&scanner)
       case "encryption": announcesNIP44 = try words(&scanner).contains { namesNIP44($0) }
@@ -59,7 +59,7 @@ enum HandlerReader {
 
   // MARK: Values
 
-  /// A text, or a number as it stands; nil for anything else, and when nothing is in it.
+  /// A text, or a number as written; nil for anything else, and for an empty text.
   private static func text(_ scanner: inout JSONScanner) throws(JSONFault) -> String? {
     let text: String
     switch try scanner.peek() {
@@ -74,7 +74,7 @@ enum HandlerReader {
     return text.isEmpty || text.utf8.count > textByteCountMaximum ? nil : text
   }
 
-  /// `true` and `false`, also in quotes.
+  /// `true` or `false`, also in quotes.
   private static func boolean(_ scanner: inout JSONScanner) throws(JSONFault) -> Bool? {
     switch try scanner.peek() {
     case UInt8(ascii: "t"), UInt8(ascii: "f"): return try scanner.scanBoolean()
@@ -134,7 +134,7 @@ enum HandlerReader {
 }
 
 extension HandlerInformation.Details {
-  /// The content of an announcement; what is not said is left out.
+  /// The content of an announcement; values that are not set are left out.
   var json: [UInt8] {
     var members: [(String, [UInt8])] = []
     func add(_ name: String, _ text: String?) {

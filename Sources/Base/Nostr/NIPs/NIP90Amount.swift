@@ -1,18 +1,18 @@
-// What a provider wants to be paid: `["amount", <millisatoshis>, <invoice>]` (NIP-90).
+// The price that a provider asks: `["amount", <millisatoshis>, <invoice>]` (NIP-90).
 //
-// The number and the invoice are said by the same stranger, and only one of them is paid. So the invoice is decoded
-// here, and the two are compared: who pays looks at ``JobAmount/agreement`` first.
+// The same stranger writes the number and the invoice, and only one of them is paid. So the invoice is decoded here,
+// and the two are compared: the payer checks ``JobAmount/agreement`` first.
 
-/// What a provider wants to be paid, as its tag `amount` says.
+/// The price that a provider asks in its tag `amount`.
 public struct JobAmount: Hashable, Sendable {
-  /// The number beside the tag's name, in millisatoshis; nil when there is none.
+  /// The number in the tag, in millisatoshis; nil if it is missing.
   public let millisatoshis: Int64?
-  /// The invoice, whose checksum and signature are right; nil without one.
+  /// The invoice, with valid checksum and signature; nil if it is missing.
   public let invoice: Invoice?
-  /// What else stands in the invoice's place: a lightning address, an invoice that is broken. Never to be trusted.
+  /// Another text in the invoice's place: a lightning address, a broken invoice. Never to be trusted.
   public let otherText: String?
 
-  /// Most of it there is: 21 million bitcoin.
+  /// The highest possible amount: 21 million bitcoin.
   public static let millisatoshisMaximum: Int64 = 2_100_000_000_000_000_000
 
   /// An amount.
@@ -25,25 +25,25 @@ public struct JobAmount: Hashable, Sendable {
   /// The invoice's text; nil without one.
   public var invoiceText: String? { invoice?.text }
 
-  /// How the number and the invoice's amount go together.
+  /// How the number and the invoice's amount relate.
   public enum Agreement: Hashable, Sendable {
-    /// No invoice, and no number either.
+    /// Neither an invoice nor a number.
     case nothing
-    /// A number, and no invoice: it can only be zapped.
+    /// A number without an invoice: it can only be zapped.
     case numberOnly
-    /// An invoice with its amount, and no number.
+    /// An invoice with an amount, without a number.
     case invoiceOnly
-    /// Both say the same.
+    /// Both amounts are equal.
     case equal
-    /// The invoice leaves the amount to the payer.
+    /// The payer chooses the invoice's amount.
     case openInvoice
-    /// The invoice asks for a thousand times the number, which then is in satoshis.
+    /// The invoice asks for a thousand times the number, so the number is in satoshis.
     case satoshis
-    /// They say different things.
+    /// The amounts differ.
     case different
   }
 
-  /// How the number and the invoice's amount go together. Only `equal` can be paid without asking anybody.
+  /// How the number and the invoice's amount relate. Only `equal` may be paid without a question to the customer.
   public var agreement: Agreement {
     guard let invoice else { return millisatoshis == nil ? .nothing : .numberOnly }
     guard let asked = invoice.amountMillisatoshis else { return .openInvoice }
@@ -53,10 +53,10 @@ public struct JobAmount: Hashable, Sendable {
     return !overflows && asked == thousandfold ? .satoshis : .different
   }
 
-  /// What paying the invoice costs, without fees, if it may be paid: the invoice's own amount, which the number does
-  /// not contradict, or the number if the invoice leaves it open.
+  /// The amount to pay for the invoice, without fees, if it may be paid: the invoice's own amount, if the number does
+  /// not contradict it, or the number if the invoice leaves the amount open.
   ///
-  /// - Returns: nil without an invoice, without any amount, for an amount of 0, and when they contradict each other.
+  /// - Returns: nil without an invoice, without any amount, for an amount of 0, and if the two contradict each other.
   public var payableMillisatoshis: Int64? {
     let amount: Int64? =
       switch agreement {
@@ -67,7 +67,7 @@ public struct JobAmount: Hashable, Sendable {
     return amount.flatMap { $0 > 0 ? $0 : nil }
   }
 
-  /// A whole number of millisatoshis as somebody typed it: digits only, up to ``millisatoshisMaximum``.
+  /// A whole number of millisatoshis that a person typed: digits only, up to ``millisatoshisMaximum``.
   ///
   /// - Throws: `notAnAmount` or `amountTooLarge`.
   public static func millisatoshis(typed text: String) throws(JobDraftFault) -> Int64 {

@@ -1,53 +1,53 @@
 public import Addresses
 public import Cryptography
 
-/// What results and feedback have in common: by whom, to which request, and for how much (NIP-90).
+/// What results and feedback have in common: the provider, the request, and the price (NIP-90).
 public struct JobAnswer: Hashable, Sendable {
   /// The event's id.
   public let id: EventID
-  /// Who answers.
+  /// The provider that answers.
   public let provider: PublicKey
-  /// When, in seconds since 1970 by the provider's clock.
+  /// When it was made, in seconds since 1970 by the provider's clock.
   public let createdAt: Int64
-  /// The event's kind: of a result, or feedback.
+  /// The event's kind: that of a result, or of feedback.
   public let kind: UInt16
-  /// The request it says it answers (`e`, or `request` when there is no `e`). Whether that is so:
-  /// ``contradictions(to:)``.
+  /// The request that it claims to answer (`e`, or `request` if there is no `e`). ``contradictions(to:)`` checks the
+  /// claim.
   public let requestID: EventID
-  /// Where the request may be found, as the provider thinks.
+  /// Where the request may be found, according to the provider.
   public let requestRelay: RelayURL?
-  /// The request as the provider repeats it (`request`), when it is an event whose id is right; its signature was not
-  /// looked at.
+  /// The request as the provider repeats it (`request`), if it is an event with the right id; its signature was not
+  /// checked.
   public let repeatedRequest: Event?
-  /// For whom it is (`p`); nil when it does not say.
+  /// The customer it is for (`p`); nil if it does not say.
   public let customer: PublicKey?
-  /// Everybody named by `p`, the customer among them, up to ``JobLimits/providerCountMaximum``.
+  /// All keys named by `p`, including the customer, up to ``JobLimits/providerCountMaximum``.
   public let recipients: [PublicKey]
-  /// What is to be paid; nil when nothing is asked for.
+  /// The price; nil if none is asked.
   public internal(set) var amount: JobAmount?
-  /// The status; nil without one, and for one that the NIP does not have. On a result it says nothing that counts.
+  /// The status; nil without one, and for one that the NIP does not define. On a result it has no meaning.
   public internal(set) var status: JobStatus?
-  /// The status as it stands there; empty without one.
+  /// The status as written; empty without one.
   public internal(set) var statusText: String
-  /// What stands beside the status, for people; nil when nothing does. A stranger's text.
+  /// The text after the status, for people; nil without one. A stranger's text.
   public internal(set) var remark: String?
-  /// What is unusual about it.
+  /// Its unusual properties.
   public internal(set) var diagnostics: JobDiagnostics
 
-  /// Why an answer is none to a request.
+  /// Why an event is not an answer to a request.
   public enum Contradiction: Hashable, Sendable {
     /// It names another request.
     case otherRequest(EventID)
-    /// It repeats another request than the one it names, or in other words.
+    /// It repeats another request than the one it names, or a changed one.
     case otherRepeated(EventID)
     /// It is a result of another kind.
     case otherKind(UInt16)
-    /// It is for somebody else.
+    /// It is for another customer.
     case otherCustomer(PublicKey)
   }
 
-  /// What speaks against its being an answer to `request`; empty when nothing does. A missing `request` or `p` does
-  /// not. Whether the provider was asked at all is told by ``JobRequest/addresses(_:)``.
+  /// The reasons why it is not an answer to `request`; empty if nothing contradicts. A missing `request` or `p` is no
+  /// reason. ``JobRequest/addresses(_:)`` says whether this provider was asked.
   public func contradictions(to request: JobRequest) -> [Contradiction] {
     var found: [Contradiction] = []
     if requestID != request.id { found.append(.otherRequest(requestID)) }
@@ -60,18 +60,18 @@ public struct JobAnswer: Hashable, Sendable {
   }
 }
 
-/// The result of a job (kind 6000…6999, NIP-90). Its description does not repeat it.
+/// The result of a job (kind 6000…6999, NIP-90). Its description does not repeat the content.
 public struct JobResult: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
-  /// By whom, to which request, and for how much.
+  /// The provider, the request, and the price.
   public let answer: JobAnswer
   /// The inputs it repeats (`i`).
   public let inputs: [JobInput]
-  /// The result; ``decrypted(_:)`` for one that is encrypted.
+  /// The result; for an encrypted one see ``decrypted(_:)``.
   public let content: JobContent
 
   /// `result <id>`
   public var description: String { "result \(answer.id)" }
-  /// Nothing: dumping must not show more than the description does.
+  /// Nothing: a dump must not show more than the description does.
   public var customMirror: Mirror { Mirror(self, children: []) }
 
   init(answer: JobAnswer, inputs: [JobInput], content: JobContent) {
@@ -80,9 +80,9 @@ public struct JobResult: Hashable, Sendable, CustomStringConvertible, CustomRefl
     self.content = content
   }
 
-  /// Reads a result. Signatures are for the caller.
+  /// Reads a result. The caller verifies the signature.
   ///
-  /// - Throws: `wrongKind`, or `namesNoRequest`: numbers of this range are also used for other things.
+  /// - Throws: `wrongKind`, or `namesNoRequest`: numbers of this range are also used for other purposes.
   public init(_ event: Event) throws(JobFault) {
     try JobFault.expect(EventKind.jobResults, event.kind)
     var reading = JobTagReading(kind: event.kind)
@@ -92,32 +92,33 @@ public struct JobResult: Hashable, Sendable, CustomStringConvertible, CustomRefl
     self.init(answer: try reading.answer(event, content), inputs: inputs, content: content)
   }
 
-  /// The result as somebody decrypted it.
+  /// The result with its decrypted content.
   public func decrypted(_ plaintext: String) -> JobResult {
     guard content.ciphertext != nil else { return self }
     return JobResult(answer: answer, inputs: inputs, content: plaintext.isEmpty ? .empty : .clear(plaintext))
   }
 
-  /// Whether the result has the form that jobs of its kind promise; see ``JobSchema``.
+  /// Whether the result has the form that jobs of its kind require; see ``JobSchema``.
   public var schemaVerdict: JobSchema.Verdict {
     guard case .encrypted = content else { return JobSchema.check(content.text ?? "", kind: answer.kind) }
     return .unknown
   }
 }
 
-/// What a provider says before, or beside, its result (kind 7000, NIP-90). Its description does not repeat the content.
+/// What a provider reports before, or in addition to, its result (kind 7000, NIP-90). Its description does not repeat
+/// the content.
 public struct JobFeedback: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
-  /// By whom, to which request, and for how much; the status as well.
+  /// The provider, the request, and the price; also the status.
   public let answer: JobAnswer
-  /// A part of the result, or a text for people; ``decrypted(_:)`` for one that is encrypted.
+  /// A part of the result, or a text for people; for an encrypted one see ``decrypted(_:)``.
   public let content: JobContent
 
-  /// The status; nil without one, and for one that the NIP does not have.
+  /// The status; nil without one, and for one that the NIP does not define.
   public var status: JobStatus? { answer.status }
 
   /// `feedback <id>`
   public var description: String { "feedback \(answer.id)" }
-  /// Nothing: dumping must not show more than the description does.
+  /// Nothing: a dump must not show more than the description does.
   public var customMirror: Mirror { Mirror(self, children: []) }
 
   init(answer: JobAnswer, content: JobContent) {
@@ -125,7 +126,7 @@ public struct JobFeedback: Hashable, Sendable, CustomStringConvertible, CustomRe
     self.content = content
   }
 
-  /// Reads feedback. Signatures are for the caller.
+  /// Reads feedback. The caller verifies the signature.
   ///
   /// - Throws: `wrongKind` or `namesNoRequest`.
   public init(_ event: Event) throws(JobFault) {
@@ -135,8 +136,8 @@ public struct JobFeedback: Hashable, Sendable, CustomStringConvertible, CustomRe
     self.init(answer: try reading.answer(event, content), content: content)
   }
 
-  /// The feedback as somebody decrypted it: the payload, as NIP-90 has it, or, as one program family writes it, a list
-  /// of tags, `[["status",…],["amount",…],["content",<payload>]]`, which are then taken where the event has none.
+  /// The feedback with its decrypted content: the payload, as in NIP-90. One family of programs writes a list of tags
+  /// instead, `[["status",…],["amount",…],["content",<payload>]]`; those tags then count where the event has none.
   public func decrypted(_ plaintext: String) -> JobFeedback {
     guard content.ciphertext != nil else { return self }
     return JobTagReading.decrypted(self, plaintext)

@@ -1,8 +1,8 @@
 internal import Cryptography
 
-// What answers say of themselves. They name their request twice, by `e` and by repeating it whole, and everything that
-// stands twice contradicts itself somewhere in the wild: `e` counts here, because relays are asked by it, and what the
-// repeated request says otherwise is noted.
+// What answers say about themselves. They name their request twice, by `e` and by repeating it completely, and in real
+// events the two sometimes contradict each other. Here `e` counts, because relays are queried by it; a contradiction in
+// the repeated request is recorded.
 
 extension JobTagReading {
   /// Reads what results and feedback have in common.
@@ -44,8 +44,8 @@ extension JobTagReading {
     return nil
   }
 
-  /// The request that is answered: of several tags `e` the one that is repeated, or else the one that is marked as the
-  /// job, or else the first.
+  /// The answered request: of several tags `e` the one whose event is repeated, else the one marked as the job, else
+  /// the first.
   private mutating func request(_ tags: [[String]], _ repeated: Event?) throws(JobFault) -> EventReference {
     var references: [(reference: EventReference, marker: String)] = []
     for tag in tags.named("e").prefix(JobLimits.referenceCountMaximum) {
@@ -138,7 +138,7 @@ extension JobTagReading {
   /// See ``JobFeedback/decrypted(_:)``.
   static func decrypted(_ feedback: JobFeedback, _ plaintext: String) -> JobFeedback {
     var answer = feedback.answer
-    // A partial result may be a list of tags as well, but of others.
+    // A partial result may be a list of tags as well, but of other tags.
     guard plaintext.utf8.count <= JobLimits.secretTagsByteCountMaximum, let tags = TagList.read(plaintext),
       tags.hasTag("content") || tags.hasTag("status")
     else {

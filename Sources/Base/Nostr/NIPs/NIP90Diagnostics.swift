@@ -1,53 +1,53 @@
-/// What is unusual about a job's event that can be used all the same. The raw values are for counters.
+/// Unusual properties of a job's event that can still be used. The raw values are for counters.
 public enum JobDiagnostic: String, CaseIterable, Sendable {
   // MARK: Tags
 
-  /// A tag whose name is a relay's address: its `relays` was lost. Taken as relays.
+  /// A tag whose name is a relay's address: its name `relays` was lost. Read as relays.
   case tagNamedByRelay = "tag-named-by-relay"
-  /// A tag that needs a value and has none, or an empty one; left out.
+  /// A tag that needs a value but has none, or an empty one; left out.
   case tagWithoutValue = "tag-without-value"
-  /// Something beyond the bounds of ``JobLimits``; left out.
+  /// Something beyond a limit of ``JobLimits``; left out.
   case beyondLimit = "beyond-limit"
-  /// A relay's address that is none; left out.
+  /// An invalid relay address; left out.
   case badRelay = "bad-relay"
-  /// A tag `p` that is no key; left out.
+  /// A tag `p` that is not a key; left out.
   case badKey = "bad-key"
-  /// A tag `e` that is no id; left out.
+  /// A tag `e` that is not an id; left out.
   case badEventID = "bad-event-id"
 
   // MARK: Inputs
 
   /// An input without a type.
   case inputWithoutType = "input-without-type"
-  /// An input of a type that the NIP does not have.
+  /// An input with a type that the NIP does not define.
   case inputOfUnknownType = "input-of-unknown-type"
-  /// An input of type `event` or `job` whose data is no id.
+  /// An input of type `event` or `job` whose data is not an id.
   case inputIsNoEventID = "input-is-no-event-id"
   /// A parameter with a name only.
   case parameterWithoutValue = "parameter-without-value"
 
   // MARK: Amounts
 
-  /// An amount or bid whose digits are grouped (`100_000`), or have blanks around them.
+  /// An amount or bid whose digits are grouped (`100_000`), or surrounded by blanks.
   case groupedAmount = "grouped-amount"
-  /// An amount or bid that is no number.
+  /// An amount or bid that is not a number.
   case badAmount = "bad-amount"
-  /// What stands beside an amount is no invoice, but perhaps a lightning address.
+  /// The text after an amount is not an invoice, but perhaps a lightning address.
   case amountWithoutInvoice = "amount-without-invoice"
-  /// What stands beside an amount looks like an invoice and is none: cut, mistyped, or not signed by who it says.
+  /// The text after an amount looks like an invoice but is invalid: cut, mistyped, or not signed by the node it names.
   case brokenInvoice = "broken-invoice"
   /// The invoice asks for another amount than the tag.
   case amountContradictsInvoice = "amount-contradicts-invoice"
-  /// The invoice asks for a thousand times what the tag says: somebody wrote satoshis.
+  /// The invoice asks for a thousand times the amount in the tag: the tag is in satoshis.
   case amountInSatoshis = "amount-in-satoshis"
 
   // MARK: Status
 
-  /// A feedback in clear without a status.
+  /// An unencrypted feedback without a status.
   case statusMissing = "status-missing"
   /// A status in another spelling than the NIP's.
   case statusMisspelled = "status-misspelled"
-  /// A status that the NIP does not have.
+  /// A status that the NIP does not define.
   case unknownStatus = "unknown-status"
   /// A status on a result, which only feedback has.
   case statusOnResult = "status-on-result"
@@ -64,61 +64,61 @@ public enum JobDiagnostic: String, CaseIterable, Sendable {
   case requestHasWrongID = "request-has-wrong-id"
   /// The tags `request` and `e` name different requests.
   case requestContradictsEventTag = "request-contradicts-event-tag"
-  /// The result is not of the kind that the request in `request` asks for.
+  /// The result is not of the kind that belongs to the request in `request`.
   case requestContradictsKind = "request-contradicts-kind"
-  /// The author of the request in `request` is not the one that `p` names.
+  /// The author of the request in `request` is not the key in `p`.
   case requestContradictsCustomer = "request-contradicts-customer"
-  /// An answer that does not say for whom it is.
+  /// An answer that does not name its customer.
   case customerMissing = "customer-missing"
 
   // MARK: Encryption
 
-  /// A content that is encrypted, without a tag that says so.
+  /// An encrypted content, without the tag `encrypted`.
   case encryptedTagMissing = "encrypted-tag-missing"
-  /// A tag `encrypted`, and the content is in clear or missing.
+  /// A tag `encrypted`, but the content is in clear or missing.
   case encryptedTagWithoutCiphertext = "encrypted-tag-without-ciphertext"
   /// An encrypted request that is not addressed to exactly one provider.
   case encryptedForOthers = "encrypted-for-others"
-  /// Inputs or parameters in clear beside encrypted ones.
+  /// Unencrypted inputs or parameters beside encrypted ones.
   case clearBesideEncrypted = "clear-beside-encrypted"
   /// Encrypted tags other than `i` and `param`. Some libraries hide `relays`, `bid` and `output` there, where no other
-  /// provider finds them. Taken where the event has none of its own.
+  /// provider finds them. Used where the event has none of its own.
   case otherTagsEncrypted = "other-tags-encrypted"
-  /// What was decrypted of a request is no list of tags.
+  /// The decrypted content of a request is not a list of tags.
   case decryptedIsNoTagList = "decrypted-is-no-tag-list"
-  /// What was decrypted of a feedback is a list of tags, with the payload in one of them.
+  /// The decrypted content of a feedback is a list of tags, with the payload in one of them.
   case decryptedIsTagList = "decrypted-is-tag-list"
 }
 
-/// How often each diagnostic was noted.
+/// How often each diagnostic was recorded.
 public struct JobDiagnostics: Hashable, Sendable {
-  /// The counts; what was not noted is not there.
+  /// The counts; diagnostics that were not recorded are missing.
   public private(set) var counts: [JobDiagnostic: Int]
 
-  /// None.
+  /// No diagnostics.
   public init() { counts = [:] }
 
-  /// How often; 0 for what was not noted.
+  /// How often it was recorded.
   public subscript(_ diagnostic: JobDiagnostic) -> Int { counts[diagnostic] ?? 0 }
 
-  /// Whether nothing was noted.
+  /// Whether nothing was recorded.
   public var isEmpty: Bool { counts.isEmpty }
 
-  /// Notes one.
+  /// Records one diagnostic.
   public mutating func note(_ diagnostic: JobDiagnostic) { counts[diagnostic, default: 0] += 1 }
 
-  /// Adds what was noted elsewhere.
+  /// Adds the counts of another.
   public mutating func add(_ other: JobDiagnostics) { counts.merge(other.counts, uniquingKeysWith: +) }
 }
 
-/// Why an event is not a job's. Nothing of such an event is used.
+/// Why an event does not belong to a job. Nothing of such an event is used.
 public enum JobFault: Error, Hashable, Sendable, CustomStringConvertible {
   /// An event of another kind.
   case wrongKind(UInt16, expected: ClosedRange<UInt16>)
-  /// An answer that names no request: the number of the kind was taken for something else.
+  /// An answer that names no request: the number of its kind was used for another purpose.
   case namesNoRequest
 
-  /// What it counts as; nil for what is no job's event at all.
+  /// The diagnostic it counts as; nil for an event that does not belong to a job at all.
   public var diagnostic: JobDiagnostic? { self == .namesNoRequest ? .answerToNothing : nil }
 
   /// A sentence: `the event names no request, neither by "e" nor by "request"`.
@@ -137,33 +137,33 @@ public enum JobFault: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Why a request, a result or a feedback was not written. Says nothing of what is to be encrypted.
+/// Why a request, a result or a feedback was not written. Reveals nothing of the text to encrypt.
 public enum JobDraftFault: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The kind is none of a request's, 5000 to 5999.
+  /// The kind is not that of a request, 5000 to 5999.
   case kindOutOfRange(UInt16)
-  /// A provider that serves no kind of jobs.
+  /// A provider without kinds of jobs that it serves.
   case nothingServed
-  /// An input's type is none of url, event, job and text.
+  /// An input's type is not url, event, job or text.
   case unknownInputType(String)
   /// An input of type event or job needs an event's id, 64 lower-case hexadecimal digits.
   case inputIsNoEventID(type: String)
-  /// An input of type url has blanks in it.
+  /// An input of type url contains blanks.
   case inputIsNoURL
-  /// An input without data, which readers would not see.
+  /// An input without data, which readers would ignore.
   case emptyInput
   /// A parameter has no name or no value.
   case emptyParameter
-  /// A bid or an amount is no whole number of millisatoshis.
+  /// A bid or an amount is not a whole number of millisatoshis.
   case notAnAmount(String)
-  /// An amount above all bitcoin there will be.
+  /// An amount above all bitcoin that will exist.
   case amountTooLarge(millisatoshis: Int64)
-  /// An encrypted request is for exactly one provider.
+  /// An encrypted request must be for exactly one provider.
   case encryptedForSeveral(providerCount: Int)
-  /// What is written is to be encrypted, and there is no ciphertext.
+  /// The content must be encrypted, but there is no ciphertext.
   case notEncrypted
-  /// A ciphertext for something that is not encrypted.
+  /// A ciphertext for a content that must not be encrypted.
   case encryptedUnasked
-  /// The invoice asks for another amount than the one beside it; nil: for none.
+  /// The invoice's amount differs from the one beside it; nil: the invoice has none.
   case invoiceContradictsAmount(millisatoshis: Int64, invoice: Int64?)
   /// More of something than ``JobLimits`` allows.
   case tooMany(String, count: Int, maximum: Int)

@@ -2,7 +2,7 @@ internal import Addresses
 internal import Cryptography
 internal import JSON
 
-/// Reads the tags of requests, results and feedback, and notes what is unusual about them.
+/// Reads the tags of requests, results and feedback, and records their unusual properties.
 struct JobTagReading {
   var terms: JobTerms
   private(set) var diagnostics: JobDiagnostics
@@ -18,7 +18,7 @@ struct JobTagReading {
 
   // MARK: Requests
 
-  /// Reads what a request's tags say.
+  /// Reads a request's tags.
   mutating func read(_ tags: [[String]]) {
     for tag in tags {
       switch tag[0] {
@@ -94,7 +94,7 @@ struct JobTagReading {
 
   // MARK: Values
 
-  /// A tag's value, not empty and not too long; else nil, noted.
+  /// A tag's value, not empty and not too long; otherwise nil, which is recorded.
   mutating func word(_ tag: [String]) -> String? {
     guard tag.count > 1, !tag[1].isEmpty else {
       note(.tagWithoutValue)
@@ -120,8 +120,8 @@ struct JobTagReading {
     return key
   }
 
-  /// A whole number of millisatoshis. Blanks around it and `_` between its digits are passed over: some programs write
-  /// numbers as their source code does. A comma is not, because to many people it begins a fraction.
+  /// A whole number of millisatoshis. Blanks around it and `_` between its digits are ignored: some programs write
+  /// numbers as in their source code. A comma is not ignored, because in many countries it begins a fraction.
   mutating func number(_ text: String) -> Int64? {
     let digits = text.utf8.filter { $0 != 0x5F && $0 != 0x20 }
     let isPlain = digits.count == text.utf8.count
@@ -137,7 +137,7 @@ struct JobTagReading {
 
   // MARK: Content
 
-  /// The content of an event, as its form says and not only its tag `encrypted`.
+  /// The content of an event, classified by its form, not only by the tag `encrypted`.
   mutating func content(of event: Event, hasTag: Bool) -> JobContent {
     if let form = EncryptedForm(of: event.content) {
       if !hasTag { note(.encryptedTagMissing) }
@@ -147,13 +147,13 @@ struct JobTagReading {
     return event.content.isEmpty ? .empty : .clear(event.content)
   }
 
-  /// Notes what is unusual about an encrypted request.
+  /// Records the unusual properties of an encrypted request.
   mutating func noteEncryption() {
     if terms.providers.count != 1 { note(.encryptedForOthers) }
     if !terms.inputs.isEmpty || !terms.parameters.isEmpty { note(.clearBesideEncrypted) }
   }
 
-  /// Reads what was decrypted of a request.
+  /// Reads the decrypted content of a request.
   mutating func readSecret(_ plaintext: String) {
     guard plaintext.utf8.count <= JobLimits.secretTagsByteCountMaximum, let tags = TagList.read(plaintext) else {
       return note(.decryptedIsNoTagList)
@@ -174,19 +174,19 @@ struct JobTagReading {
 }
 
 extension [[String]] {
-  /// Whether there is a tag of this name, with or without a value.
+  /// Whether there is a tag with this name, with or without a value.
   func hasTag(_ name: String) -> Bool { contains { $0.first?.hasSameBytes(as: name) == true } }
 }
 
-/// A list of tags as JSON, as it stands in what was encrypted.
+/// A list of tags as JSON, the form of the encrypted content.
 enum TagList {
-  /// Most tags of a list.
+  /// The most tags of a list.
   private static let countMaximum = 1_024
 
-  /// Reads `[["name","value",…],…]`; also without the outer brackets, as the descriptions of some kinds of jobs show
-  /// it. A number or a word behind a tag's name stands for its text; a tag without anything is left out.
+  /// Reads `[["name","value",…],…]`; also without the outer brackets, as in the descriptions of some kinds of jobs. A
+  /// number or a word after a tag's name becomes text; an empty tag is left out.
   ///
-  /// - Returns: nil for what is no list of lists.
+  /// - Returns: nil for anything but a list of lists.
   static func read(_ json: String) -> [[String]]? {
     Array(json.utf8).withUnsafeBytes { bytes -> [[String]]? in
       do throws(JSONFault) { return try read(bytes, isBare: false) } catch {
@@ -208,7 +208,7 @@ enum TagList {
     while true {
       let tag = try readTag(&scanner)
       if !tag.isEmpty, tags.count < countMaximum { tags.append(tag) }
-      // What stands bare may end after any tag, and nowhere else.
+      // Without brackets, the list may end after any tag, and nowhere else.
       if isBare, scanner.isAtEnd { return tags }
       if isBare {
         try scanner.expect(UInt8(ascii: ","))

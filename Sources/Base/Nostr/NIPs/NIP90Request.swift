@@ -1,25 +1,26 @@
 public import Addresses
 public import Cryptography
 
-/// What a customer wants done, and for how much: all that a request says besides by whom and when (NIP-90).
+/// What a customer requests, and the price: everything in a request except its author and time (NIP-90).
 public struct JobTerms: Hashable, Sendable {
-  /// The request's kind, 5000 to 5999, which says what sort of job it is.
+  /// The request's kind, 5000 to 5999, which determines the sort of job.
   public var kind: UInt16
-  /// What it works on (`i`).
+  /// The inputs (`i`).
   public var inputs: [JobInput]
-  /// What more there is to say (`param`).
+  /// Further details (`param`).
   public var parameters: [JobParameter]
-  /// The form of the result (`output`): a media type, mostly.
+  /// The form of the result (`output`): usually a media type.
   public var output: String?
-  /// The most that is paid (`bid`), in millisatoshis.
+  /// The highest price (`bid`), in millisatoshis.
   public var bidMillisatoshis: Int64?
-  /// Where answers are to be published (`relays`): whoever answers is told so by somebody else.
+  /// Where answers should be published (`relays`). For a provider these are foreign relays, because the customer named
+  /// them.
   public var relays: [ForeignRelayURL]
-  /// Whose answer is wanted (`p`), each once. Others may answer all the same.
+  /// The providers whose answer is wanted (`p`), each once. Others may answer all the same.
   public var providers: [PublicKey]
   /// Topics (`t`).
   public var topics: [String]
-  /// Whether inputs and parameters are for the provider's eyes only.
+  /// Whether only the provider may see inputs and parameters.
   public var isEncrypted: Bool
 
   /// Terms.
@@ -39,12 +40,12 @@ public struct JobTerms: Hashable, Sendable {
     self.isEncrypted = isEncrypted
   }
 
-  /// The values of the first parameter of this name; nil when there is none.
+  /// The values of the first parameter with this name; nil if it is missing.
   public func values(of parameter: String) -> [String]? {
     parameters.first { $0.name.hasSameBytes(as: parameter) }?.values
   }
 
-  /// The requests whose results this job works on (`i` of type `job`), in order: what it waits for.
+  /// The requests whose results this job uses (`i` of type `job`), in order: it waits for them.
   public var precedingJobs: [EventID] { inputs.compactMap { $0.form == .job ? $0.eventID : nil } }
 
   /// The kind of the results: always 1,000 above the request's.
@@ -53,34 +54,34 @@ public struct JobTerms: Hashable, Sendable {
 
 /// A request for a job (kind 5000…5999, NIP-90), by its customer.
 ///
-/// Its description does not say what was asked for.
+/// Its description does not reveal the request.
 public struct JobRequest: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
-  /// The event as it was published, and as answers repeat it: nothing that was decrypted is in it.
+  /// The event as it was published, and as answers repeat it: it contains nothing decrypted.
   public let event: Event
-  /// What is asked for. Of an encrypted request it is without inputs and parameters until ``decrypted(_:)``.
+  /// The terms of the request. For an encrypted request, inputs and parameters are missing until ``decrypted(_:)``.
   public let terms: JobTerms
-  /// The content: what is encrypted, or a text that some programs put there; the NIP wants none.
+  /// The content: the encrypted text, or a text that some programs write there; the NIP wants none.
   public let content: JobContent
-  /// What is unusual about it.
+  /// Its unusual properties.
   public let diagnostics: JobDiagnostics
-  /// Whether inputs and parameters are there: the request is in clear, or was decrypted.
+  /// Whether inputs and parameters are known: the request is in clear, or was decrypted.
   public let isReadable: Bool
 
   /// Its id.
   public var id: EventID { event.id }
-  /// Who asks.
+  /// The customer.
   public var customer: PublicKey { event.pubkey }
-  /// When, in seconds since 1970 by the customer's clock.
+  /// When it was made, in seconds since 1970 by the customer's clock.
   public var createdAt: Int64 { event.createdAt }
 
   /// `job request <id>`
   public var description: String { "job request \(id)" }
-  /// Nothing: dumping must not show more than the description does.
+  /// Nothing: a dump must not show more than the description does.
   public var customMirror: Mirror { Mirror(self, children: []) }
 
-  /// Reads a request. Signatures are for the caller.
+  /// Reads a request. The caller verifies the signature.
   ///
-  /// - Throws: `wrongKind` only: all else is left out and noted.
+  /// - Throws: only `wrongKind`: anything else invalid is left out and recorded.
   public init(_ event: Event) throws(JobFault) {
     try JobFault.expect(EventKind.jobRequests, event.kind)
     var reading = JobTagReading(kind: event.kind)
@@ -106,10 +107,10 @@ public struct JobRequest: Hashable, Sendable, CustomStringConvertible, CustomRef
     self.isReadable = isReadable ?? !terms.isEncrypted
   }
 
-  /// The request with what its content holds, as somebody decrypted it: `[["i",…],["param",…]]`.
+  /// The request with its decrypted content: `[["i",…],["param",…]]`.
   ///
-  /// Inputs and parameters in clear beside it come first. Other tags are taken where the event has none of its own, and
-  /// noted. A text that is no list of tags is noted, and gives a request without inputs.
+  /// Unencrypted inputs and parameters beside it come first. Other tags count where the event has none of its own, and
+  /// are recorded. A text that is not a list of tags is recorded, and results in a request without inputs.
   ///
   /// - Parameter plaintext: JSON, up to ``JobLimits/secretTagsByteCountMaximum``.
   public func decrypted(_ plaintext: String) -> JobRequest {
@@ -120,19 +121,19 @@ public struct JobRequest: Hashable, Sendable, CustomStringConvertible, CustomRef
       event: event, terms: reading.terms, content: content, diagnostics: reading.diagnostics, isReadable: true)
   }
 
-  /// Whether an answer of this provider was asked for: it is among those named, or nobody is.
+  /// Whether the request asks this provider for an answer: it names the provider, or no provider at all.
   public func addresses(_ provider: PublicKey) -> Bool {
     terms.providers.isEmpty || terms.providers.contains(provider)
   }
 
-  /// Whether the customer has taken it back: a request to delete (kind 5), by the same author, that names it. Providers
+  /// Whether the customer has cancelled it: a request to delete (kind 5), by the same author, that names it. Providers
   /// are not obliged to stop.
   public func isCancelled(by deletion: DeletionRequest) -> Bool {
     deletion.author == customer && deletion.ids.contains(id)
   }
 
-  /// The event that takes it back, to be signed by the customer and sent where the request was: kind 5 with `e` and `k`
-  /// (NIP-09).
+  /// The unsigned event that cancels it, for the customer to sign and to send where the request was sent: kind 5 with
+  /// `e` and `k` (NIP-09).
   ///
   /// - Parameters:
   ///   - createdAt: seconds since 1970.

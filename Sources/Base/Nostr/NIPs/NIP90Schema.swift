@@ -1,19 +1,19 @@
-// What results look like is said by the descriptions of the kinds, one page each, in the repository that NIP-90 refers
-// to (data-vending-machines). Where a page shows less than valid JSON, both what it shows and what programs write is
-// taken. A result that has not its form is not refused by this: the customer may know better.
+// The descriptions of the kinds define what results look like, one page each, in the repository that NIP-90 refers to
+// (data-vending-machines). If a page shows something that is not valid JSON, both its form and what programs write are
+// accepted. A wrong form is no refusal here: the customer may know better.
 
 internal import JSON
 
-/// What form the results of some kinds of jobs have, as their descriptions promise it. A kind without a description
-/// takes anything.
+/// The forms of the results of some kinds of jobs, as their descriptions require. A kind without a description accepts
+/// anything.
 public enum JobSchema {
-  /// What was found of a result.
+  /// The outcome of a check.
   public enum Verdict: Hashable, Sendable {
     /// It has the form.
     case holds
-    /// It has not; what was expected: `a list of tags e or a, as JSON`.
+    /// It does not have the form; contains what was expected: `a list of tags e or a, as JSON`.
     case broken(expected: String)
-    /// There is no form for its kind, or it could not be looked at.
+    /// No form is defined for its kind, or it could not be checked.
     case unknown
   }
 
@@ -42,14 +42,14 @@ public enum JobSchema {
     6_400: .number, 6_900: .eventID, 6_901: .transaction, 6_905: .event, 6_970: .minedEvent,
   ]
 
-  /// Whether there is a form for results of this kind.
+  /// Whether a form is defined for results of this kind.
   public static func knows(kind: UInt16) -> Bool { forms[kind] != nil }
 
-  /// Looks at a result.
+  /// Checks a result.
   ///
   /// - Parameters:
   ///   - content: in clear.
-  ///   - kind: of the result, 6000 to 6999.
+  ///   - kind: that of the result, 6000 to 6999.
   public static func check(_ content: String, kind: UInt16) -> Verdict {
     guard let form = forms[kind] else { return .unknown }
     return has(content, form) ? .holds : .broken(expected: form.expected)

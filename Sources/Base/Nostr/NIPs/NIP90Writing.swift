@@ -1,14 +1,14 @@
 public import Addresses
 public import Cryptography
 
-// Requests, results and feedback as NIP-90 has them, to be signed. What it does not allow is refused here and not by
-// some provider, who would refuse without a word.
+// Requests, results and feedback in NIP-90's form, unsigned. What the NIP does not allow is refused here, because a
+// provider would refuse it without a message.
 
 extension JobTerms {
-  /// The tags that an encrypted request hides, as JSON: `[["i","…","text"],["param","model","…"]]`. To be encrypted for
-  /// the one provider, by NIP-44, or by NIP-04 for an old one.
+  /// The tags that an encrypted request hides, as JSON: `[["i","…","text"],["param","model","…"]]`. They must be
+  /// encrypted for the one provider, with NIP-44, or with NIP-04 for an old one.
   ///
-  /// Only inputs and parameters: what says where and for how much to answer stays in clear, or nobody could.
+  /// Only inputs and parameters: where to answer and for how much stays in clear, or no provider could answer.
   ///
   /// - Throws: what ``template(by:createdAt:ciphertext:)`` throws.
   public func secretTags() throws(JobDraftFault) -> String {
@@ -21,12 +21,12 @@ extension JobTerms {
     return String(decoding: json, as: UTF8.self)
   }
 
-  /// The request, to be signed.
+  /// The unsigned request.
   ///
   /// - Parameters:
-  ///   - customer: who asks.
+  ///   - customer: the author of the request.
   ///   - createdAt: seconds since 1970.
-  ///   - ciphertext: what became of ``secretTags()``; for encrypted requests, and for no others.
+  ///   - ciphertext: the encrypted ``secretTags()``; for encrypted requests only.
   /// - Throws: what NIP-90 does not allow.
   public func template(
     by customer: PublicKey, createdAt: Int64, ciphertext: String? = nil
@@ -59,7 +59,7 @@ extension JobTerms {
 
   // MARK: What is allowed
 
-  /// Makes sure that NIP-90 allows all of it.
+  /// Checks that NIP-90 allows all of it.
   func check() throws(JobDraftFault) {
     guard EventKind.jobRequests.contains(kind) else { throw .kindOutOfRange(kind) }
     if isEncrypted, Set(providers).count != 1 { throw .encryptedForSeveral(providerCount: Set(providers).count) }
@@ -107,7 +107,7 @@ extension JobTerms {
 }
 
 extension JobInput {
-  /// `["i", <data>, <type>, <relay>, <marker>]`, without what is empty at its end.
+  /// `["i", <data>, <type>, <relay>, <marker>]`, without empty strings at its end.
   var tag: [String] {
     var tag = ["i", data]
     if !type.isEmpty || relay != nil || marker != nil { tag.append(type) }
@@ -123,7 +123,7 @@ extension JobAmount {
     guard millisatoshis <= millisatoshisMaximum else { throw .amountTooLarge(millisatoshis: millisatoshis) }
   }
 
-  /// `["amount", <millisatoshis>, <invoice>]`; the number is the invoice's where there is none.
+  /// `["amount", <millisatoshis>, <invoice>]`; a missing number is taken from the invoice.
   fileprivate func tag() throws(JobDraftFault) -> [String] {
     guard let millisatoshis = millisatoshis ?? invoice?.amountMillisatoshis else { throw .notAnAmount("") }
     try Self.check(millisatoshis)
@@ -138,16 +138,16 @@ extension JobAmount {
 // MARK: A provider's answers
 
 extension JobRequest {
-  /// The result of this request, to be signed by its provider.
+  /// The unsigned result of this request, for its provider to sign.
   ///
   /// It repeats the request as it was published (`request`), so that nothing of an encrypted one is in clear, and the
-  /// inputs of one that is not encrypted.
+  /// inputs of an unencrypted one.
   ///
   /// - Parameters:
-  ///   - content: the result; of an encrypted request, encrypted for the customer.
-  ///   - provider: who signs.
+  ///   - content: the result; for an encrypted request, encrypted for the customer.
+  ///   - provider: the signer.
   ///   - createdAt: seconds since 1970.
-  ///   - amount: what is asked for it; nil: nothing.
+  ///   - amount: the price; nil: none.
   ///   - relay: where the request was seen.
   public func resultTemplate(
     _ content: String, by provider: PublicKey, createdAt: Int64, amount: JobAmount? = nil, relay: RelayURL? = nil
@@ -165,15 +165,15 @@ extension JobRequest {
       pubkey: provider, createdAt: createdAt, kind: terms.resultKind, tags: tags, content: content)
   }
 
-  /// Feedback about this request, to be signed by its provider.
+  /// Unsigned feedback about this request, for its provider to sign.
   ///
   /// - Parameters:
-  ///   - status: what there is to say.
+  ///   - status: the status to report.
   ///   - remark: the same for people; up to ``JobLimits/remarkByteCountMaximum`` bytes. It is never encrypted.
-  ///   - content: a part of the result; of an encrypted request, encrypted for the customer.
-  ///   - provider: who signs.
+  ///   - content: a part of the result; for an encrypted request, encrypted for the customer.
+  ///   - provider: the signer.
   ///   - createdAt: seconds since 1970.
-  ///   - amount: what is to be paid; nil: nothing.
+  ///   - amount: the price; nil: none.
   ///   - relay: where the request was seen.
   public func feedbackTemplate(
     _ status: JobStatus, remark: String? = nil, content: String = "", by provider: PublicKey, createdAt: Int64,
@@ -192,7 +192,7 @@ extension JobRequest {
     [["e", id.description] + (relay.map { [$0.text] } ?? []), ["p", customer.description]]
   }
 
-  /// Says that the content is encrypted, which must be so exactly when the request is.
+  /// Marks an encrypted content; it must be encrypted exactly if the request is.
   private func mark(_ tags: inout [[String]], _ content: String) throws(JobDraftFault) {
     let isEncrypted = EncryptedForm(of: content) != nil
     guard isEncrypted == terms.isEncrypted else { throw isEncrypted ? .encryptedUnasked : .notEncrypted }

@@ -1,28 +1,29 @@
 public import Cryptography
 
-// A request over HTTP that says who asks (NIP-98): `Authorization: Nostr <base64 of an event>`. The event names the
-// address, the method and the body, so it is good for this request and no other; but for this one it is good as often
-// as anybody sends it while it is fresh. Whoever must not do a thing twice remembers its id for as long.
+// An HTTP request that authenticates its client (NIP-98): `Authorization: Nostr <base64 of an event>`. The event names
+// the address, the method and the body, so it is valid for this request only; but as long as it is fresh, it is valid
+// for any number of repetitions. A server that must not carry out a request twice remembers the event's id for that
+// time.
 //
 // Stricter than the NIP where it leaves room: a request with a body needs its hash, one without must not have the hash
-// of another, and a tag that stands there twice is refused, because another reader could take the other one.
+// of another, and a repeated tag is refused, because another reader could use the other one.
 
-/// The event by which a client shows an HTTP server who it is (kind 27235, NIP-98).
+/// The event with which a client authenticates to an HTTP server (kind 27235, NIP-98).
 public enum HTTPAuthorization {
-  /// How far the event's time may be from the server's clock, in seconds, both ways.
+  /// How far the event's time may be from the server's clock, in seconds, in both directions.
   public static let toleranceSeconds: Int64 = 60
-  /// Most bytes of a header's value that are looked at.
+  /// The most bytes of a header's value that are read.
   public static let headerByteCountMaximum = 8 << 10
 
-  /// Who sent a request.
+  /// The key that authenticates a request.
   ///
   /// - Parameters:
   ///   - header: the value of `Authorization`, up to ``headerByteCountMaximum``.
-  ///   - method: the request's method, as in `POST`; compared byte by byte, as HTTP does.
-  ///   - url: the whole address as the client was told it, query included; compared byte by byte.
+  ///   - method: the request's method, such as `POST`; compared byte by byte, as HTTP does.
+  ///   - url: the whole address that the client was given, including the query; compared byte by byte.
   ///   - bodyHash: SHA-256 of the body's bytes; nil for a request without one.
   ///   - now: the server's clock, seconds since 1970.
-  /// - Returns: the key that is shown; or why not, for an answer 401. The signature is looked at last, since it costs
+  /// - Returns: the authenticated key, or the reason for an answer 401. The signature is checked last, since it costs
   ///   the most.
   public static func verified(
     header: String, method: String, url: String, bodyHash: Octets32?, now: Int64
@@ -30,7 +31,7 @@ public enum HTTPAuthorization {
     event(header: header, method: method, url: url, bodyHash: bodyHash, now: now).map(\.pubkey)
   }
 
-  /// The same, for whoever remembers what was shown: the event, by whose id it is known when it comes again.
+  /// The same, for servers that remember events: returns the event, whose id identifies a repetition.
   public static func event(
     header: String, method: String, url: String, bodyHash: Octets32?, now: Int64
   ) -> Result<Event, HTTPAuthorizationFault> {
@@ -49,7 +50,7 @@ public enum HTTPAuthorization {
     }
   }
 
-  /// The event to be signed for a request; parameters as for ``verified(header:method:url:bodyHash:now:)``.
+  /// The unsigned event for a request; parameters as for ``verified(header:method:url:bodyHash:now:)``.
   public static func template(
     method: String, url: String, bodyHash: Octets32?, by author: PublicKey, createdAt: Int64
   ) -> UnsignedEvent {
@@ -58,14 +59,14 @@ public enum HTTPAuthorization {
       tags: [["u", url], ["method", method]] + (bodyHash.map { [["payload", $0.description]] } ?? []))
   }
 
-  /// The value of `Authorization` that carries a signed event.
+  /// The value of `Authorization` for a signed event.
   public static func header(of event: Event) -> String { "Nostr \(Base64.encode(event.json))" }
 
   private static func event(in header: String) throws(HTTPAuthorizationFault) -> Event {
     let byteCount = header.utf8.count
     guard byteCount <= headerByteCountMaximum else { throw .headerTooLong(byteCount: byteCount) }
     let words = header.split(separator: " ")
-    // Names of schemes have no case (RFC 9110, 11.1).
+    // Names of schemes are case-insensitive (RFC 9110, 11.1).
     guard let scheme = words.first, scheme.utf8.elementsEqual("nostr".utf8, by: { $0 | 0x20 == $1 }) else {
       throw .wrongScheme
     }
@@ -73,7 +74,7 @@ public enum HTTPAuthorization {
     do throws(EventFault) { return try Event(json: json) } catch { throw .notValid(error) }
   }
 
-  /// The value of the one tag of this name; nil when there is none, or it has no value.
+  /// The value of the one tag with this name; nil if it is missing, or has no value.
   private static func value(of name: String, in event: Event) throws(HTTPAuthorizationFault) -> String? {
     let tags = event.tags.filter { $0.first?.hasSameBytes(as: name) == true }
     guard tags.count <= 1 else { throw .repeatedTag(name) }
@@ -81,7 +82,7 @@ public enum HTTPAuthorization {
   }
 
   private static func check(_ payload: String?, bodyHash: Octets32?) throws(HTTPAuthorizationFault) {
-    // Some clients give a hash for every request: of nothing, where there is no body.
+    // Some clients send a hash with every request: without a body, the hash of nothing.
     guard payload != nil || bodyHash != nil else { return }
     guard let payload, Octets32(payload) == bodyHash ?? SHA256.hash([]) else { throw .wrongBody }
   }
@@ -91,7 +92,7 @@ public enum HTTPAuthorization {
 public enum HTTPAuthorizationFault: Error, Hashable, Sendable, CustomStringConvertible {
   /// The header is longer than ``HTTPAuthorization/headerByteCountMaximum``.
   case headerTooLong(byteCount: Int)
-  /// Another scheme than `Nostr`, or none.
+  /// Another scheme than `Nostr`, or no scheme.
   case wrongScheme
   /// What follows `Nostr` is not one word of padded Base64.
   case notBase64
@@ -101,16 +102,16 @@ public enum HTTPAuthorizationFault: Error, Hashable, Sendable, CustomStringConve
   case wrongTime
   /// Two tags of this name.
   case repeatedTag(String)
-  /// Another address, or none.
+  /// Another address, or no address.
   case wrongAddress
-  /// Another method, or none.
+  /// Another method, or no method.
   case wrongMethod
-  /// The hash of another body; or none, where there is a body.
+  /// The hash of another body; or no hash although there is a body.
   case wrongBody
-  /// No event, or its id or signature is wrong.
+  /// Not an event, or its id or signature is wrong.
   case notValid(EventFault)
 
-  /// A sentence's end, fit for the body of an answer 401.
+  /// The end of a sentence, for the body of an answer 401.
   public var description: String {
     switch self {
     case .headerTooLong(let count):
