@@ -37,7 +37,7 @@ struct Play {
   struct Place {
     /// nil for a client.
     var workerRole: Role?
-    var seat: Int?
+    var seat: SeatIndex?
   }
 
   var choices: Choices
@@ -113,7 +113,7 @@ struct Play {
     if choice & 32 == 0 { model.turnEnded() }
   }
 
-  func speaker(_ place: Int) -> Int? {
+  func speaker(_ place: Int) -> SeatIndex? {
     guard let seat = places[place].seat, let party = model.parties[seat], !party.isCut else { return nil }
     return seat
   }
@@ -149,7 +149,7 @@ struct Play {
     }
   }
 
-  mutating func join(_ seat: Int, _ role: Role) {
+  mutating func join(_ seat: SeatIndex, _ role: Role) {
     let names =
       role.number < Role.firstCustomNumber
       ? accessTable.all.filter { $0.kind == .method && $0.server == role }.map(\.name)
@@ -157,7 +157,7 @@ struct Play {
     let window = window()
     do {
       let serves = try model.hub.register(methods: names, of: role).numbers
-      let knowsAnswerCredit = seat % 2 == 1
+      let knowsAnswerCredit = seat.number % 2 == 1
       model.hub.joinWorker(seat, serves: serves, window: window, knowsAnswerCredit: knowsAnswerCredit)
       model.parties[seat] = party(window, isReady: false)
       model.parties[seat]?.knowsAnswerCredit = knowsAnswerCredit
@@ -192,7 +192,7 @@ struct Play {
     }
   }
 
-  mutating func drain(_ seat: Int) {
+  mutating func drain(_ seat: SeatIndex) {
     model.hub.beginDrain(seat)
     model.parties[seat]?.isReady = true
   }
@@ -220,18 +220,18 @@ struct Play {
   mutating func inject() {
     let number = method(false)
     let payload = model.numbered(filling: choices.below(50))
-    model.injected.insert(model.hub.seats[0].lastId + 1)
+    model.injected.insert(model.hub.seats[.supervisor].lastId + 1)
     model.input { hub, now, actions in
       do {
         let id = try hub.redeliver(
           method: number, payload: payload, isRaw: true, deaths: 3, now: now, actions: &actions)
-        require(id == hub.seats[0].lastId, "the number of an injected request")
+        require(id == hub.seats[.supervisor].lastId, "the number of an injected request")
       } catch {
         require(actions.isEmpty, "nothing is asked that was refused")
       }
     }
     // What was refused left the supervisor's numbers where they were.
-    model.injected = model.injected.filter { $0 <= model.hub.seats[0].lastId }
+    model.injected = model.injected.filter { $0 <= model.hub.seats[.supervisor].lastId }
   }
 
   mutating func publish() {
@@ -280,7 +280,7 @@ struct Play {
     }
   }
 
-  func answerAll(_ seat: Int) {
+  func answerAll(_ seat: SeatIndex) {
     repeat {
       while model.parties[seat]?.inbox.isEmpty == false { takeOne(seat) }
       let hand = model.parties[seat]?.hand ?? []
@@ -302,9 +302,8 @@ struct Play {
     }
     let left = model.hub.leftovers()
     require(left.isEmpty, "when all have left: \(left)")
-    require(model.hub.connectedSeats.isEmpty, "nobody is connected")
-    require(model.hub.subscribers.values.allSatisfy(\.isEmpty), "nobody subscribes")
-    require(model.hub.membersByRole.values.allSatisfy(\.isEmpty), "no role has a member")
-    require(model.hub.freeSeats.count == model.hub.seats.count - 1, "every seat is free")
+    require(!model.hub.seats.all.contains { $0.isConnected }, "no peer is connected")
+    require(model.hub.subscribers.isEmpty, "no peer subscribes")
+    require(model.hub.seats.isVacant, "every seat is free, and no role has a member")
   }
 }

@@ -84,7 +84,7 @@ struct Party {
 final class HubModel {
   var hub: MessageHub
   var now = Instant(nanoseconds: 1_000_000_000)
-  var parties: [Int: Party] = [:]
+  var parties: [SeatIndex: Party] = [:]
   var calls: [HubCall] = []
   var injected: Set<UInt64> = []
   var lastNumber = 0
@@ -94,7 +94,7 @@ final class HubModel {
 
   init(limits: HubLimits, table: AccessTable) { hub = MessageHub(limits: limits, table: table, traceSeed: 7) }
 
-  var cut: Set<Int> { Set(parties.filter { $0.value.isCut }.keys) }
+  var cut: Set<SeatIndex> { Set(parties.filter { $0.value.isCut }.keys) }
 
   // MARK: Inputs
 
@@ -108,13 +108,13 @@ final class HubModel {
   func turnEnded() { input { hub, _, actions in hub.turnEnded(actions: &actions) } }
 
   /// Sends a frame from a party that keeps the rules.
-  func send(_ header: FrameHeader, _ payload: [UInt8] = [], from seat: Int) {
+  func send(_ header: FrameHeader, _ payload: [UInt8] = [], from seat: SeatIndex) {
     sendAnything(header, payload, from: seat)
     require(wasCut == nil, "\(header) keeps the rules, and was cut: \(String(describing: wasCut))")
   }
 
   /// Sends any frame at all. A party is cut for want of credit exactly if it has none.
-  func sendAnything(_ header: FrameHeader, _ payload: [UInt8], from seat: Int) {
+  func sendAnything(_ header: FrameHeader, _ payload: [UInt8], from seat: SeatIndex) {
     var header = header
     header.payloadByteCount = payload.count
     wasCut = nil
@@ -157,7 +157,7 @@ final class HubModel {
     now = end
   }
 
-  func leave(_ seat: Int) {
+  func leave(_ seat: SeatIndex) {
     parties[seat] = nil
     input { hub, now, actions in hub.left(seat, now: now, actions: &actions) }
   }
@@ -217,7 +217,7 @@ final class HubModel {
     }
   }
 
-  private func deliver(_ header: FrameHeader, _ payload: [UInt8], to seat: Int) {
+  private func deliver(_ header: FrameHeader, _ payload: [UInt8], to seat: SeatIndex) {
     guard var party = parties[seat] else { return require(false, "\(header) to seat \(seat), where nobody is") }
     if party.isCut { return }
     require(header.payloadByteCount == payload.count, "the length of \(header)")
@@ -287,7 +287,7 @@ final class HubModel {
   }
 
   /// What must hold of a request or an event that a party takes from its inbox.
-  func see(_ mail: Held, at seat: Int) {
+  func see(_ mail: Held, at seat: SeatIndex) {
     guard mail.header.type == .event || mail.header.type == .request, mail.header.source != .hub else { return }
     let number = Self.number(in: mail.payload)
     require(mail.header.destination == hub.endpoint(of: seat), "\(mail.header) is addressed to seat \(seat)")

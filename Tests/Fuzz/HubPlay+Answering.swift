@@ -12,7 +12,7 @@ extension Play {
     if choices.byte() & 1 == 0 { grant(seat, more: 0) }
   }
 
-  func takeOne(_ seat: Int) {
+  func takeOne(_ seat: SeatIndex) {
     guard model.parties[seat]?.inbox.isEmpty == false, let mail = model.parties[seat]?.inbox.removeFirst() else {
       return
     }
@@ -26,9 +26,9 @@ extension Play {
     if awaitsAnswer { model.parties[seat]?.hand.append(mail) }
   }
 
-  mutating func grant(_ seat: Int) { grant(seat, more: choices.byte()) }
+  mutating func grant(_ seat: SeatIndex) { grant(seat, more: choices.byte()) }
 
-  func grant(_ seat: Int, more: Int) {
+  func grant(_ seat: SeatIndex, more: Int) {
     guard let party = model.parties[seat], !party.isCut else { return }
     let total = Credit(
       frames: max(party.granted.frames, party.window.frames &+ party.taken.frames &+ UInt64(more & 7)),
@@ -38,7 +38,7 @@ extension Play {
   }
 
   /// Moves one piece of what is in hand on, or finishes it.
-  mutating func work(_ seat: Int, _ choice: Int) {
+  mutating func work(_ seat: SeatIndex, _ choice: Int) {
     guard let party = model.parties[seat], !party.hand.isEmpty else { return }
     let index = choices.below(party.hand.count)
     let mail = party.hand[index]
@@ -66,7 +66,7 @@ extension Play {
   }
 
   func answer(
-    _ mail: Held, _ type: FrameType, _ payload: [UInt8], flags: FrameFlags = [], ttl: UInt32 = 0, from seat: Int
+    _ mail: Held, _ type: FrameType, _ payload: [UInt8], flags: FrameFlags = [], ttl: UInt32 = 0, from seat: SeatIndex
   ) {
     let header = FrameHeader(
       type: type, flags: flags, destination: mail.header.source, re: mail.header.id, ttlMilliseconds: ttl,
@@ -75,7 +75,7 @@ extension Play {
   }
 
   /// An answer a second time, to another attempt, or to somebody else: it must reach nobody.
-  mutating func answerWrongly(_ seat: Int) {
+  mutating func answerWrongly(_ seat: SeatIndex) {
     let flavour = choices.byte()
     guard let party = model.parties[seat], model.hub.seats[seat].isWorker else { return }
     let isSecond = flavour & 1 == 0

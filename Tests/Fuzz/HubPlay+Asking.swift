@@ -6,7 +6,7 @@ import Frames
 @testable import MessageHub
 
 extension Play {
-  mutating func ask(_ seat: Int, isEvent: Bool) {
+  mutating func ask(_ seat: SeatIndex, isEvent: Bool) {
     let flavour = choices.byte()
     let header = FrameHeader(
       type: isEvent ? .event : .request, flags: flags(flavour, isEvent), destination: destination(flavour >> 3),
@@ -36,16 +36,16 @@ extension Play {
     return some[choices.below(some.count)]
   }
 
-  func nextId(of seat: Int) -> UInt64 { (model.parties[seat]?.lastId ?? 0) + 1 }
+  func nextId(of seat: SeatIndex) -> UInt64 { (model.parties[seat]?.lastId ?? 0) + 1 }
 
-  mutating func cancel(_ seat: Int) {
+  mutating func cancel(_ seat: SeatIndex) {
     // In order: the iteration of a dictionary differs from one run to the next.
     let open = model.parties[seat]?.open.keys.sorted() ?? []
     guard !open.isEmpty else { return }
     model.send(FrameHeader(type: .cancel, re: open[choices.below(open.count)]), from: seat)
   }
 
-  mutating func subscribe(_ seat: Int) {
+  mutating func subscribe(_ seat: SeatIndex) {
     let flavour = choices.byte()
     guard model.parties[seat]?.maySend == true else { return }
     let topic = topicNumbers[flavour % topicNumbers.count]
@@ -54,7 +54,7 @@ extension Play {
   }
 
   /// Any type, any fields, whether allowed or not.
-  mutating func anything(_ seat: Int) {
+  mutating func anything(_ seat: SeatIndex) {
     let type = FrameType.allCases[choices.below(FrameType.allCases.count)]
     let flags = FrameFlags(rawValue: UInt16(choices.byte())).intersection(.known)
     var header = FrameHeader(

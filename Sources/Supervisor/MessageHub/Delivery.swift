@@ -1,7 +1,7 @@
 internal import Clocks
 internal import Frames
 
-/// A message that somebody must answer for: a request until its terminal answer, an EVENT with NEEDS_ACK until its ACK.
+/// A message that needs an answer: a request until its terminal answer, an EVENT with NEEDS_ACK until its ACK.
 struct Delivery {
   enum State {
     /// In a mailbox.
@@ -19,8 +19,8 @@ struct Delivery {
   var state: State
   /// The frame as it came, `source` stamped.
   var header: FrameHeader
-  var callerSeat: Int
-  var receiverSeat: Int
+  var callerSeat: SeatIndex
+  var receiverSeat: SeatIndex
   var attempt: UInt16 = 0
   /// Deliveries that ended with the worker's death. Apart from `attempt`, because a NACK is no death.
   var deaths: UInt16 = 0
@@ -30,77 +30,68 @@ struct Delivery {
   var deadline: Instant?
   var receivedAt: Instant
   /// Kept for redelivery; `.none` once it cannot be needed again.
-  var payload: HubPayload
-  var payloadByteCount: Int
+  var payload = HubPayload.none
   /// A part of the answer has gone to the caller: a second delivery would repeat it.
   var hasParts = false
-  /// The parts of the answer, as far as they have come.
+  /// The parts of the answer that have come.
   var parts = PartCounts()
   /// What its caller grants of the answer, if it grants each of its answers.
-  var grants = AnswerCredit()
+  var grants = GrantedCredit()
   /// The receiver acknowledged the request, or showed progress: it is not a suspect and may take its time.
   var isAccepted = false
   /// Redelivered after a death, not yet cleared.
   var isSuspect = false
-  /// The caller wants an answer although the worker was told to stop.
+  /// The caller wants an answer although CANCEL went to the worker.
   var isCancelled = false
   /// The sender's credit for this frame is still held.
   var holdsCredit = false
   /// The topic event this is a copy of, if its publisher waits for all of them.
-  var ackGroup: Int?
-  /// Neighbours in one of the receiver's two lists of what it has in hand.
+  var ackGroup: AckGroups.Number?
+  /// Neighbours in one of the receiver's two lists of deliveries in flight.
   var previous = DeliveryIndex.none
   var next = DeliveryIndex.none
   var isSetAside = false
   /// Guards against stale references to a reused slot; 0 = the slot is free.
   var serial: UInt64 = 0
 
+  var payloadByteCount: Int { header.payloadByteCount }
   var isRequest: Bool { header.type == .request }
   /// A dead letter that is tried again, the only thing the supervisor asks of workers: one more death is the last.
-  var isRetriedLetter: Bool { callerSeat == 0 }
+  var isRetriedLetter: Bool { callerSeat == .supervisor }
   /// What can be said of the work when it is given up while it waits.
   var outcomeInQueue: Outcome { attempt == 0 ? .notStarted : .unknown }
 }
 
 /// The parts of one answer: how many came in this attempt, how many of them wait in the caller's mailbox, and how many
-/// the worker was told are taken.
+/// the worker knows to be taken.
 struct PartCounts {
-  private var received = Credit(frames: 0, bytes: 0)
-  private(set) var waiting = Credit(frames: 0, bytes: 0)
-  private var told = Credit(frames: 0, bytes: 0)
+  private var received = Credit.zero
+  private(set) var waiting = Credit.zero
+  private var announced = Credit.zero
 
   /// Whether one more part lies within the answer's window; like all credit, its bytes may be overdrawn by one payload.
   func hasRoom(in window: Window) -> Bool { waiting.frames < window.frames && waiting.bytes < window.bytes }
 
   /// A part came from the worker.
   @inline(__always)
-  mutating func didReceive(byteCount: Int) {
-    received.frames += 1
-    received.bytes += UInt64(byteCount)
-  }
+  mutating func didReceive(byteCount: Int) { received.add(byteCount: byteCount) }
 
   /// A part is put into the caller's mailbox.
-  mutating func didKeep(byteCount: Int) {
-    waiting.frames += 1
-    waiting.bytes += UInt64(byteCount)
-  }
+  mutating func didKeep(byteCount: Int) { waiting.add(byteCount: byteCount) }
 
   /// A part has left the caller's mailbox.
-  mutating func didRelease(byteCount: Int) {
-    waiting.frames -= 1
-    waiting.bytes -= UInt64(byteCount)
-  }
+  mutating func didRelease(byteCount: Int) { waiting.remove(byteCount: byteCount) }
 
-  /// The totals to tell the worker, once half a window was taken since the last time: a stream that is taken as it
-  /// comes costs one frame for every 32 parts, and a worker that waits is always told, because it has sent a whole
+  /// The totals to announce to the worker, once half a window was taken since the last time: a stream that is taken as
+  /// it comes costs one frame for every 32 parts, and a worker that waits always gets one, because it has sent a whole
   /// window.
   @inline(__always)
   mutating func announcement(_ window: Window) -> Credit? {
     let taken = Credit(frames: received.frames - waiting.frames, bytes: received.bytes - waiting.bytes)
-    guard (taken.frames - told.frames) * 2 >= window.frames || (taken.bytes - told.bytes) * 2 >= window.bytes else {
-      return nil
-    }
-    told = taken
+    guard
+      (taken.frames - announced.frames) * 2 >= window.frames || (taken.bytes - announced.bytes) * 2 >= window.bytes
+    else { return nil }
+    announced = taken
     return Credit(frames: taken.frames + window.frames, bytes: taken.bytes + window.bytes)
   }
 }
@@ -120,6 +111,12 @@ struct DeliveryIndex: Hashable, Comparable, Sendable {
   var isSome: Bool { slot >= 0 }
 
   static func < (left: DeliveryIndex, right: DeliveryIndex) -> Bool { left.slot < right.slot }
+}
+
+/// A delivery by its place and serial number: another delivery that has its place by now is not it.
+struct DeliveryReference {
+  let index: DeliveryIndex
+  fileprivate let serial: UInt64
 }
 
 /// A slab of deliveries: stable indices, no allocation once warm.
@@ -161,34 +158,22 @@ struct DeliverySlab {
     }
   }
 
+  /// A copy of the frame's header. Of the header that the subscript lends, Swift 6.3.1 reads fields after the access is
+  /// over if the subscript is not inlined, as in the fuzz build, where they are freed by then.
+  func header(of index: DeliveryIndex) -> FrameHeader { slots[Int(index.slot)].header }
+
   /// The deliveries that satisfy a condition, in no order that means anything. Reads every slot.
   func indices(where condition: (Delivery) -> Bool) -> [DeliveryIndex] {
     slots.indices.filter { slots[$0].serial != 0 && condition(slots[$0]) }.map { DeliveryIndex($0) }
   }
 
-  /// Whether the slot still holds the delivery with this serial number.
-  func holds(_ index: DeliveryIndex, serial: UInt64) -> Bool { slots[Int(index.slot)].serial == serial }
-}
-
-/// A list of deliveries, linked through themselves.
-struct DeliveryList {
-  var first = DeliveryIndex.none
-  var last = DeliveryIndex.none
-
-  mutating func append(_ index: DeliveryIndex) {
-    if !first.isSome { first = index }
-    last = index
+  /// Names a delivery beyond its end.
+  func reference(to index: DeliveryIndex) -> DeliveryReference {
+    DeliveryReference(index: index, serial: self[index].serial)
   }
 
-  mutating func remove(between previous: DeliveryIndex, and next: DeliveryIndex) {
-    if !previous.isSome { first = next }
-    if !next.isSome { last = previous }
+  /// Whether the delivery has not ended.
+  func holds(_ reference: DeliveryReference) -> Bool {
+    slots[Int(reference.index.slot)].serial == reference.serial
   }
-}
-
-/// A publisher that waits until every worker subscribed to a topic has acknowledged.
-struct AckGroup {
-  var publisher: Endpoint
-  var id: UInt64
-  var remaining: Int
 }

@@ -19,16 +19,16 @@ public enum HubPayload: Sendable {
 /// What the hub wants done after an input. The shell performs the actions in order.
 public enum HubAction: Sendable {
   /// Write a frame to a peer.
-  case send(seat: Int, header: FrameHeader, payload: HubPayload)
+  case send(seat: SeatIndex, header: FrameHeader, payload: HubPayload)
   /// Tell the peer why (FATAL) and close its connection.
-  case cut(seat: Int, violation: FrameViolation)
+  case cut(seat: SeatIndex, violation: FrameViolation)
   /// A request for one of the supervisor's own methods; answer with ``MessageHub/answer(_:payload:more:now:actions:)``
   /// or ``MessageHub/refuse(_:_:actions:)``. Its payload is the input.
   case serve(HubCall)
   /// A caller of the supervisor's methods gave up, or left.
   case serviceCancelled(HubCall)
   /// A caller that had been refused room for parts has room again: for all its answers, or for that to request `id`.
-  case serviceMayContinue(seat: Int, id: UInt64?)
+  case serviceMayContinue(seat: SeatIndex, id: UInt64?)
   /// The terminal answer to ``MessageHub/redeliver(method:payload:isRaw:deaths:now:actions:)``. Its payload may be the
   /// input.
   case injectedAnswer(id: UInt64, header: FrameHeader, payload: HubPayload)
@@ -38,13 +38,15 @@ public enum HubAction: Sendable {
   /// answer comes next.
   case retryKilled(id: UInt64, worker: String, deliveries: UInt16)
   /// A frame that runs a connection (READY, STATUS, EXTEND, GOODBYE, …), for the supervisor.
-  case control(seat: Int, header: FrameHeader)
+  case control(seat: SeatIndex, header: FrameHeader)
 }
 
 /// A request that the supervisor itself serves.
 public struct HubCall: Hashable, Sendable {
   /// The caller.
   public let caller: Endpoint
+  /// The caller's seat.
+  public var seat: SeatIndex { SeatIndex(of: caller) }
   /// The caller's id for it.
   public let id: UInt64
   /// The method's number.
@@ -61,7 +63,7 @@ public struct DeadLetter: Sendable {
   public let header: FrameHeader
   /// The payload.
   public let payload: [UInt8]
-  /// Who sent it.
+  /// The name of its sender.
   public let sender: String
   /// How often it was delivered and the worker died.
   public let deliveries: UInt16

@@ -8,7 +8,7 @@ public struct HubLimits: Sendable, Equatable {
   public var window = Window(frames: 256, bytes: 1 << 20)
   /// How many parts of one streamed answer a worker may send beyond what the answer's caller has taken: 64 frames, 256
   /// KiB. Beyond it a part holds its sender's credit; a peer that knows of answer windows waits instead. Well below
-  /// ``window``, so that an answer which nobody takes leaves room for the others.
+  /// ``window``, so that an answer which its caller leaves untaken leaves room for the others.
   public var answerWindow = Window(frames: 64, bytes: 256 << 10)
   /// Frames in a worker's mailbox from which its senders get their credit back only when a frame leaves.
   public var mailboxFrames = 1_000
@@ -38,7 +38,7 @@ public struct HubLimits: Sendable, Equatable {
   public var relayedRequests = 32_768
   /// Deliveries of one message, each ended by the worker's death, after which it is quarantined.
   public var deliveriesMaximum: UInt16 = 3
-  /// Whether whoever owns the hub keeps what is quarantined, unless it is secret; its sender is told so.
+  /// Whether the owner of the hub keeps what is quarantined, unless it is secret; the refusal to the sender says it.
   public var keepsDeadLetters = true
   /// How long a worker may take to answer a request that was cancelled or has expired before the hub stops waiting.
   public var cancelGraceMilliseconds: UInt64 = 5_000

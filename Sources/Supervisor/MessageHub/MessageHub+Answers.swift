@@ -5,27 +5,36 @@ public import Frames
 extension MessageHub {
   /// RESPONSE, ERROR or PROGRESS from a worker.
   mutating func receivedAnswer(
-    _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, from seat: Int, now: Instant, actions: inout [HubAction]
+    _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, from seat: SeatIndex, now: Instant,
+    actions: inout [HubAction]
   ) throws(FrameViolation) {
     guard seats[seat].isWorker else { throw .rule(.outOfTurn, "a client is never asked, so it cannot answer") }
     touch(seat, now)
     let spends = header.type.spendsCredit(flags: header.flags)
     guard let index = findAnswered(header, by: seat) else {
       counters.stale += 1
-      if spends { returnCredit(to: seat, turn: seats[seat].turn, byteCount: payload.count) }
+      if spends { credits.giveBack(to: seat, byteCount: payload.count) }
       return
     }
+    if spends { seats[seat].inFlight.accept(index, in: &deliveries) }
     if deliveries[index].state == .abandoned {
-      discard(index, isTerminal: !spends, byteCount: payload.count, from: seat)
+      // The caller has its answer already. A terminal one ends what the worker had in flight.
+      counters.stale += 1
+      if spends {
+        credits.giveBack(to: seat, byteCount: payload.count)
+      } else {
+        seats[seat].inFlight.remove(index, in: &deliveries)
+        end(index)
+      }
     } else {
       var answer = header
       answer.source = seats[seat].endpoint
+      answer.destination = seats[deliveries[index].callerSeat].endpoint
       answer.method = deliveries[index].header.method
       answer.trace = deliveries[index].header.trace
       answer.id = 0
       answer.payloadByteCount = payload.count
       if header.type == .progress {
-        accept(index, of: seat)
         passProgress(answer, payload, for: index, from: seat, actions: &actions)
       } else if spends {
         receivedPart(answer, payload, for: index, from: seat, now: now, actions: &actions)
@@ -33,33 +42,19 @@ extension MessageHub {
         receivedEnd(answer, payload, for: index, from: seat, actions: &actions)
       }
     }
-    pump(seat, now: now, actions: &actions)
-    updateBusy(seat, now)
-  }
-
-  /// The caller has its answer already. A terminal one ends what the worker had in hand.
-  private mutating func discard(_ index: DeliveryIndex, isTerminal: Bool, byteCount: Int, from seat: Int) {
-    counters.stale += 1
-    if isTerminal {
-      removeInHand(index, of: seat)
-      end(index)
-    } else {
-      returnCredit(to: seat, turn: seats[seat].turn, byteCount: byteCount)
-      accept(index, of: seat)
-    }
+    advance(seat, now: now, actions: &actions)
   }
 
   @inline(__always)
   private mutating func receivedPart(
-    _ answer: FrameHeader, _ payload: UnsafeRawBufferPointer, for index: DeliveryIndex, from seat: Int, now: Instant,
-    actions: inout [HubAction]
+    _ answer: FrameHeader, _ payload: UnsafeRawBufferPointer, for index: DeliveryIndex, from seat: SeatIndex,
+    now: Instant, actions: inout [HubAction]
   ) {
-    accept(index, of: seat)
     deliveries[index].hasParts = true
     forgetPayload(of: index)
     if deliveries[index].holdsCredit { returnCreditOfBegun(index) }
     guard payload.count <= seats[deliveries[index].callerSeat].payloadMaximum else {
-      returnCredit(to: seat, turn: seats[seat].turn, byteCount: payload.count)
+      credits.giveBack(to: seat, byteCount: payload.count)
       refusePart(payload.count, of: index, actions: &actions)
       return
     }
@@ -68,11 +63,11 @@ extension MessageHub {
 
   @inline(__always)
   private mutating func receivedEnd(
-    _ answer: FrameHeader, _ payload: UnsafeRawBufferPointer, for index: DeliveryIndex, from seat: Int,
+    _ answer: FrameHeader, _ payload: UnsafeRawBufferPointer, for index: DeliveryIndex, from seat: SeatIndex,
     actions: inout [HubAction]
   ) {
     counters.answered += 1
-    removeInHand(index, of: seat)
+    seats[seat].inFlight.remove(index, in: &deliveries)
     let isBehindParts = deliveries[index].parts.waiting.frames > 0
     sendTerminal(
       answer, payload: isBehindParts ? Self.stored(payload) : payload.isEmpty ? .none : .input, for: index,
@@ -81,13 +76,12 @@ extension MessageHub {
   }
 
   /// The delivery an answer belongs to: same caller, same id, this worker, this attempt.
-  private func findAnswered(_ header: FrameHeader, by seat: Int) -> DeliveryIndex? {
+  private func findAnswered(_ header: FrameHeader, by seat: SeatIndex) -> DeliveryIndex? {
     let caller = header.destination
-    guard caller.role == nil, caller.seat < seats.count else { return nil }
-    var found: DeliveryIndex?
-    if seats[caller.seat].endpoint == caller { found = seats[caller.seat].outstanding[header.re] }
-    guard let index = found ?? findInHand(seat, source: caller, id: header.re), deliveries[index].isRequest,
-      deliveries[index].receiverSeat == seat, deliveries[index].attempt == header.attempt
+    let found = seats.holder(of: caller).flatMap { seats[$0].outstanding[header.re] }
+    guard let index = found ?? seats[seat].inFlight.find(source: caller, id: header.re, in: deliveries),
+      deliveries[index].isRequest, deliveries[index].receiverSeat == seat,
+      deliveries[index].attempt == header.attempt
     else { return nil }
     let state = deliveries[index].state
     return state == .delivered || state == .abandoned ? index : nil
@@ -95,17 +89,14 @@ extension MessageHub {
 
   /// Progress is a courtesy: without room for it, it is left out.
   private mutating func passProgress(
-    _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, for index: DeliveryIndex, from seat: Int,
+    _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, for index: DeliveryIndex, from seat: SeatIndex,
     actions: inout [HubAction]
   ) {
-    returnCredit(to: seat, turn: seats[seat].turn, byteCount: payload.count)
+    credits.giveBack(to: seat, byteCount: payload.count)
     let caller = deliveries[index].callerSeat
-    guard takesParts(caller), payload.count <= seats[caller].payloadMaximum else { return }
-    var header = header
-    header.destination = seats[caller].endpoint
-    useCredit(towards: caller, byteCount: payload.count)
-    counters.framesOut &+= 1
-    actions.append(.send(seat: caller, header: header, payload: payload.isEmpty ? .none : .input))
+    guard seats[caller].takesParts, payload.count <= seats[caller].payloadMaximum else { return }
+    seats[caller].granted.use(byteCount: payload.count)
+    send(header, payload.isEmpty ? .none : .input, to: caller, actions: &actions)
   }
 
   // MARK: The supervisor's own answers
@@ -131,19 +122,16 @@ extension MessageHub {
     }
     if passesParts(of: index) {
       usePartCredit(of: index, byteCount: payload.count)
-      counters.framesOut &+= 1
-      actions.append(.send(seat: seat, header: header, payload: .stored(payload)))
+      send(header, .stored(payload), to: seat, actions: &actions)
       return true
     }
     enqueueAnswer(
-      MailboxEntry(
-        header: header, payload: .stored(payload), payloadByteCount: payload.count, delivery: .none, answers: index,
-        answersSerial: deliveries[index].serial, creditHolder: nil),
+      MailboxEntry(header: header, payload: .stored(payload), answers: deliveries.reference(to: index)),
       for: seat)
     updateBusy(seat, now)
-    // A caller that grants this answer is told when all that waits of it has left.
+    // To a caller that grants this answer more may be sent when all that waits of it has left.
     if seats[seat].grantsAnswers { return false }
-    let hasRoom = seats[seat].queuedCount * 2 < limits.clientMailboxFrames && !isFull(seat)
+    let hasRoom = seats[seat].mailbox.count * 2 < limits.clientMailboxFrames && !isFull(seat)
     if !hasRoom { seats[seat].wantsRoomNotice = true }
     return hasRoom
   }
@@ -155,8 +143,7 @@ extension MessageHub {
   }
 
   private func findService(_ call: HubCall) -> DeliveryIndex? {
-    let seat = call.caller.seat
-    guard seat < seats.count, seats[seat].endpoint == call.caller, let index = seats[seat].outstanding[call.id],
+    guard let seat = seats.holder(of: call.caller), let index = seats[seat].outstanding[call.id],
       deliveries[index].state == .inService
     else { return nil }
     return index

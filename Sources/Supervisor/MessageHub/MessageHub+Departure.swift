@@ -1,6 +1,5 @@
 public import Clocks
 internal import Contracts
-internal import DequeModule
 internal import Frames
 
 // A connection ends. The hub gives up the requests of its peer, and decides about each delivery that a worker had in
@@ -25,42 +24,43 @@ extension MessageHub {
     var answeredUnknown = 0
     /// Messages quarantined.
     public var quarantined = 0
-    /// The one message in hand had killed an instance before, or one was quarantined: the death is its fault, not the
+    /// The one message in flight had killed an instance before, or one was quarantined: the death is its fault, not the
     /// worker's, and so was the one before.
     public var isPoison = false
 
-    /// Nothing was in hand.
+    /// Nothing was in flight.
     public init() {}
   }
 
   /// The connection on `seat` has ended. A client's seat becomes free; a worker's keeps its mailbox.
   @discardableResult
-  public mutating func left(_ seat: Int, now: Instant, actions: inout [HubAction]) -> DepartureReport {
+  public mutating func left(_ seat: SeatIndex, now: Instant, actions: inout [HubAction]) -> DepartureReport {
     guard seats[seat].isConnected else { return DepartureReport() }
     seats[seat].state = .away
+    credits.close(seat)
     giveUpRequests(of: seat, now: now, actions: &actions)
     // Answers to the connection that ended mean nothing to the next one.
-    while let entry = seats[seat].answers.popFirst() { settle(entry, of: seat) }
-    dropHeld(of: seat)
+    while let entry = seats[seat].mailbox.takeAnswer() { release(entry) }
+    for entry in seats[seat].held.removeAll() { release(entry) }
     seats[seat].busySince = nil
     seats[seat].wantsRoomNotice = false
     guard seats[seat].isWorker else {
-      while let entry = seats[seat].mailbox.popFirst() { settle(entry, of: seat) }
+      while let entry = seats[seat].mailbox.takeWork() { release(entry) }
       vacate(seat)
       return DepartureReport()
     }
-    return dealWithHands(of: seat, actions: &actions)
+    return judgeInFlight(of: seat, actions: &actions)
   }
 
   /// What the peer had asked for: withdrawn from mailboxes, cancelled where it is being done.
-  private mutating func giveUpRequests(of seat: Int, now: Instant, actions: inout [HubAction]) {
-    var receivers: Set<Int> = []
+  private mutating func giveUpRequests(of seat: SeatIndex, now: Instant, actions: inout [HubAction]) {
+    var receivers: Set<SeatIndex> = []
     for index in seats[seat].outstanding.values.sorted() {
       switch deliveries[index].state {
       case .queued: receivers.insert(deliveries[index].receiverSeat)
       case .delivered:
         receivers.insert(deliveries[index].receiverSeat)
-        // One that the caller gave up before it left has been told already.
+        // The worker of one that the caller gave up before it left has its CANCEL already.
         if !deliveries[index].isCancelled { sendCancel(index, actions: &actions) }
         forget(index)
       case .inService:
@@ -70,54 +70,32 @@ extension MessageHub {
       }
     }
     for receiver in receivers.sorted() {
-      withdrawRequests(of: seat, from: receiver)
-      pump(receiver, now: now, actions: &actions)
-      updateBusy(receiver, now)
+      for entry in seats[receiver].mailbox.takeRequests(of: seats[seat].endpoint) {
+        release(entry)
+        end(entry.delivery)
+      }
+      advance(receiver, now: now, actions: &actions)
     }
     seats[seat].outstanding.removeAll()
   }
 
-  /// Takes all requests of a caller from a mailbox in one pass.
-  private mutating func withdrawRequests(of caller: Int, from receiver: Int) {
-    var waiting = Deque<MailboxEntry>()
-    swap(&waiting, &seats[receiver].mailbox)
-    while let entry = waiting.popFirst() {
-      guard entry.delivery.isSome, deliveries[entry.delivery].isRequest,
-        deliveries[entry.delivery].header.source == seats[caller].endpoint
-      else {
-        seats[receiver].mailbox.append(entry)
-        continue
-      }
-      settle(entry, of: receiver)
-      end(entry.delivery)
-    }
-  }
-
-  private mutating func dealWithHands(of seat: Int, actions: inout [HubAction]) -> DepartureReport {
+  private mutating func judgeInFlight(of seat: SeatIndex, actions: inout [HubAction]) -> DepartureReport {
     var report = DepartureReport()
-    var inHand: [DeliveryIndex] = []
-    for list in [seats[seat].setAside, seats[seat].hand] {
-      var index = list.first
-      while index.isSome {
-        inHand.append(index)
-        index = deliveries[index].next
-      }
-    }
-    inHand.sort { deliveries[$0].serial < deliveries[$1].serial }
+    let inFlight = seats[seat].inFlight.all(in: deliveries)
     // What was accepted has shown that it does not kill; of the rest, one that was alone and killed before is to blame.
-    let doubtful = inHand.filter { !deliveries[$0].isAccepted }
+    let doubtful = inFlight.filter { !deliveries[$0].isAccepted }
     report.isPoison = doubtful.count == 1 && deliveries[doubtful[0]].deaths > 0
     // Newest first, so that the front of the mailbox ends up in the order in which they came to the hub.
-    for index in inHand.reversed() { dealWith(index, of: seat, report: &report, actions: &actions) }
-    // One that is accepted each time, and kills all the same, is found out only here.
+    for index in inFlight.reversed() { judge(index, of: seat, report: &report, actions: &actions) }
+    // One that is accepted each time, and kills all the same, shows only here.
     if report.quarantined > 0 { report.isPoison = true }
     return report
   }
 
-  private mutating func dealWith(
-    _ index: DeliveryIndex, of seat: Int, report: inout DepartureReport, actions: inout [HubAction]
+  private mutating func judge(
+    _ index: DeliveryIndex, of seat: SeatIndex, report: inout DepartureReport, actions: inout [HubAction]
   ) {
-    removeInHand(index, of: seat)
+    seats[seat].inFlight.remove(index, in: &deliveries)
     clearSuspicion(of: index)
     deliveries[index].deaths += 1
     let delivery = deliveries[index]
@@ -140,8 +118,7 @@ extension MessageHub {
       report.quarantined += 1
     } else {
       requeue(index, atFront: true)
-      deliveries[index].isSuspect = true
-      seats[seat].suspectCount += 1
+      seats[seat].inFlight.makeSuspect(index, in: &deliveries)
       report.requeued += 1
     }
   }
@@ -162,7 +139,7 @@ extension MessageHub {
       actions: &actions)
   }
 
-  /// What its caller is told of where a quarantined message is.
+  /// Where a quarantined message is, in the words of its refusal.
   private func fate(of delivery: Delivery) -> String {
     limits.keepsDeadLetters && table[delivery.header.method]?.isSecret != true
       ? "it is set aside, see 'roost dead-letters'" : "it is thrown away"

@@ -5,10 +5,10 @@ internal import Frames
 extension MessageHub {
   /// EVENT from a peer: to a topic's subscribers (destination 0 and a topic's number), or to a worker.
   mutating func receivedEvent(
-    _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, from seat: Int, now: Instant, actions: inout [HubAction]
+    _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, from seat: SeatIndex, now: Instant,
+    actions: inout [HubAction]
   ) throws(FrameViolation) {
-    let needsAck = header.flags.contains(.needsAck)
-    if needsAck || header.id != 0 { try checkId(header.id, from: seat) }
+    if header.flags.contains(.needsAck) || header.id != 0 { try checkId(header.id, from: seat) }
     let header = stamped(header, payload, from: seat)
     do throws(Refusal) {
       if let route = routes[header.method], route.isTopic, header.destination.rawValue == 0 {
@@ -17,60 +17,54 @@ extension MessageHub {
             .denied, "role '\(roleName(seats[seat].role))' may not publish \(methodName(header.method))",
             outcome: .notStarted)
         }
-        publish(header, payload, from: seat, now: now, actions: &actions)
+        var copies = EventCopies(publisher: seat)
+        publish(header, payload, &copies, now: now, actions: &actions)
       } else {
         let receiver = try resolveReceiver(header, from: seat)
-        guard receiver > 0 else {
+        guard receiver != .supervisor else {
           throw Refusal(.unknownMethod, "the supervisor takes requests, not events", outcome: .notStarted)
         }
-        send(header, payload, to: receiver, from: seat, now: now, actions: &actions)
+        pass(header, payload, to: receiver, from: seat, now: now, actions: &actions)
       }
     } catch {
-      if error.code == .denied { counters.denied += 1 }
-      returnCredit(to: seat, turn: seats[seat].turn, byteCount: payload.count)
-      if needsAck { refuseAtDoor(error, header, seat, actions: &actions) } else { counters.dropped += 1 }
+      refuseAtDoor(error, header, seat, actions: &actions)
     }
   }
 
   /// A directed EVENT.
-  private mutating func send(
-    _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, to receiver: Int, from seat: Int, now: Instant,
-    actions: inout [HubAction]
+  private mutating func pass(
+    _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, to receiver: SeatIndex, from seat: SeatIndex,
+    now: Instant, actions: inout [HubAction]
   ) {
     if header.flags.contains(.needsAck) {
-      let index = insertEvent(header, from: seat, to: receiver, now: now, byteCount: payload.count)
-      if poolBytes >= limits.poolBytes { withholdCredit(for: index) }
+      let index = insertEvent(header, from: seat, to: receiver, now: now)
+      if isPoolFull { withholdCredit(for: index) }
       offer(index, payload, to: receiver, now: now, actions: &actions)
       return
     }
-    let turn = seats[seat].turn
     guard !seats[receiver].isConnected || payload.count <= seats[receiver].payloadMaximum else {
-      returnCredit(to: seat, turn: turn, byteCount: payload.count)
+      credits.giveBack(to: seat, byteCount: payload.count)
       counters.dropped += 1
       return
     }
-    if isOpenHanded(receiver) {
-      returnCredit(to: seat, turn: turn, byteCount: payload.count)
-      sendNow(header, to: receiver, payload: payload.isEmpty ? .none : .input, actions: &actions)
+    if seats[receiver].isOpenHanded {
+      credits.giveBack(to: seat, byteCount: payload.count)
+      sendMessage(header, payload.isEmpty ? .none : .input, to: receiver, actions: &actions)
       return
     }
-    let holds = isFull(receiver)
-    if !holds { returnCredit(to: seat, turn: turn, byteCount: payload.count) }
+    let holder = holder(seat, if: isFull(receiver), byteCount: payload.count)
     enqueue(
       MailboxEntry(
-        header: header, payload: Self.stored(payload), payloadByteCount: payload.count, delivery: .none,
-        expiresAt: Self.end(of: header, now), creditHolder: holds ? seat : nil, creditTurn: turn),
+        header: header, payload: Self.stored(payload), expiresAt: Self.end(of: header, now), creditHolder: holder),
       for: receiver)
     updateBusy(receiver, now)
   }
 
   private mutating func insertEvent(
-    _ header: FrameHeader, from seat: Int, to receiver: Int, now: Instant, byteCount: Int
+    _ header: FrameHeader, from seat: SeatIndex, to receiver: SeatIndex, now: Instant
   ) -> DeliveryIndex {
     let index = deliveries.insert(
-      Delivery(
-        state: .queued, header: header, callerSeat: seat, receiverSeat: receiver, receivedAt: now, payload: .none,
-        payloadByteCount: byteCount))
+      Delivery(state: .queued, header: header, callerSeat: seat, receiverSeat: receiver, receivedAt: now))
     setExpiry(afterMilliseconds: header.ttlMilliseconds, of: index)
     return index
   }
@@ -79,62 +73,78 @@ extension MessageHub {
     header.ttlMilliseconds > 0 ? now.advanced(milliseconds: UInt64(header.ttlMilliseconds)) : nil
   }
 
-  @inline(__always)
-  private mutating func sendNow(
-    _ header: FrameHeader, to seat: Int, payload: HubPayload, actions: inout [HubAction]
-  ) {
-    let header = addressed(header, to: seat)
-    useCredit(towards: seat, byteCount: header.payloadByteCount)
-    counters.framesOut &+= 1
-    actions.append(.send(seat: seat, header: header, payload: payload))
-  }
-
   // MARK: Topics
 
   /// Copies an event to all subscribers. Workers lose none: a full mailbox holds the publisher's credit. Clients that
-  /// do not keep up lose events and are told how many.
+  /// do not keep up lose events, and a GAP says how many.
   private mutating func publish(
-    _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, from seat: Int, now: Instant, actions: inout [HubAction]
+    _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, _ copies: inout EventCopies, now: Instant,
+    actions: inout [HubAction]
   ) {
-    var creditHolder: Int?
-    var kept: HubPayload?
-    let group = header.flags.contains(.needsAck) ? openGroup(header) : nil
-    for receiver in subscribers[header.method] ?? [] where seats[receiver].acceptsWork {
+    let needsAck = header.flags.contains(.needsAck)
+    let group = needsAck ? ackGroups.open(publisher: header.source, id: header.id) : nil
+    var header = header
+    header.flags.remove(.needsAck)
+    for receiver in subscribers[header.method] where seats[receiver].acceptsWork {
       if let group, seats[receiver].isWorker {
-        ackGroups[group]?.remaining += 1
-        let index = insertEvent(header, from: seat, to: receiver, now: now, byteCount: payload.count)
+        var header = header
+        header.flags.insert(.needsAck)
+        ackGroups.addCopy(to: group)
+        let index = insertEvent(header, from: copies.publisher, to: receiver, now: now)
         deliveries[index].ackGroup = group
-        // Credit for the one frame received must come back once: the first copy that is held holds it.
-        offerCopy(index, payload, kept: &kept, creditHolder: &creditHolder, now: now, actions: &actions)
+        offerCopy(index, payload, &copies, now: now, actions: &actions)
         continue
       }
       guard !seats[receiver].isConnected || payload.count <= seats[receiver].payloadMaximum else {
         leaveOut(header.method, for: receiver)
         continue
       }
-      var header = header
-      header.flags.remove(.needsAck)
-      if isOpenHanded(receiver) {
-        sendNow(header, to: receiver, payload: payload.isEmpty ? .none : .input, actions: &actions)
+      if seats[receiver].isOpenHanded {
+        sendMessage(header, copies.payload ?? (payload.isEmpty ? .none : .input), to: receiver, actions: &actions)
         continue
       }
-      enqueueCopy(header, payload, for: receiver, from: seat, kept: &kept, creditHolder: &creditHolder, now: now)
+      enqueueCopy(header, payload, for: receiver, &copies, now: now)
       updateBusy(receiver, now)
     }
-    if creditHolder == nil { returnCredit(to: seat, turn: seats[seat].turn, byteCount: payload.count) }
-    if let group {
-      ackGroups[group]?.remaining += 1
-      acknowledge(group: group, actions: &actions)
+    if !copies.isHeld { credits.giveBack(to: copies.publisher, byteCount: payload.count) }
+    if let group { acknowledge(group, actions: &actions) }
+  }
+
+  /// The copies of one event.
+  private struct EventCopies {
+    let publisher: SeatIndex
+    /// The bytes, once a copy had to wait.
+    var payload: HubPayload?
+    /// Whether a copy holds the publisher's credit. Credit for the one frame received must come back once: the first
+    /// copy that is held holds it. The supervisor has none.
+    var isHeld: Bool
+
+    init(publisher: SeatIndex) {
+      self.publisher = publisher
+      isHeld = publisher == .supervisor
+    }
+
+    mutating func stored(_ bytes: UnsafeRawBufferPointer) -> HubPayload {
+      let stored = payload ?? MessageHub.stored(bytes)
+      payload = stored
+      return stored
     }
   }
 
+  /// The connection whose credit one more copy holds, if it must wait in a full mailbox and none holds it already.
+  private func holder(for copies: inout EventCopies, isFull: Bool) -> CreditHolder? {
+    guard isFull, !copies.isHeld else { return nil }
+    copies.isHeld = true
+    return credits.holder(copies.publisher)
+  }
+
   private mutating func enqueueCopy(
-    _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, for receiver: Int, from seat: Int,
-    kept: inout HubPayload?, creditHolder: inout Int?, now: Instant
+    _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, for receiver: SeatIndex, _ copies: inout EventCopies,
+    now: Instant
   ) {
-    let full = isFull(receiver)
+    let isFull = isFull(receiver)
     // The supervisor has no credit that could be held: of its own topics, workers too lose what is above their bound.
-    if full && (!seats[receiver].isWorker || seat == 0) {
+    if isFull && (!seats[receiver].isWorker || copies.publisher == .supervisor) {
       seats[receiver].gaps[header.method, default: 0] += 1
       counters.dropped += 1
       return
@@ -142,138 +152,110 @@ extension MessageHub {
     if let dropped = seats[receiver].gaps.removeValue(forKey: header.method) {
       enqueueGap(header.method, dropped, for: receiver)
     }
-    let bytes = kept ?? Self.stored(payload)
-    kept = bytes
-    let holds = full && creditHolder == nil
-    if holds { creditHolder = receiver }
     enqueue(
       MailboxEntry(
-        header: header, payload: bytes, payloadByteCount: payload.count, delivery: .none,
-        expiresAt: Self.end(of: header, now), creditHolder: holds ? seat : nil, creditTurn: seats[seat].turn),
+        header: header, payload: copies.stored(payload), expiresAt: Self.end(of: header, now),
+        creditHolder: holder(for: &copies, isFull: isFull)),
       for: receiver)
   }
 
   private mutating func offerCopy(
-    _ index: DeliveryIndex, _ payload: UnsafeRawBufferPointer, kept: inout HubPayload?, creditHolder: inout Int?,
-    now: Instant,
+    _ index: DeliveryIndex, _ payload: UnsafeRawBufferPointer, _ copies: inout EventCopies, now: Instant,
     actions: inout [HubAction]
   ) {
     let receiver = deliveries[index].receiverSeat
-    let sender = deliveries[index].callerSeat
-    let bytes = kept ?? Self.stored(payload)
-    kept = bytes
-    if isOpenHanded(receiver) {
+    let bytes = copies.stored(payload)
+    if seats[receiver].isOpenHanded {
       deliver(index, payload: bytes, now: now, actions: &actions)
       return
     }
-    let holds = isFull(receiver) && creditHolder == nil
-    if holds { creditHolder = receiver }
     enqueue(
       MailboxEntry(
-        header: deliveries[index].header, payload: bytes, payloadByteCount: payload.count, delivery: index,
-        creditHolder: holds ? sender : nil, creditTurn: seats[sender].turn),
+        header: deliveries.header(of: index), payload: bytes, delivery: index,
+        creditHolder: holder(for: &copies, isFull: isFull(receiver))),
       for: receiver)
     updateBusy(receiver, now)
   }
 
-  private mutating func openGroup(_ header: FrameHeader) -> Int {
-    nextAckGroup += 1
-    ackGroups[nextAckGroup] = AckGroup(publisher: header.source, id: header.id, remaining: 0)
-    return nextAckGroup
-  }
-
   /// One of those a publisher waits for is done; the last one sends the publisher its ACK.
-  mutating func acknowledge(group: Int, actions: inout [HubAction]) {
-    guard var waiting = ackGroups[group] else { return }
-    waiting.remaining -= 1
-    ackGroups[group] = waiting
-    guard waiting.remaining == 0 else { return }
-    ackGroups[group] = nil
-    let seat = waiting.publisher.seat
-    guard seat < seats.count, seats[seat].isConnected, seats[seat].endpoint == waiting.publisher else { return }
-    let header = FrameHeader(type: .ack, destination: waiting.publisher, re: waiting.id)
+  mutating func acknowledge(_ number: AckGroups.Number, actions: inout [HubAction]) {
+    guard let group = ackGroups.acknowledge(number), let seat = seats.holder(of: group.publisher),
+      seats[seat].isConnected
+    else { return }
+    let header = FrameHeader(type: .ack, destination: group.publisher, re: group.id)
     actions.append(.send(seat: seat, header: header, payload: .none))
   }
 
   /// Publishes an event of the supervisor's own topics.
   public mutating func publish(topic: UInt16, payload: [UInt8], now: Instant, actions: inout [HubAction]) {
-    guard let receivers = subscribers[topic], !receivers.isEmpty else { return }
-    let header = FrameHeader(
-      type: .event, method: topic, trace: newTrace(), payloadByteCount: payload.count)
-    var holder: Int? = 0
-    var kept: HubPayload? = .stored(payload)
-    payload.withUnsafeBytes { bytes in
-      for receiver in receivers where seats[receiver].acceptsWork {
-        if isOpenHanded(receiver) {
-          sendNow(header, to: receiver, payload: .stored(payload), actions: &actions)
-        } else {
-          enqueueCopy(header, bytes, for: receiver, from: 0, kept: &kept, creditHolder: &holder, now: now)
-          updateBusy(receiver, now)
-        }
-      }
-    }
+    let header = FrameHeader(type: .event, method: topic, trace: newTrace(), payloadByteCount: payload.count)
+    var copies = EventCopies(publisher: .supervisor)
+    copies.payload = .stored(payload)
+    payload.withUnsafeBytes { publish(header, $0, &copies, now: now, actions: &actions) }
   }
 
   mutating func receivedSubscription(
-    _ header: FrameHeader, from seat: Int, actions: inout [HubAction]
+    _ header: FrameHeader, from seat: SeatIndex, actions: inout [HubAction]
   ) throws(FrameViolation) {
     try checkId(header.id, from: seat)
-    returnCredit(to: seat, turn: seats[seat].turn, byteCount: header.payloadByteCount)
-    guard let entry = table[header.method], entry.kind == .topic else {
-      let refusal = Refusal(.unknownMethod, "topic \(header.method) is not in the registry", outcome: .notStarted)
-      refuseAtDoor(refusal, header, seat, actions: &actions)
+    do throws(Refusal) {
+      try checkSubscription(to: header.method, of: seats[seat].role)
+    } catch {
+      refuseAtDoor(error, header, seat, actions: &actions)
       return
     }
-    guard entry.callers.contains(seats[seat].role) else {
-      counters.denied += 1
-      let role = roleName(seats[seat].role)
-      let refusal = Refusal(.denied, "role '\(role)' may not subscribe to \(entry.name)", outcome: .notStarted)
-      refuseAtDoor(refusal, header, seat, actions: &actions)
-      return
-    }
+    credits.giveBack(to: seat, byteCount: header.payloadByteCount)
     if header.type == .unsubscribe {
-      unsubscribe(seat, from: header.method)
-    } else if seats[seat].subscriptions.insert(header.method).inserted {
-      subscribers[header.method, default: []].append(seat)
+      subscribers.remove(seat, from: header.method)
+      seats[seat].gaps[header.method] = nil
+    } else {
+      subscribers.add(seat, to: header.method)
     }
     let answer = FrameHeader(
       type: .response, destination: seats[seat].endpoint, re: header.id, method: header.method, payloadByteCount: 2)
     actions.append(.send(seat: seat, header: answer, payload: .stored(Array("{}".utf8))))
   }
 
-  mutating func unsubscribe(_ seat: Int, from topic: UInt16) {
-    seats[seat].subscriptions.remove(topic)
-    seats[seat].gaps[topic] = nil
-    subscribers[topic]?.removeAll { $0 == seat }
+  private func checkSubscription(to topic: UInt16, of role: UInt16) throws(Refusal) {
+    guard let entry = table[topic], entry.kind == .topic else {
+      throw Refusal(.unknownMethod, "topic \(topic) is not in the registry", outcome: .notStarted)
+    }
+    guard entry.callers.contains(role) else {
+      throw Refusal(.denied, "role '\(roleName(role))' may not subscribe to \(entry.name)", outcome: .notStarted)
+    }
   }
 
   // MARK: Acknowledgements
 
+  /// The delivery that an ACK or a NACK is about: of this worker, in this attempt.
+  private func find(_ header: FrameHeader, at seat: SeatIndex) -> DeliveryIndex? {
+    let index = seats[seat].inFlight.find(source: header.destination, id: header.re, in: deliveries)
+    return index.flatMap { deliveries[$0].attempt == header.attempt ? $0 : nil }
+  }
+
   /// ACK: an event is done with, or a request is accepted and will take its time.
-  mutating func receivedAck(_ header: FrameHeader, from seat: Int, now: Instant, actions: inout [HubAction]) {
+  mutating func receivedAck(_ header: FrameHeader, from seat: SeatIndex, now: Instant, actions: inout [HubAction]) {
     touch(seat, now)
-    guard let index = findInHand(seat, source: header.destination, id: header.re),
-      deliveries[index].attempt == header.attempt
-    else {
+    guard let index = find(header, at: seat) else {
       counters.stale += 1
       return
     }
     if deliveries[index].isRequest {
-      accept(index, of: seat)
+      seats[seat].inFlight.accept(index, in: &deliveries)
       if deliveries[index].state == .delivered { passAck(.ack, index, actions: &actions) }
     } else {
       finishEvent(index, .ack, of: seat, actions: &actions)
     }
-    pump(seat, now: now, actions: &actions)
-    updateBusy(seat, now)
+    advance(seat, now: now, actions: &actions)
   }
 
-  /// The receiver is done with an event; its sender is told, unless it was told before that the time had run out.
-  private mutating func finishEvent(_ index: DeliveryIndex, _ type: FrameType, of seat: Int, actions: inout [HubAction])
-  {
-    removeInHand(index, of: seat)
+  /// The receiver is done with an event; its sender learns it, unless it has a refusal because the time had run out.
+  private mutating func finishEvent(
+    _ index: DeliveryIndex, _ type: FrameType, of seat: SeatIndex, actions: inout [HubAction]
+  ) {
+    seats[seat].inFlight.remove(index, in: &deliveries)
     if let group = deliveries[index].ackGroup {
-      acknowledge(group: group, actions: &actions)
+      acknowledge(group, actions: &actions)
     } else if deliveries[index].state == .delivered {
       passAck(type, index, actions: &actions)
     }
@@ -284,24 +266,19 @@ extension MessageHub {
     let delivery = deliveries[index]
     let caller = delivery.callerSeat
     guard seats[caller].isConnected, seats[caller].endpoint == delivery.header.source else { return }
-    let header = FrameHeader(
-      type: type, destination: seats[caller].endpoint, source: seats[delivery.receiverSeat].endpoint,
-      re: delivery.header.id, attempt: delivery.attempt, method: delivery.header.method, trace: delivery.header.trace)
-    actions.append(.send(seat: caller, header: header, payload: .none))
+    actions.append(.send(seat: caller, header: header(type, answering: delivery), payload: .none))
   }
 
   /// NACK: again after `ttl` milliseconds (an hour at most), or never.
-  mutating func receivedNack(_ header: FrameHeader, from seat: Int, now: Instant, actions: inout [HubAction]) {
+  mutating func receivedNack(_ header: FrameHeader, from seat: SeatIndex, now: Instant, actions: inout [HubAction]) {
     touch(seat, now)
-    guard let index = findInHand(seat, source: header.destination, id: header.re), !deliveries[index].isRequest,
-      deliveries[index].attempt == header.attempt
-    else {
+    guard let index = find(header, at: seat), !deliveries[index].isRequest else {
       counters.stale += 1
       return
     }
     let mayRepeat = deliveries[index].state == .delivered && !deliveries[index].header.flags.contains(.atMostOnce)
     if header.ttlMilliseconds > 0 && mayRepeat {
-      removeInHand(index, of: seat)
+      seats[seat].inFlight.remove(index, in: &deliveries)
       clearSuspicion(of: index)
       deliveries[index].state = .deferred
       let again = now.advanced(milliseconds: min(UInt64(header.ttlMilliseconds), 3_600_000))
@@ -309,17 +286,6 @@ extension MessageHub {
     } else {
       finishEvent(index, .nack, of: seat, actions: &actions)
     }
-    pump(seat, now: now, actions: &actions)
-    updateBusy(seat, now)
-  }
-
-  mutating func requeueDeferred(_ index: DeliveryIndex, now: Instant, actions: inout [HubAction]) {
-    let seat = deliveries[index].receiverSeat
-    deliveries[index].deadline = nil
-    if let end = deliveries[index].expiresAt { setDeadline(end, of: index) }
-    // Suspects go first and alone: then it waits behind everything.
-    requeue(index, atFront: seats[seat].suspectCount == 0)
-    pump(seat, now: now, actions: &actions)
-    updateBusy(seat, now)
+    advance(seat, now: now, actions: &actions)
   }
 }

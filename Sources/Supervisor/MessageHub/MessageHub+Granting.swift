@@ -1,5 +1,4 @@
 public import Clocks
-internal import DequeModule
 internal import Frames
 
 // Callers that grant each of their answers apart.
@@ -14,41 +13,13 @@ internal import Frames
 // leaves `untakenFrames` or `untakenBytes` here is refused every further request (`full`) until it takes some: it is
 // told, where one without such windows gets no credit back and waits. All mailboxes together are bounded as ever.
 
-/// How much of one answer its caller lets the hub send, and how much was sent.
-struct AnswerCredit {
-  private var granted = Credit(frames: 0, bytes: 0)
-  private var sent = Credit(frames: 0, bytes: 0)
-
-  /// Whether one more part may be sent; what WELCOME grants every answer counts until the caller grants more.
-  func hasRoom(in window: Window) -> Bool {
-    sent.frames < max(granted.frames, window.frames) && sent.bytes < max(granted.bytes, window.bytes)
-  }
-
-  mutating func didSend(byteCount: Int) {
-    sent.frames += 1
-    sent.bytes += UInt64(byteCount)
-  }
-
-  mutating func receivedGrant(_ credit: Credit) {
-    granted.frames = max(granted.frames, credit.frames)
-    granted.bytes = max(granted.bytes, credit.bytes)
-  }
-}
-
-/// What waits of one answer for a caller that grants its answers: parts, and the terminal answer behind them.
-struct HeldAnswer {
-  var entries = Deque<MailboxEntry>()
-  /// The books of an answer whose delivery has ended; until then they are the delivery's.
-  var books: AnswerCredit?
-}
-
 extension MessageHub {
   /// Whether a part of this answer can go to its caller at once.
   @inline(__always)
   func passesParts(of index: DeliveryIndex) -> Bool {
     let caller = deliveries[index].callerSeat
-    guard seats[caller].grantsAnswers else { return takesParts(caller) }
-    return deliveries[index].parts.waiting.frames == 0 && deliveries[index].grants.hasRoom(in: limits.answerWindow)
+    guard seats[caller].grantsAnswers else { return seats[caller].takesParts }
+    return deliveries[index].parts.waiting.frames == 0 && deliveries[index].grants.hasRoom
   }
 
   /// A part of this answer goes to its caller: on the connection's credit, or on the answer's own.
@@ -56,92 +27,62 @@ extension MessageHub {
   mutating func usePartCredit(of index: DeliveryIndex, byteCount: Int) {
     let caller = deliveries[index].callerSeat
     if seats[caller].grantsAnswers {
-      deliveries[index].grants.didSend(byteCount: byteCount)
+      deliveries[index].grants.use(byteCount: byteCount)
     } else {
-      useCredit(towards: caller, byteCount: byteCount)
+      seats[caller].granted.use(byteCount: byteCount)
     }
   }
 
-  /// Keeps a part, or a terminal answer that must stay behind parts, until its caller grants more of this answer.
-  mutating func hold(_ entry: MailboxEntry, for seat: Int) {
-    seats[seat].heldCount += 1
-    seats[seat].heldBytes += entry.payloadByteCount
-    if entry.creditHolder != nil { seats[seat].heldCreditCount += 1 }
-    seats[seat].held[entry.header.re, default: HeldAnswer()].entries.append(entry)
-  }
-
-  /// A delivery leaves its caller's books: what still waits of its answer continues without it.
-  mutating func keepGrants(of index: DeliveryIndex) {
-    let caller = deliveries[index].callerSeat
-    guard seats[caller].heldCount > 0 else { return }
-    let (id, books) = (deliveries[index].header.id, deliveries[index].grants)
-    seats[caller].held[id]?.books = books
+  /// A request leaves its caller's books: what still waits of its answer continues without the delivery.
+  mutating func close(_ index: DeliveryIndex) {
+    let (caller, id) = (deliveries[index].callerSeat, deliveries[index].header.id)
+    seats[caller].outstanding[id] = nil
+    seats[caller].held.keep(deliveries[index].grants, of: id)
   }
 
   /// The caller lets the hub send more of one answer.
   mutating func receivedGrant(
-    _ credit: Credit, of id: UInt64, from seat: Int, now: Instant, actions: inout [HubAction]
+    _ credit: Credit, of id: UInt64, from seat: SeatIndex, now: Instant, actions: inout [HubAction]
   ) {
     touch(seat, now)
     defer { updateBusy(seat, now) }
-    if let index = seats[seat].outstanding[id] { deliveries[index].grants.receivedGrant(credit) }
-    guard var answer = seats[seat].held.removeValue(forKey: id) else { return }
-    answer.books?.receivedGrant(credit)
-    let heldCount = seats[seat].heldCount
-    sendHeld(&answer, of: id, to: seat, actions: &actions)
-    // Set again by `updateBusy` while something waits.
-    if seats[seat].heldCount < heldCount { seats[seat].untakenSince = nil }
+    let index = seats[seat].outstanding[id]
+    if let index { deliveries[index].grants.raise(to: credit) }
+    guard var answer = seats[seat].held.take(id) else { return }
+    guard var grants = index.map({ deliveries[$0].grants }) ?? answer.grants else {
+      preconditionFailure("what waits of an answer keeps the credit of its delivery")
+    }
+    grants.raise(to: credit)
+    while let entry = seats[seat].held.next(of: &answer, &grants) { sendAnswer(entry, to: seat, actions: &actions) }
+    if let index { deliveries[index].grants = grants }
     if !answer.entries.isEmpty {
-      seats[seat].held[id] = answer
-    } else if let index = seats[seat].outstanding[id], deliveries[index].state == .inService {
+      seats[seat].held.putBack(answer, id, grants: grants)
+    } else if let index, deliveries[index].state == .inService {
       actions.append(.serviceMayContinue(seat: seat, id: id))
     }
-  }
-
-  private mutating func sendHeld(
-    _ answer: inout HeldAnswer, of id: UInt64, to seat: Int, actions: inout [HubAction]
-  ) {
-    let index = seats[seat].outstanding[id]
-    var books = index.map { deliveries[$0].grants } ?? answer.books ?? AnswerCredit()
-    while let head = answer.entries.first {
-      let spends = head.header.type.spendsCredit(flags: head.header.flags)
-      if spends, !books.hasRoom(in: limits.answerWindow) { break }
-      answer.entries.removeFirst()
-      seats[seat].heldCount -= 1
-      seats[seat].heldBytes -= head.payloadByteCount
-      if head.creditHolder != nil { seats[seat].heldCreditCount -= 1 }
-      forgetBytes(of: head)
-      if spends { books.didSend(byteCount: head.payloadByteCount) }
-      counters.framesOut &+= 1
-      actions.append(.send(seat: seat, header: head.header, payload: head.payload))
-      if head.answers.isSome, deliveries.holds(head.answers, serial: head.answersSerial) {
-        announceParts(of: head.answers, actions: &actions)
-      }
-    }
-    if let index { deliveries[index].grants = books } else { answer.books = books }
   }
 
   /// The client to cut while there is no memory left (``HubLimits/poolBytes``): of those that have taken nothing of
   /// what is held for them for this long, the one with the most bytes.
   ///
-  /// What lies within the windows of answers holds nobody's credit, so such a client does not count as busy, and slow
+  /// What lies within the windows of answers holds no worker's credit, so such a client does not count as busy, and slow
   /// is not wrong while there is room. Without room all others wait for it. One at a time: its bytes may be enough.
+  ///
   /// - Returns: its seat; nil while there is memory, or when no client has left its answers for so long.
-  public func mostUntaken(forMilliseconds milliseconds: UInt64, now: Instant) -> Int? {
-    guard poolBytes >= limits.poolBytes else { return nil }
-    let idle = seats.indices.filter { seat in
-      seats[seat].untakenSince.map { now.milliseconds(since: $0) > milliseconds } ?? false
-    }
-    return idle.max { seats[$0].heldBytes < seats[$1].heldBytes }
+  public func mostUntaken(forMilliseconds milliseconds: UInt64, now: Instant) -> SeatIndex? {
+    guard isPoolFull else { return nil }
+    let idle = seats.all.lazy.filter { $0.held.isUntaken(forMilliseconds: milliseconds, at: now) }
+    return idle.max { $0.held.byteCount < $1.held.byteCount }?.index
   }
 
   /// Whether the client may ask for more while so much of its answers waits here.
-  func checkUntaken(of seat: Int) throws(Refusal) {
-    guard seats[seat].heldCount >= limits.untakenFrames || seats[seat].heldBytes >= limits.untakenBytes else { return }
+  func checkUntaken(of seat: SeatIndex) throws(Refusal) {
+    let held = (frames: seats[seat].held.count, bytes: seats[seat].held.byteCount)
+    guard held.frames >= limits.untakenFrames || held.bytes >= limits.untakenBytes else { return }
     throw Refusal(
       .full,
-      "\(seats[seat].heldCount) parts of answers with \(seats[seat].heldBytes) bytes wait until \(seats[seat].name) "
-        + "takes them; read those answers, or give them up",
+      "\(held.frames) parts of answers with \(held.bytes) bytes wait until \(seats[seat].name) takes them; read those "
+        + "answers, or give them up",
       outcome: .notStarted, retryAfterMilliseconds: Self.fullRetryMilliseconds)
   }
 }

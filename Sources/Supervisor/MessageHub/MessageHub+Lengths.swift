@@ -4,11 +4,11 @@ internal import Frames
 // Frames that are too long for their receiver.
 //
 // Each peer says in HELLO how long a frame it takes, and the agreed limit holds in both directions. The sender cannot
-// know the receiver's: so it is the hub that looks, and who asked hears of it like of any other end. A frame above the
+// know the receiver's: so it is the hub that looks, and the caller hears of it like of any other end. A frame above the
 // limit is never sent: the receiver would have to take it for a violation and leave.
 extension MessageHub {
   /// The most payload a frame to this seat may have, in bytes.
-  public func payloadMaximum(of seat: Int) -> Int { seats[seat].payloadMaximum }
+  public func payloadMaximum(of seat: SeatIndex) -> Int { seats[seat].payloadMaximum }
 
   /// Why a message was not given to its receiver.
   func tooLong(_ index: DeliveryIndex) -> Refusal {
@@ -20,7 +20,7 @@ extension MessageHub {
       outcome: deliveries[index].outcomeInQueue)
   }
 
-  /// The worker's answer is longer than the caller takes: the caller is told so, and the worker to stop.
+  /// The worker's answer is longer than the caller takes: the caller gets an ERROR, and the worker a CANCEL.
   mutating func refusePart(_ byteCount: Int, of index: DeliveryIndex, actions: inout [HubAction]) {
     let caller = deliveries[index].callerSeat
     sendCancel(index, actions: &actions)
@@ -32,7 +32,7 @@ extension MessageHub {
   }
 
   /// The topic's event is longer than this subscriber takes: for it there is a gap.
-  mutating func leaveOut(_ topic: UInt16, for seat: Int) {
+  mutating func leaveOut(_ topic: UInt16, for seat: SeatIndex) {
     counters.dropped += 1
     if !seats[seat].isWorker { seats[seat].gaps[topic, default: 0] += 1 }
   }

@@ -1,37 +1,35 @@
 internal import Clocks
-internal import DequeModule
 internal import Frames
 
 extension MessageHub {
+  /// Whether the hub keeps as many bytes as it may.
+  var isPoolFull: Bool { pool.count >= limits.poolBytes }
+
   /// Whether a frame for this seat is held on its sender's credit.
-  func isFull(_ seat: Int) -> Bool {
-    let frames = seats[seat].isWorker ? limits.mailboxFrames : limits.clientMailboxFrames
-    let bytes = seats[seat].isWorker ? limits.mailboxBytes : limits.clientMailboxBytes
-    return seats[seat].queuedCount >= frames || seats[seat].mailboxBytes >= bytes || poolBytes >= limits.poolBytes
+  func isFull(_ seat: SeatIndex) -> Bool {
+    let isWorker = seats[seat].isWorker
+    return isPoolFull
+      || seats[seat].mailbox.reaches(
+        frames: isWorker ? limits.mailboxFrames : limits.clientMailboxFrames,
+        bytes: isWorker ? limits.mailboxBytes : limits.clientMailboxBytes)
   }
 
   /// Whether a part beyond its answer's window is held on its sender's credit.
-  func isFullOfParts(_ seat: Int) -> Bool {
+  func isFullOfParts(_ seat: SeatIndex) -> Bool {
     guard seats[seat].grantsAnswers else { return isFull(seat) }
-    return seats[seat].heldCount >= limits.clientMailboxFrames || seats[seat].heldBytes >= limits.clientMailboxBytes
+    return seats[seat].held.reaches(frames: limits.clientMailboxFrames, bytes: limits.clientMailboxBytes)
   }
 
-  /// Whether a frame that spends credit can go to the seat at once.
-  @inline(__always)
-  func isOpenHanded(_ seat: Int) -> Bool {
-    seats[seat].state == .ready && seats[seat].mailbox.isEmpty && seats[seat].hasCredit && seats[seat].suspectCount == 0
+  mutating func enqueue(_ entry: MailboxEntry, for seat: SeatIndex, atFront: Bool = false) {
+    pool.keep(entry.payload)
+    seats[seat].mailbox.add(entry, atFront: atFront)
   }
 
-  /// Whether a part of an answer can go to the seat at once.
-  @inline(__always)
-  func takesParts(_ seat: Int) -> Bool {
-    seats[seat].isConnected && seats[seat].answers.isEmpty && seats[seat].hasCredit
-  }
-
-  mutating func enqueue(_ entry: MailboxEntry, for seat: Int, atFront: Bool = false) {
-    seats[seat].mailboxBytes += entry.payloadByteCount
-    poolBytes += entry.payload.storedByteCount
-    if atFront { seats[seat].mailbox.prepend(entry) } else { seats[seat].mailbox.append(entry) }
+  /// Whether a frame of this seat holds its credit while it waits; without `holds` the credit comes back at once.
+  mutating func holder(_ seat: SeatIndex, if holds: Bool, byteCount: Int) -> CreditHolder? {
+    if holds { return credits.holder(seat) }
+    credits.giveBack(to: seat, byteCount: byteCount)
+    return nil
   }
 
   /// Puts a delivery that was with a worker back into its mailbox; its bytes move with it.
@@ -40,84 +38,77 @@ extension MessageHub {
     forgetPayload(of: index)
     deliveries[index].state = .queued
     enqueue(
-      MailboxEntry(
-        header: deliveries[index].header, payload: payload, payloadByteCount: deliveries[index].payloadByteCount,
-        delivery: index, creditHolder: nil),
+      MailboxEntry(header: deliveries.header(of: index), payload: payload, delivery: index),
       for: deliveries[index].receiverSeat, atFront: atFront)
   }
 
+  /// The delay of a NACK is over.
+  mutating func requeueDeferred(_ index: DeliveryIndex, now: Instant, actions: inout [HubAction]) {
+    let seat = deliveries[index].receiverSeat
+    deliveries[index].deadline = nil
+    if let end = deliveries[index].expiresAt { setDeadline(end, of: index) }
+    // Suspects go first and alone: then it waits behind everything.
+    requeue(index, atFront: seats[seat].inFlight.suspectCount == 0)
+    advance(seat, now: now, actions: &actions)
+  }
+
   /// Keeps a part of an answer, or a terminal answer that must stay behind parts, for the caller.
-  mutating func enqueueAnswer(_ entry: MailboxEntry, for seat: Int) {
-    poolBytes += entry.payload.storedByteCount
-    if entry.answers.isSome { deliveries[entry.answers].parts.didKeep(byteCount: entry.payloadByteCount) }
+  mutating func enqueueAnswer(_ entry: MailboxEntry, for seat: SeatIndex) {
+    pool.keep(entry.payload)
+    if let answer = entry.answers { deliveries[answer.index].parts.didKeep(byteCount: entry.payloadByteCount) }
     if seats[seat].grantsAnswers {
-      hold(entry, for: seat)
+      seats[seat].held.add(entry)
       return
     }
-    seats[seat].mailboxBytes += entry.payloadByteCount
-    seats[seat].answers.append(entry)
-    if isFullOfAnswers(seat) { seats[seat].isBehind = true }
+    seats[seat].mailbox.addAnswer(entry)
+    if isFullOfAnswers(seat) { credits.fallBehind(seat) }
   }
 
-  /// Forgets what an entry holds besides its delivery: bytes, and its sender's credit.
-  mutating func settle(_ entry: MailboxEntry, of seat: Int) {
-    seats[seat].mailboxBytes -= entry.payloadByteCount
-    forgetBytes(of: entry)
-  }
-
-  /// The same without its mailbox's count of bytes.
-  mutating func forgetBytes(of entry: MailboxEntry) {
-    poolBytes -= entry.payload.storedByteCount
-    if let holder = entry.creditHolder {
-      returnCredit(to: holder, turn: entry.creditTurn, byteCount: entry.payloadByteCount)
-    }
-    if entry.answers.isSome, deliveries.holds(entry.answers, serial: entry.answersSerial) {
-      deliveries[entry.answers].parts.didRelease(byteCount: entry.payloadByteCount)
+  /// An entry waits no longer: its bytes and its sender's credit are free.
+  mutating func release(_ entry: MailboxEntry) {
+    pool.release(entry.payload)
+    if let holder = entry.creditHolder { credits.giveBack(to: holder, byteCount: entry.payloadByteCount) }
+    if let answer = entry.answers, deliveries.holds(answer) {
+      deliveries[answer.index].parts.didRelease(byteCount: entry.payloadByteCount)
     }
   }
 
-  /// The connection has ended: what waits for it means nothing to anybody.
-  mutating func dropHeld(of seat: Int) {
-    for id in seats[seat].held.keys.sorted() {
-      for entry in seats[seat].held[id]?.entries ?? [] { forgetBytes(of: entry) }
-    }
-    seats[seat].held = [:]
-    seats[seat].heldCount = 0
-    seats[seat].heldBytes = 0
-    seats[seat].heldCreditCount = 0
-    seats[seat].untakenSince = nil
+  /// Sends what the seat may have now, and looks whether it owes progress.
+  mutating func advance(_ seat: SeatIndex, now: Instant, actions: inout [HubAction]) {
+    pump(seat, now: now, actions: &actions)
+    updateBusy(seat, now)
   }
 
-  /// Sends what the seat may have now.
-  mutating func pump(_ seat: Int, now: Instant, actions: inout [HubAction]) {
-    guard seats[seat].isConnected, seats[seat].queuedCount > 0 || !seats[seat].gaps.isEmpty else { return }
+  private mutating func pump(_ seat: SeatIndex, now: Instant, actions: inout [HubAction]) {
+    guard seats[seat].isConnected, seats[seat].mailbox.count > 0 || !seats[seat].gaps.isEmpty else { return }
     sendAnswers(to: seat, actions: &actions)
     repeat { sendWork(to: seat, now: now, actions: &actions) } while fillGaps(seat)
     noticeRoom(seat, actions: &actions)
     returnOwed(to: seat)
   }
 
-  private mutating func sendAnswers(to seat: Int, actions: inout [HubAction]) {
-    while let head = seats[seat].answers.first {
-      let spends = head.header.type.spendsCredit(flags: head.header.flags)
-      if spends && !seats[seat].hasCredit { return }
-      seats[seat].answers.removeFirst()
-      settle(head, of: seat)
-      if spends { useCredit(towards: seat, byteCount: head.payloadByteCount) }
-      counters.framesOut &+= 1
-      actions.append(.send(seat: seat, header: head.header, payload: head.payload))
-      if head.answers.isSome, deliveries.holds(head.answers, serial: head.answersSerial) {
-        announceParts(of: head.answers, actions: &actions)
-      }
+  private mutating func sendAnswers(to seat: SeatIndex, actions: inout [HubAction]) {
+    while let head = seats[seat].mailbox.answers.first, !head.spendsCredit || seats[seat].granted.hasRoom,
+      let entry = seats[seat].mailbox.takeAnswer()
+    {
+      if entry.spendsCredit { seats[seat].granted.use(byteCount: entry.payloadByteCount) }
+      sendAnswer(entry, to: seat, actions: &actions)
     }
   }
 
+  /// Sends a frame of an answer that has waited.
+  mutating func sendAnswer(_ entry: MailboxEntry, to seat: SeatIndex, actions: inout [HubAction]) {
+    release(entry)
+    send(entry.header, entry.payload, to: seat, actions: &actions)
+    if let answer = entry.answers, deliveries.holds(answer) { announceParts(of: answer.index, actions: &actions) }
+  }
+
   /// A suspect is delivered alone: while one is with the worker, nothing else goes to it.
-  private mutating func sendWork(to seat: Int, now: Instant, actions: inout [HubAction]) {
-    while seats[seat].state == .ready, seats[seat].hasCredit, !seats[seat].suspectInHand.isSome,
-      let head = seats[seat].mailbox.popFirst()
+  private mutating func sendWork(to seat: SeatIndex, now: Instant, actions: inout [HubAction]) {
+    while seats[seat].state == .ready, seats[seat].granted.hasRoom, !seats[seat].inFlight.suspect.isSome,
+      let head = seats[seat].mailbox.takeWork()
     {
-      settle(head, of: seat)
+      release(head)
       if head.delivery.isSome {
         deliver(head.delivery, payload: head.payload, now: now, actions: &actions)
         continue
@@ -127,12 +118,30 @@ extension MessageHub {
         counters.dropped += 1
         continue
       }
-      var header = addressed(head.header, to: seat)
+      var header = head.header
       if let end = head.expiresAt { header.ttlMilliseconds = Self.millisecondsLeft(until: end, now) }
-      useCredit(towards: seat, byteCount: head.payloadByteCount)
-      counters.framesOut &+= 1
-      actions.append(.send(seat: seat, header: header, payload: head.payload))
+      sendMessage(header, head.payload, to: seat, actions: &actions)
     }
+  }
+
+  /// Sends a REQUEST or an EVENT on the receiver's credit. It refers to nothing, so a worker that asked for it reads in
+  /// `re` which role its sender has.
+  @inline(__always)
+  mutating func sendMessage(
+    _ header: FrameHeader, _ payload: HubPayload, to seat: SeatIndex, actions: inout [HubAction]
+  ) {
+    var header = header
+    header.destination = seats[seat].endpoint
+    if !seats[seat].knowsCallerRole { header.re = 0 }
+    seats[seat].granted.use(byteCount: header.payloadByteCount)
+    send(header, payload, to: seat, actions: &actions)
+  }
+
+  /// Sends a frame that counts.
+  @inline(__always)
+  mutating func send(_ header: FrameHeader, _ payload: HubPayload, to seat: SeatIndex, actions: inout [HubAction]) {
+    counters.framesOut &+= 1
+    actions.append(.send(seat: seat, header: header, payload: payload))
   }
 
   /// What is left of a time to live, in the header's form: at least 1, since 0 means "no limit".
@@ -157,15 +166,11 @@ extension MessageHub {
     markDelivered(index)
     if deliveries[index].header.flags.contains(.atMostOnce) {
       forgetPayload(of: index)
-    } else if case .none = deliveries[index].payload, case .stored(let bytes) = payload {
-      deliveries[index].payload = payload
-      poolBytes += bytes.count
+    } else if case .none = deliveries[index].payload, case .stored = payload {
+      keepPayload(payload, of: index)
     }
-    let header = addressed(deliveries[index].header, to: seat)
-    appendInHand(index, of: seat)
-    useCredit(towards: seat, byteCount: header.payloadByteCount)
-    counters.framesOut &+= 1
-    actions.append(.send(seat: seat, header: header, payload: payload))
+    seats[seat].inFlight.add(index, in: &deliveries)
+    sendMessage(deliveries.header(of: index), payload, to: seat, actions: &actions)
     updateBusy(seat, now)
   }
 
@@ -180,111 +185,42 @@ extension MessageHub {
     counters.redelivered += 1
   }
 
+  /// Keeps the bytes for a second delivery.
+  mutating func keepPayload(_ payload: HubPayload, of index: DeliveryIndex) {
+    pool.keep(payload)
+    deliveries[index].payload = payload
+  }
+
   /// Frees the bytes kept for a second delivery.
   mutating func forgetPayload(of index: DeliveryIndex) {
-    poolBytes -= deliveries[index].payload.storedByteCount
+    pool.release(deliveries[index].payload)
     deliveries[index].payload = .none
   }
 
-  // MARK: What a worker has in hand
-
-  mutating func appendInHand(_ index: DeliveryIndex, of seat: Int) {
-    link(index, of: seat, aside: false)
-    seats[seat].inHandCount += 1
-    seats[seat].unacceptedCount += 1
-    deliveries[index].isAccepted = false
-    if deliveries[index].isSuspect { seats[seat].suspectInHand = index }
-  }
-
-  mutating func removeInHand(_ index: DeliveryIndex, of seat: Int) {
-    unlink(index, of: seat)
-    seats[seat].inHandCount -= 1
-    if !deliveries[index].isAccepted { seats[seat].unacceptedCount -= 1 }
-    if deliveries[index].state == .abandoned { seats[seat].abandonedCount -= 1 }
-    if seats[seat].suspectInHand == index { seats[seat].suspectInHand = .none }
-  }
-
-  mutating func setAside(_ index: DeliveryIndex, of seat: Int) {
-    if deliveries[index].isSetAside { return }
-    unlink(index, of: seat)
-    link(index, of: seat, aside: true)
-  }
-
-  private mutating func link(_ index: DeliveryIndex, of seat: Int, aside: Bool) {
-    let last = aside ? seats[seat].setAside.last : seats[seat].hand.last
-    deliveries[index].isSetAside = aside
-    deliveries[index].previous = last
-    deliveries[index].next = .none
-    if last.isSome { deliveries[last].next = index }
-    if aside { seats[seat].setAside.append(index) } else { seats[seat].hand.append(index) }
-  }
-
-  private mutating func unlink(_ index: DeliveryIndex, of seat: Int) {
-    let previous = deliveries[index].previous
-    let next = deliveries[index].next
-    if previous.isSome { deliveries[previous].next = next }
-    if next.isSome { deliveries[next].previous = previous }
-    if deliveries[index].isSetAside {
-      seats[seat].setAside.remove(between: previous, and: next)
-    } else {
-      seats[seat].hand.remove(between: previous, and: next)
-    }
-  }
-
-  /// The worker has shown that this message does not kill it.
-  mutating func accept(_ index: DeliveryIndex, of seat: Int) {
-    if !deliveries[index].isAccepted {
-      deliveries[index].isAccepted = true
-      seats[seat].unacceptedCount -= 1
-      setAside(index, of: seat)
-    }
-    clearSuspicion(of: index)
-  }
-
   mutating func clearSuspicion(of index: DeliveryIndex) {
-    guard deliveries[index].isSuspect else { return }
-    let seat = deliveries[index].receiverSeat
-    deliveries[index].isSuspect = false
-    seats[seat].suspectCount -= 1
-    if seats[seat].suspectInHand == index { seats[seat].suspectInHand = .none }
-  }
-
-  /// Looks among what the worker has in hand for the message with this sender and id. Oldest first: acknowledgements
-  /// come mostly in order.
-  func findInHand(_ seat: Int, source: Endpoint, id: UInt64) -> DeliveryIndex? {
-    for list in [seats[seat].hand, seats[seat].setAside] {
-      var index = list.first
-      while index.isSome {
-        if deliveries[index].header.id == id && deliveries[index].header.source == source { return index }
-        index = deliveries[index].next
-      }
-    }
-    return nil
+    seats[deliveries[index].receiverSeat].inFlight.clearSuspicion(of: index, in: &deliveries)
   }
 
   // MARK: Gaps and room
 
-  /// Tells a slow subscriber what it missed, once there is room to say so. Returns whether there was anything to say.
-  private mutating func fillGaps(_ seat: Int) -> Bool {
-    guard !seats[seat].gaps.isEmpty, seats[seat].queuedCount * 2 < limits.clientMailboxFrames else { return false }
+  /// Says to a slow subscriber what it missed, once there is room. Returns whether there was anything to say.
+  private mutating func fillGaps(_ seat: SeatIndex) -> Bool {
+    guard !seats[seat].gaps.isEmpty, seats[seat].mailbox.count * 2 < limits.clientMailboxFrames else { return false }
     let gaps = seats[seat].gaps.sorted { $0.key < $1.key }
     seats[seat].gaps = [:]
     for (topic, dropped) in gaps { enqueueGap(topic, dropped, for: seat) }
     return true
   }
 
-  mutating func enqueueGap(_ topic: UInt16, _ dropped: UInt64, for seat: Int) {
+  mutating func enqueueGap(_ topic: UInt16, _ dropped: UInt64, for seat: SeatIndex) {
     let bytes = JSONPayload.encode(Gap(dropped: dropped))
     let header = FrameHeader(
       type: .gap, destination: seats[seat].endpoint, method: topic, payloadByteCount: bytes.count)
-    enqueue(
-      MailboxEntry(
-        header: header, payload: .stored(bytes), payloadByteCount: bytes.count, delivery: .none, creditHolder: nil),
-      for: seat)
+    enqueue(MailboxEntry(header: header, payload: .stored(bytes)), for: seat)
   }
 
-  private mutating func noticeRoom(_ seat: Int, actions: inout [HubAction]) {
-    guard seats[seat].wantsRoomNotice, seats[seat].queuedCount * 2 < limits.clientMailboxFrames else { return }
+  private mutating func noticeRoom(_ seat: SeatIndex, actions: inout [HubAction]) {
+    guard seats[seat].wantsRoomNotice, seats[seat].mailbox.count * 2 < limits.clientMailboxFrames else { return }
     seats[seat].wantsRoomNotice = false
     actions.append(.serviceMayContinue(seat: seat, id: nil))
   }

@@ -1,6 +1,5 @@
 public import Clocks
 public import Contracts
-internal import DequeModule
 public import Frames
 
 extension MessageHub {
@@ -9,63 +8,42 @@ extension MessageHub {
   /// Gives a worker of `supervisor.conf` its seat, closed until its mailbox is opened.
   ///
   /// - Returns: nil when all 4,095 seats are taken.
-  public mutating func reserveSeat(name: String, role: Role) -> Int? {
-    guard let seat = takeSeat() else { return nil }
-    seats[seat].name = name
-    seats[seat].role = role.number
-    seats[seat].isWorker = true
-    seats[seat].state = .closed
-    seats[seat].closedReason = "is not started yet"
-    // A turn of the seat's own, before anybody joins: so the first connection does not follow the last tenant's
-    // directly, as the next connection of a worker that is back does (`Registry.member(at:role:)`).
-    seats[seat].turn += 1
-    seats[seat].firstTurn = seats[seat].turn
-    membersByRole[role.number, default: []].append(seat)
+  public mutating func reserveSeat(name: String, role: Role) -> SeatIndex? {
+    guard let seat = seats.take(name: name, role: role) else { return nil }
+    seats.makeMember(seat)
     return seat
   }
 
   /// Takes away the seat of a worker that is no longer in the configuration; its mailbox must be closed.
-  public mutating func releaseSeat(_ seat: Int) {
-    precondition(seats[seat].state == .closed, "a seat with a mailbox is still somebody's")
-    membersByRole[seats[seat].role]?.removeAll { $0 == seat }
+  public mutating func releaseSeat(_ seat: SeatIndex) {
+    precondition(seats[seat].state == .closed, "a seat with a mailbox has a worker")
     vacate(seat)
   }
 
-  private mutating func takeSeat() -> Int? {
-    if let seat = freeSeats.popLast() { return seat }
-    guard seats.count <= Endpoint.seatMaximum else { return nil }
-    seats.append(Seat(index: seats.count))
-    return seats.count - 1
-  }
-
-  mutating func vacate(_ seat: Int) {
-    for topic in seats[seat].subscriptions { unsubscribe(seat, from: topic) }
-    let turn = seats[seat].turn
-    seats[seat] = Seat(index: seat)
-    seats[seat].turn = turn
-    freeSeats.append(seat)
+  mutating func vacate(_ seat: SeatIndex) {
+    subscribers.removeAll(of: seat)
+    seats.vacate(seat)
   }
 
   // MARK: Coming
 
-  /// Seats a client, which takes frames of `lengthMaximum` bytes at most, as the length field counts them.
+  /// Seats a client.
   ///
   /// - Parameters:
-  ///   - role: its role.
   ///   - name: its name, for display.
+  ///   - role: its role.
   ///   - window: what it takes before it grants more.
   ///   - lengthMaximum: the longest frame it takes, as the length field counts it.
   ///   - grantsAnswers: whether it grants each of its answers apart (``HubLimits/answerWindow``).
   /// - Returns: its seat; nil when none is free.
   public mutating func joinClient(
     name: String, role: Role, window: Window, lengthMaximum: Int = .max, grantsAnswers: Bool = false
-  ) -> Int? {
-    guard let seat = takeSeat() else { return nil }
+  ) -> SeatIndex? {
+    guard let seat = seats.take(name: name, role: role) else { return nil }
+    seats[seat].begin(window: window, lengthMaximum: lengthMaximum)
     seats[seat].grantsAnswers = grantsAnswers
-    seats[seat].name = name
-    seats[seat].role = role.number
-    begin(seat, grantedByPeer: window, lengthMaximum)
     seats[seat].state = .ready
+    credits.open(seat, turn: seats[seat].turn, window: limits.window)
     return seat
   }
 
@@ -76,39 +54,23 @@ extension MessageHub {
   ///   - serves: its methods, by number.
   ///   - window: what it lets the hub send at first.
   ///   - lengthMaximum: the longest frame it takes.
-  ///   - knowsAnswerCredit: whether it is sent CREDIT for single answers (``HubLimits/answerWindow``).
-  ///   - knowsCallerRole: whether it is told the role of each sender (`FrameHeader.callerRole`).
+  ///   - knowsAnswerCredit: whether it takes CREDIT for single answers (``HubLimits/answerWindow``).
+  ///   - knowsCallerRole: whether it reads the role of each sender (`FrameHeader.callerRole`).
   public mutating func joinWorker(
-    _ seat: Int, serves: [UInt16], window: Window, lengthMaximum: Int = .max, knowsAnswerCredit: Bool = false,
+    _ seat: SeatIndex, serves: [UInt16], window: Window, lengthMaximum: Int = .max, knowsAnswerCredit: Bool = false,
     knowsCallerRole: Bool = false
   ) {
     precondition(!seats[seat].isConnected, "one connection a seat")
-    begin(seat, grantedByPeer: window, lengthMaximum)
+    seats[seat].begin(window: window, lengthMaximum: lengthMaximum)
+    seats[seat].serves = serves
     seats[seat].knowsAnswerCredit = knowsAnswerCredit
     seats[seat].knowsCallerRole = knowsCallerRole
-    seats[seat].serves = serves
     seats[seat].state = .greeted
-  }
-
-  private mutating func begin(_ seat: Int, grantedByPeer window: Window, _ lengthMaximum: Int) {
-    seats[seat].turn += 1
-    seats[seat].payloadMaximum = lengthMaximum - (FrameHeader.byteCount - 4)
-    seats[seat].window = limits.window
-    seats[seat].received = Credit(frames: 0, bytes: 0)
-    seats[seat].allowed = Credit(frames: limits.window.frames, bytes: limits.window.bytes)
-    seats[seat].announced = seats[seat].allowed
-    seats[seat].isLagging = false
-    seats[seat].withheld = Credit(frames: 0, bytes: 0)
-    seats[seat].owed = Credit(frames: 0, bytes: 0)
-    seats[seat].isBehind = false
-    laggingSeats.removeAll { $0 == seat }
-    seats[seat].lastId = 0
-    seats[seat].sent = Credit(frames: 0, bytes: 0)
-    seats[seat].granted = Credit(frames: window.frames, bytes: window.bytes)
+    credits.open(seat, turn: seats[seat].turn, window: limits.window)
   }
 
   mutating func receivedReady(
-    _ header: FrameHeader, from seat: Int, now: Instant, actions: inout [HubAction]
+    _ header: FrameHeader, from seat: SeatIndex, now: Instant, actions: inout [HubAction]
   ) throws(FrameViolation) {
     guard seats[seat].isWorker else { return }
     guard seats[seat].state == .greeted || seats[seat].state == .draining else {
@@ -116,12 +78,11 @@ extension MessageHub {
     }
     if seats[seat].state == .greeted { seats[seat].state = .ready }
     actions.append(.control(seat: seat, header: header))
-    pump(seat, now: now, actions: &actions)
-    updateBusy(seat, now)
+    advance(seat, now: now, actions: &actions)
   }
 
   /// No new work for the worker from now on; answers still pass.
-  public mutating func beginDrain(_ seat: Int) {
+  public mutating func beginDrain(_ seat: SeatIndex) {
     guard seats[seat].isConnected else { return }
     seats[seat].state = .draining
     seats[seat].busySince = nil
@@ -130,30 +91,29 @@ extension MessageHub {
   // MARK: Mailboxes
 
   /// Work for the worker is accepted from now on, and kept while the worker is away.
-  public mutating func openMailbox(_ seat: Int) {
+  public mutating func openMailbox(_ seat: SeatIndex) {
     if seats[seat].state == .closed { seats[seat].state = .away }
   }
 
-  /// Work for the worker is refused from now on, and what waits is answered; `reason` goes on after the worker's name.
+  /// Work for the worker is refused from now on, and what waits is answered; `reason` follows the worker's name.
   public mutating func closeMailbox(
-    _ seat: Int, reason: String, retryAfterMilliseconds: UInt32? = nil, now: Instant, actions: inout [HubAction]
+    _ seat: SeatIndex, reason: String, retryAfterMilliseconds: UInt32? = nil, now: Instant, actions: inout [HubAction]
   ) {
     precondition(!seats[seat].isConnected, "a connected worker's mailbox stays open")
-    seats[seat].state = .closed
-    seats[seat].closedReason = reason
-    seats[seat].retryAfterMilliseconds = retryAfterMilliseconds
-    for topic in seats[seat].subscriptions { unsubscribe(seat, from: topic) }
-    while let entry = seats[seat].mailbox.popFirst() {
-      settle(entry, of: seat)
+    seats[seat].close(reason, retryAfterMilliseconds: retryAfterMilliseconds)
+    subscribers.removeAll(of: seat)
+    seats[seat].gaps = [:]
+    while let entry = seats[seat].mailbox.takeWork() {
+      release(entry)
       guard entry.delivery.isSome else {
         counters.dropped += 1
         continue
       }
-      // Delivered before and requeued at a death: how far it was, nobody knows.
+      // One that was delivered before, and requeued at a death, may be done in part.
       let outcome = deliveries[entry.delivery].outcomeInQueue
       refuse(entry.delivery, refusalWhenClosed(seat, outcome: outcome), actions: &actions)
     }
-    // What the worker had put off is nobody's either.
+    // What the worker had put off is lost as well.
     for index in deliveries.indices(where: { $0.state == .deferred && $0.receiverSeat == seat }) {
       refuse(index, refusalWhenClosed(seat, outcome: .unknown), actions: &actions)
     }
@@ -167,8 +127,8 @@ extension MessageHub {
     public var mailboxFrames = 0
     /// Payload bytes that wait for it.
     public var mailboxBytes = 0
-    /// Messages it has and has not answered.
-    public var inHand = 0
+    /// Messages in flight at it.
+    public var inFlight = 0
     /// Messages redelivered after a death that are not cleared yet.
     public var suspects = 0
     /// Requests of its own that are not answered.
@@ -182,40 +142,40 @@ extension MessageHub {
   }
 
   /// Reports on a seat.
-  public func report(_ seat: Int) -> SeatReport {
+  public func report(_ seat: SeatIndex) -> SeatReport {
     var report = SeatReport()
     report.mailboxFrames = seats[seat].waitingCount
-    report.mailboxBytes = seats[seat].waitingBytes
-    report.inHand = seats[seat].inHandCount
-    report.suspects = seats[seat].suspectCount
+    report.mailboxBytes = seats[seat].waitingByteCount
+    report.inFlight = seats[seat].inFlight.count
+    report.suspects = seats[seat].inFlight.suspectCount
     report.outstanding = seats[seat].outstanding.count
-    report.isOutOfCredit = seats[seat].isConnected && seats[seat].queuedCount > 0 && !seats[seat].hasCredit
+    report.isOutOfCredit = seats[seat].isConnected && seats[seat].mailbox.count > 0 && !seats[seat].granted.hasRoom
     report.busySince = seats[seat].busySince
-    for entries in [seats[seat].answers, seats[seat].mailbox] + seats[seat].held.values.map(\.entries) {
-      for holder in entries.lazy.compactMap(\.creditHolder) { report.holding[seats[holder].name, default: 0] += 1 }
+    for entries in seats[seat].queues {
+      for holder in entries.lazy.compactMap(\.creditHolder) { report.holding[seats[holder.seat].name, default: 0] += 1 }
     }
     return report
   }
 
-  /// The role of whoever has the seat, by name.
-  public func roleName(ofSeat seat: Int) -> String { roleName(seats[seat].role) }
+  /// The role of the seat's peer, by name.
+  public func roleName(ofSeat seat: SeatIndex) -> String { roleName(seats[seat].role) }
 
   /// The endpoint of a seat's present, or last, connection.
-  public func endpoint(of seat: Int) -> Endpoint { seats[seat].endpoint }
+  public func endpoint(of seat: SeatIndex) -> Endpoint { seats[seat].endpoint }
 
-  /// Whether a seat has nothing in hand and nothing to answer: a drain is complete.
-  public func isIdle(_ seat: Int) -> Bool { seats[seat].inHandCount == 0 }
+  /// Whether a seat has nothing in flight: a drain is complete.
+  public func isIdle(_ seat: SeatIndex) -> Bool { seats[seat].inFlight.count == 0 }
 
   /// Since when a READY worker has had work and shown no progress; nil when it owes none.
-  public func busySince(_ seat: Int) -> Instant? { seats[seat].busySince }
+  public func busySince(_ seat: SeatIndex) -> Instant? { seats[seat].busySince }
 
   /// Payload bytes kept in all mailboxes and with unanswered requests.
-  public var keptByteCount: Int { poolBytes }
+  public var keptByteCount: Int { pool.count }
 
-  /// Everything that is accounted for, for tests: all zero once nothing is under way.
+  /// Messages without a terminal answer, for tests: 0 once nothing is under way.
   var openDeliveryCount: Int { deliveries.count }
 
-  /// The registry as WELCOME and REGISTRY tell it.
+  /// The registry as WELCOME and REGISTRY have it.
   public func registry() -> Registry { registry(table) }
 
   /// The registry as it would be with another table.
@@ -228,7 +188,7 @@ extension MessageHub {
       case .topic: topics[entry.name] = entry.number
       }
     }
-    let members = seats.filter { $0.isWorker && $0.state != .closed }.map { seat in
+    let members = seats.all.filter { $0.isWorker && $0.state != .closed }.map { seat in
       Registry.Member(
         name: seat.name, role: roleName(seat.role), endpoint: seat.endpoint.rawValue, isReady: seat.state == .ready)
     }
@@ -242,33 +202,22 @@ extension MessageHub {
   public mutating func register(
     methods: [String], of role: Role
   ) throws(AccessTable.ServeProblem) -> (numbers: [UInt16], grew: Bool) {
-    let (numbers, grew) = try table.register(methods: methods, of: role)
-    if grew { routes = RouteTable(table) }
-    return (numbers, grew)
+    try table.register(methods: methods, of: role)
   }
 
-  /// Takes over a table in which somebody's methods were registered already.
-  public mutating func adopt(_ table: AccessTable) {
-    self.table = table
-    routes = RouteTable(table)
-  }
+  /// Takes over a table that has a peer's methods already.
+  public mutating func adopt(_ table: AccessTable) { self.table = table }
 
-  /// Takes over changed bounds. Peers keep the windows that they were told.
+  /// Takes over changed bounds. Peers keep the windows that they know.
   public mutating func adopt(limits: HubLimits) {
     let (window, answerWindow) = (self.limits.window, self.limits.answerWindow)
     self.limits = limits
     self.limits.window = window
     self.limits.answerWindow = answerWindow
     // What fills a mailbox under the old bound may leave room under the new one.
-    for seat in seats.indices { returnOwed(to: seat) }
+    for seat in seats.all where seat.isConnected { returnOwed(to: seat.index) }
   }
 
-  /// Takes over changed roles of people's own workers.
-  public mutating func adopt(customRoles: [AccessTable.CustomRole]) {
-    table.adopt(customRoles: customRoles)
-    routes = RouteTable(table)
-  }
-
-  /// Seats with a connection, to be told of a changed registry.
-  var connectedSeats: [Int] { seats.filter { $0.isConnected }.map(\.index) }
+  /// Takes over changed roles of workers that are not Roost's own.
+  public mutating func adopt(customRoles: [AccessTable.CustomRole]) { table.adopt(customRoles: customRoles) }
 }

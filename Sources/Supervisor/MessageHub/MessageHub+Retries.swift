@@ -5,7 +5,7 @@ public import Frames
 // Dead letters that a person wants tried again: the only requests that the supervisor makes of workers.
 //
 // What killed as often as it was allowed to is known for what it is. So it is delivered once, before everything that
-// waits and with nothing beside it until it is cleared, and a death with it in hand is charged to it and puts it back
+// waits and with nothing beside it until it is cleared, and a death with it in flight is charged to it and puts it back
 // among the dead letters. It keeps the count of its deliveries, which its `attempt` continues: a handler that knows of
 // redelivery sees that it is one.
 
@@ -16,7 +16,7 @@ extension MessageHub {
   /// delivered before, each time the worker's death.
   ///
   /// - Returns: that number.
-  /// - Throws: why nobody can be asked.
+  /// - Throws: why no worker can be asked.
   public mutating func redeliver(
     method: UInt16, payload: [UInt8], isRaw: Bool, deaths: UInt16, now: Instant, actions: inout [HubAction]
   ) throws(Refusal) -> UInt64 {
@@ -24,29 +24,26 @@ extension MessageHub {
       throw Refusal(.unknownMethod, "\(methodName(method)) is no method that a worker serves", outcome: .notStarted)
     }
     let receiver = try pickMember(of: entry.server.number, for: method)
-    seats[0].lastId += 1
+    seats[.supervisor].lastId += 1
     let header = FrameHeader(
-      type: .request, flags: isRaw ? .raw : [], id: seats[0].lastId, method: method, trace: newTrace(),
+      type: .request, flags: isRaw ? .raw : [], id: seats[.supervisor].lastId, method: method, trace: newTrace(),
       payloadByteCount: payload.count)
     let index = deliveries.insert(
       Delivery(
-        state: .queued, header: header, callerSeat: 0, receiverSeat: receiver, attempt: deaths, deaths: deaths,
-        receivedAt: now, payload: .none, payloadByteCount: payload.count, isSuspect: true))
-    seats[0].outstanding[header.id] = index
-    seats[receiver].suspectCount += 1
+        state: .queued, header: header, callerSeat: .supervisor, receiverSeat: receiver, attempt: deaths,
+        deaths: deaths, receivedAt: now))
+    seats[.supervisor].outstanding[header.id] = index
+    seats[receiver].inFlight.makeSuspect(index, in: &deliveries)
     enqueue(
-      MailboxEntry(
-        header: header, payload: payload.isEmpty ? .none : .stored(payload), payloadByteCount: payload.count,
-        delivery: index, creditHolder: nil),
+      MailboxEntry(header: header, payload: payload.isEmpty ? .none : .stored(payload), delivery: index),
       for: receiver, atFront: true)
-    pump(receiver, now: now, actions: &actions)
-    updateBusy(receiver, now)
+    advance(receiver, now: now, actions: &actions)
     return header.id
   }
 
   /// Gives up what ``redeliver(method:payload:isRaw:deaths:now:actions:)`` began, as a caller's CANCEL would. Its end
   /// comes as ever; nothing happens if it has come.
   public mutating func withdraw(_ id: UInt64, now: Instant, actions: inout [HubAction]) {
-    receivedCancel(FrameHeader(type: .cancel, re: id), from: 0, now: now, actions: &actions)
+    receivedCancel(FrameHeader(type: .cancel, re: id), from: .supervisor, now: now, actions: &actions)
   }
 }

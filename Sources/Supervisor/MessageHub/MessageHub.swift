@@ -2,11 +2,12 @@ public import Clocks
 public import Contracts
 public import Frames
 
-// The hub: every message between workers passes here, and here it is known who holds what.
+// The hub: every message between workers passes here, and the hub knows which of them has what.
 //
 // What: a machine without I/O. Inputs are frames from peers, comings and goings of connections, and the passing of
 // time; outputs are `HubAction`s that a shell performs. It owns the mailboxes, the credit in both directions, the table
-// of unanswered requests, and the rules of redelivery.
+// of unanswered requests, and the rules of redelivery. What has state of its own is a value of its own: `SeatTable`,
+// `CreditBooks`, `DeliverySlab`, `TopicSubscribers`, `AckGroups`, and in a `Seat` `Mailbox`, `HeldAnswers`, `InFlight`.
 //
 // Why in one machine: a broker sees a closed connection but no exit; a process manager sees an exit but not the work.
 // The supervisor tells this machine of both, so it can decide for every message at a worker's death, in the same
@@ -14,7 +15,7 @@ public import Frames
 //
 // How it stays bounded. A peer may send only what it has credit for. Credit comes back when a frame leaves the hub's
 // care: at once, while the receiver's mailbox is below its bound; when the frame is taken from the mailbox, above it.
-// So a full mailbox grows by no more than the windows of those who send to it, and `poolBytes` bounds all mailboxes
+// So a full mailbox grows by no more than the windows of its senders, and `poolBytes` bounds all mailboxes
 // together. Parts of answers have a window for each answer besides (`MessageHub+Parts.swift`), so that one caller does
 // not hold up a worker's others.
 //
@@ -30,30 +31,20 @@ public import Frames
 public struct MessageHub: ~Copyable {
   /// What has happened so far.
   public internal(set) var counters = HubCounters()
-  /// Who may call what; grows when custom workers bring methods.
-  public internal(set) var table: AccessTable
+  /// Which role may call what; grows when custom workers bring methods.
+  public internal(set) var table: AccessTable { didSet { routes = RouteTable(table) } }
   var routes: RouteTable
   /// The bounds in force.
   public internal(set) var limits: HubLimits
 
-  var seats: [Seat] = [Seat(index: 0)]
-  var freeSeats: [Int] = []
-  var membersByRole: [UInt16: [Int]] = [:]
+  var seats = SeatTable()
+  var credits = CreditBooks()
   var deliveries = DeliverySlab()
-  var deadlines = Deadlines<Instant, Deadline>(voidMinimum: 64)
-  var subscribers: [UInt16: [Int]] = [:]
-  var ackGroups: [Int: AckGroup] = [:]
-  var nextAckGroup = 0
-  var laggingSeats: [Int] = []
-  /// Payload bytes kept in mailboxes and with unanswered requests.
-  var poolBytes = 0
-  var nextTrace: UInt64
-
-  /// A point in time at which a delivery wants attention.
-  struct Deadline {
-    var index: DeliveryIndex
-    var serial: UInt64
-  }
+  var deadlines = Deadlines<Instant, DeliveryReference>(voidMinimum: 64)
+  var subscribers = TopicSubscribers()
+  var ackGroups = AckGroups()
+  var pool = PoolBytes()
+  private var nextTrace: UInt64
 
   /// A hub without seats. `traceSeed` makes trace numbers differ from one start of the supervisor to the next.
   public init(limits: HubLimits, table: AccessTable, traceSeed: UInt64) {
@@ -61,7 +52,6 @@ public struct MessageHub: ~Copyable {
     self.table = table
     routes = RouteTable(table)
     nextTrace = traceSeed
-    seats[0].name = "supervisor"
   }
 
   // MARK: Frames
@@ -69,14 +59,15 @@ public struct MessageHub: ~Copyable {
   /// A frame arrived from the peer on `seat`. `payload` is borrowed for the call; actions that say `.input` refer to
   /// it.
   public mutating func received(
-    _ header: FrameHeader, payload: UnsafeRawBufferPointer, from seat: Int, now: Instant, actions: inout [HubAction]
+    _ header: FrameHeader, payload: UnsafeRawBufferPointer, from seat: SeatIndex, now: Instant,
+    actions: inout [HubAction]
   ) {
     counters.framesIn &+= 1
     do throws(FrameViolation) {
       guard header.source == .hub else {
         throw .rule(.forgedSource, "source is written by the hub; a peer leaves it 0")
       }
-      if header.type.spendsCredit(flags: header.flags) { try spendCredit(of: seat, byteCount: payload.count) }
+      if header.type.spendsCredit(flags: header.flags) { try credits.spend(seat, byteCount: payload.count) }
       switch header.type {
       case .request: try receivedRequest(header, payload, from: seat, now: now, actions: &actions)
       case .event: try receivedEvent(header, payload, from: seat, now: now, actions: &actions)
@@ -104,24 +95,13 @@ public struct MessageHub: ~Copyable {
   }
 
   /// The peer broke a rule of the protocol, as found here or by the shell's reader.
-  public mutating func violated(_ violation: FrameViolation, by seat: Int, actions: inout [HubAction]) {
+  public mutating func violated(_ violation: FrameViolation, by seat: SeatIndex, actions: inout [HubAction]) {
     counters.violations += 1
     actions.append(.cut(seat: seat, violation: violation))
   }
 
   /// The present turn of the event loop ends: tells peers the credit they got back meanwhile, one frame a peer.
-  public mutating func turnEnded(actions: inout [HubAction]) {
-    if laggingSeats.isEmpty { return }
-    for seat in laggingSeats {
-      seats[seat].isLagging = false
-      guard seats[seat].isConnected else { continue }
-      let allowed = seats[seat].allowed
-      seats[seat].announced = allowed
-      let header = FrameHeader(type: .credit, payloadByteCount: 16)
-      actions.append(.send(seat: seat, header: header, payload: .stored(allowed.payload)))
-    }
-    laggingSeats.removeAll(keepingCapacity: true)
-  }
+  public mutating func turnEnded(actions: inout [HubAction]) { credits.announce(actions: &actions) }
 
   // MARK: Time
 
@@ -132,8 +112,7 @@ public struct MessageHub: ~Copyable {
   public mutating func timerFired(now: Instant, actions: inout [HubAction]) {
     // Those added first come first: of many that expire together each is at the front of its mailbox.
     while let (_, due) = deadlines.popDue(at: now) {
-      guard deliveries.holds(due.index, serial: due.serial),
-        let deadline = deliveries[due.index].deadline, deadline <= now
+      guard deliveries.holds(due), let deadline = deliveries[due.index].deadline, deadline <= now
       else { continue }
       deadlinePassed(due.index, now: now, actions: &actions)
     }
@@ -149,10 +128,8 @@ public struct MessageHub: ~Copyable {
 
   mutating func setDeadline(_ instant: Instant, of index: DeliveryIndex) {
     deliveries[index].deadline = instant
-    deadlines.add(Deadline(index: index, serial: deliveries[index].serial), at: instant)
-    deadlines.removeVoid { instant, due in
-      deliveries.holds(due.index, serial: due.serial) && deliveries[due.index].deadline == instant
-    }
+    deadlines.add(deliveries.reference(to: index), at: instant)
+    deadlines.removeVoid { instant, due in deliveries.holds(due) && deliveries[due.index].deadline == instant }
   }
 
   // MARK: Small parts
@@ -163,7 +140,7 @@ public struct MessageHub: ~Copyable {
     return nextTrace
   }
 
-  mutating func checkId(_ id: UInt64, from seat: Int) throws(FrameViolation) {
+  mutating func checkId(_ id: UInt64, from seat: SeatIndex) throws(FrameViolation) {
     guard id > 0 else { throw .rule(.idNotIncreasing, "what is to be answered needs an id of at least 1") }
     guard id > seats[seat].lastId else {
       throw .rule(
@@ -173,7 +150,7 @@ public struct MessageHub: ~Copyable {
   }
 
   /// The frame as it continues: what only the hub may say is written by the hub.
-  mutating func stamped(_ header: FrameHeader, _ payload: UnsafeRawBufferPointer, from seat: Int) -> FrameHeader {
+  mutating func stamped(_ header: FrameHeader, _ payload: UnsafeRawBufferPointer, from seat: SeatIndex) -> FrameHeader {
     var header = header
     header.source = seats[seat].endpoint
     header.flags.remove(.redelivered)
@@ -184,32 +161,22 @@ public struct MessageHub: ~Copyable {
     return header
   }
 
-  /// A REQUEST or an EVENT as it goes to this seat. It refers to nothing, so a worker that asked for it reads there
-  /// which role its sender has; to another it looks as it always did.
-  @inline(__always)
-  func addressed(_ header: FrameHeader, to seat: Int) -> FrameHeader {
-    var header = header
-    header.destination = seats[seat].endpoint
-    if !seats[seat].knowsCallerRole { header.re = 0 }
-    return header
-  }
-
   static func stored(_ payload: UnsafeRawBufferPointer) -> HubPayload {
     payload.count == 0 ? .none : .stored([UInt8](payload))
   }
 
   /// The seat's connection sent or took something that shows it at work.
-  mutating func touch(_ seat: Int, _ now: Instant) {
+  mutating func touch(_ seat: SeatIndex, _ now: Instant) {
     if seats[seat].busySince != nil { seats[seat].busySince = now }
   }
 
   /// Starts or ends the time since which a worker owes progress.
-  mutating func updateBusy(_ seat: Int, _ now: Instant) {
-    let owes =
-      seats[seat].state == .ready
-      && (seats[seat].unacceptedCount > 0 || (seats[seat].queuedCount > 0 && !seats[seat].hasCredit)
-        || seats[seat].heldCreditCount > 0)
-    if !owes { seats[seat].busySince = nil } else if seats[seat].busySince == nil { seats[seat].busySince = now }
-    if seats[seat].heldCount > 0, seats[seat].untakenSince == nil { seats[seat].untakenSince = now }
+  mutating func updateBusy(_ seat: SeatIndex, _ now: Instant) {
+    if !seats[seat].isOwing {
+      seats[seat].busySince = nil
+    } else if seats[seat].busySince == nil {
+      seats[seat].busySince = now
+    }
+    seats[seat].held.look(at: now)
   }
 }

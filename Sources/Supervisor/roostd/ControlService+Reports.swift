@@ -48,7 +48,7 @@ extension ControlService {
       status.sinceMilliseconds = now.milliseconds(since: connection.joinedAt)
       status.pid = credentials.process
       status.mailboxFrames = report.mailboxFrames
-      status.inHand = report.inHand
+      status.inHand = report.inFlight
       status.residentBytes = ProcessTable.memory(of: credentials.process, withProportional: false)?.residentByteCount
       status.sandbox = "UNSANDBOXED (started by hand)"
       return status
@@ -67,7 +67,7 @@ extension ControlService {
     status.nextAttemptMilliseconds = report.nextAttempt.map { $0.milliseconds(since: now) }
     status.lastExit = report.lastExit?.sentence
     status.mailboxFrames = hub.mailboxFrames
-    status.inHand = hub.inHand
+    status.inHand = hub.inFlight
     status.busyMilliseconds = hub.busySince.map { now.milliseconds(since: $0) }
     if let pid = report.pid {
       let memory = ProcessTable.memory(of: pid, withProportional: request.memory == true)
@@ -139,7 +139,7 @@ extension ControlService {
       sentences.append(
         "\(Self.messages(hub.mailboxFrames)) \(hub.mailboxFrames == 1 ? "waits" : "wait") in its mailbox.")
     }
-    if hub.inHand > 0 { sentences.append("It has \(Self.messages(hub.inHand)) in hand.") }
+    if hub.inFlight > 0 { sentences.append("It has \(Self.messages(hub.inFlight)) in hand.") }
     if hub.isOutOfCredit { sentences.append("It has granted no credit for what waits: it is slower than its senders.") }
     for (sender, count) in hub.holding.sorted(by: { $0.key < $1.key }) {
       sentences.append("Its mailbox is full, and holds the credit of \(sender) for \(Self.messages(count)).")

@@ -120,8 +120,8 @@ final class ControlService {
   }
 
   /// A caller whose mailbox was full has room again.
-  func mayContinue(_ seat: Int, _ id: UInt64?) {
-    for (call, follower) in followers where call.caller.seat == seat && (id ?? call.id) == call.id {
+  func mayContinue(_ seat: SeatIndex, _ id: UInt64?) {
+    for (call, follower) in followers where call.seat == seat && (id ?? call.id) == call.id {
       follower.mayContinue()
     }
   }

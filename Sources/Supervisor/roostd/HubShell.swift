@@ -21,8 +21,8 @@ final class HubShell {
   /// What the machine leaves to the supervisor.
   var onServe: (@EventLoopActor (HubCall, [UInt8]) -> Void)?
   var onServiceCancelled: (@EventLoopActor (HubCall) -> Void)?
-  var onServiceMayContinue: (@EventLoopActor (Int, UInt64?) -> Void)?
-  var onControl: (@EventLoopActor (Int, FrameHeader, [UInt8]) -> Void)?
+  var onServiceMayContinue: (@EventLoopActor (SeatIndex, UInt64?) -> Void)?
+  var onControl: (@EventLoopActor (SeatIndex, FrameHeader, [UInt8]) -> Void)?
   var onInjectedAnswer: (@EventLoopActor (UInt64, FrameHeader, [UInt8]) -> Void)?
   var onDeadLetter: (@EventLoopActor (DeadLetter) -> Void)?
   var onRetryKilled: (@EventLoopActor (UInt64, ControlService.Death) -> Void)?
@@ -33,15 +33,17 @@ final class HubShell {
   }
 
   /// The connection on a seat.
-  func connection(on seat: Int) -> PeerConnection? { seat < connections.count ? connections[seat] : nil }
+  func connection(on seat: SeatIndex) -> PeerConnection? {
+    seat.number < connections.count ? connections[seat.number] : nil
+  }
 
   /// Everyone connected.
   var allConnections: [PeerConnection] { connections.compactMap { $0 } }
 
   /// From now on frames of `connection` are the hub's, as those of `seat`.
-  func seat(_ connection: PeerConnection, at seat: Int) {
-    while connections.count <= seat { connections.append(nil) }
-    connections[seat] = connection
+  func seat(_ connection: PeerConnection, at seat: SeatIndex) {
+    while connections.count <= seat.number { connections.append(nil) }
+    connections[seat.number] = connection
     connection.seat = seat
     connection.didJoin()
     connection.onFrames = { [unowned self, unowned connection] run throws(FrameViolation) in
@@ -53,8 +55,8 @@ final class HubShell {
   }
 
   /// The connection on `seat` is closed.
-  func unseat(_ seat: Int) -> MessageHub.DepartureReport {
-    if seat < connections.count { connections[seat] = nil }
+  func unseat(_ seat: SeatIndex) -> MessageHub.DepartureReport {
+    if seat.number < connections.count { connections[seat.number] = nil }
     var report = MessageHub.DepartureReport()
     change { hub, actions in report = hub.left(seat, now: EventLoop.process.now, actions: &actions) }
     return report
@@ -72,7 +74,7 @@ final class HubShell {
   }
 
   private func received(
-    _ run: inout FrameRun, from connection: PeerConnection, _ seat: Int
+    _ run: inout FrameRun, from connection: PeerConnection, _ seat: SeatIndex
   ) throws(FrameViolation) {
     var gathered: [HubAction] = []
     swap(&gathered, &actions)
@@ -94,7 +96,7 @@ final class HubShell {
       switch actions[index] {
       case .send(let seat, let header, let payload): send(header, payload, input: input, to: seat)
       case .cut(let seat, let violation):
-        guard let connection = connections[seat] else { continue }
+        guard let connection = connection(on: seat) else { continue }
         onCut?(connection, violation)
         connection.cut(Refusal(violation.code, violation.message))
       case .serve(let call): onServe?(call, Array(input))
@@ -115,8 +117,8 @@ final class HubShell {
   }
 
   @inline(__always)
-  private func send(_ header: FrameHeader, _ payload: HubPayload, input: UnsafeRawBufferPointer, to seat: Int) {
-    guard let connection = connections[seat] else { return }
+  private func send(_ header: FrameHeader, _ payload: HubPayload, input: UnsafeRawBufferPointer, to seat: SeatIndex) {
+    guard let connection = connection(on: seat) else { return }
     switch payload {
     case .none: connection.send(header, UnsafeRawBufferPointer(start: nil, count: 0))
     case .input: connection.send(header, input)

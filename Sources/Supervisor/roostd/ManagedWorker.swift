@@ -18,7 +18,7 @@ import Supervision
 final class ManagedWorker {
   let name: String
   let role: Role
-  let seat: Int
+  let seat: SeatIndex
   private(set) var configuration: WorkerConfiguration
   private(set) var machine: WorkerMachine
   /// The sandbox it told of in HELLO.
@@ -66,7 +66,7 @@ final class ManagedWorker {
   private static let groupLookMilliseconds: UInt64 = 20
   private static let drainLookMilliseconds: UInt64 = 20
 
-  init(_ configuration: WorkerConfiguration, role: Role, seat: Int, daemon: Daemon) {
+  init(_ configuration: WorkerConfiguration, role: Role, seat: SeatIndex, daemon: Daemon) {
     name = configuration.name
     self.role = role
     self.seat = seat

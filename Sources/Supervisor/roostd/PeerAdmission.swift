@@ -195,7 +195,7 @@ final class PeerAdmission {
 
   /// Seats a visitor whose place has become free.
   func admitWorker(
-    _ connection: PeerConnection, _ hello: Hello, role: Role, seat: Int, configuration: WorkerConfiguration
+    _ connection: PeerConnection, _ hello: Hello, role: Role, seat: SeatIndex, configuration: WorkerConfiguration
   ) {
     do throws(Refusal) {
       let serves = try register(hello, role, of: connection)
@@ -207,7 +207,8 @@ final class PeerAdmission {
   }
 
   private func seatWorker(
-    _ connection: PeerConnection, _ hello: Hello, _ serves: [UInt16], seat: Int, configuration: WorkerConfiguration?
+    _ connection: PeerConnection, _ hello: Hello, _ serves: [UInt16], seat: SeatIndex,
+    configuration: WorkerConfiguration?
   ) {
     let ended = connection.onEnd
     daemon.shell.change { hub, _ in
@@ -222,7 +223,7 @@ final class PeerAdmission {
   }
 
   private func welcome(
-    _ connection: PeerConnection, _ hello: Hello, _ seat: Int, configuration: WorkerConfiguration?
+    _ connection: PeerConnection, _ hello: Hello, _ seat: SeatIndex, configuration: WorkerConfiguration?
   ) {
     let limit = frameLimit(hello)
     connection.limitFrames(to: limit)

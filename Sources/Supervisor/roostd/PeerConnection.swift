@@ -2,6 +2,7 @@ import Clocks
 import EventLoop
 import Frames
 import LinuxSystem
+import MessageHub
 import Recordings
 
 /// One connection to the bus, managed, attached or client: its stream, its seat once it has one, and what the kernel
@@ -21,7 +22,7 @@ final class PeerConnection {
   let stream: ByteStream
   let origin: Origin
   /// The seat on the bus; nil before HELLO.
-  var seat: Int?
+  var seat: SeatIndex?
   /// What the peer calls itself.
   var name = "?"
   /// The name under which a worker started by hand has joined: of a managed one whose place it has taken, or its own.

@@ -18,9 +18,9 @@ final class FakeHub {
   var onRoom: (@EventLoopActor () -> Void)?
 
   private var listener: StreamListener?
-  private var peers: [Int: Peer] = [:]
+  private var peers: [SeatIndex: Peer] = [:]
   private var greeting: [ObjectIdentifier: Peer] = [:]
-  private var workerSeats: [String: Int] = [:]
+  private var workerSeats: [String: SeatIndex] = [:]
   private let table: AccessTable
   private let limits: HubLimits
   private let tellsAnswerWindow: Bool
@@ -88,7 +88,7 @@ final class FakeHub {
 
   private final class Peer {
     let stream: ByteStream
-    var seat: Int?
+    var seat: SeatIndex?
     init(_ stream: ByteStream) { self.stream = stream }
   }
 
@@ -137,7 +137,7 @@ final class FakeHub {
       return
     }
     let window = hello.window ?? .standard
-    let seat: Int?
+    let seat: SeatIndex?
     if role == .client {
       seat = hub.joinClient(name: hello.name, role: role, window: window, grantsAnswers: knowsGrants(hello))
     } else {

@@ -85,7 +85,7 @@ import Testing
       kept[0].acknowledge()
       kept = []
       try await sending.value
-      let isIdle = hub.hub.isIdle(Endpoint(rawValue: worker.welcome.endpoint).seat)
+      let isIdle = hub.hub.isIdle(SeatIndex(of: Endpoint(rawValue: worker.welcome.endpoint)))
       #expect(isIdle)
     }
   }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct AnswerWindowTests {
   /// A client that grants nothing beyond its window, which is 1 frame.
-  private func deafClient(_ bench: HubBench, _ name: String = "deaf") -> Int {
+  private func deafClient(_ bench: HubBench, _ name: String = "deaf") -> SeatIndex {
     let seat = bench.client(name, window: Window(frames: 1, bytes: 1_000))
     bench.peers[seat]!.grantsCredit = false
     return seat
@@ -166,7 +166,7 @@ import Testing
     bench.peers[deaf]!.grantsCredit = true
     bench.grant(deaf)
     _ = bench.takeAll(deaf)
-    #expect(bench.hub.seats[deaf].owed.frames == 0 && bench.peers[deaf]!.maySend)
+    #expect(bench.hub.credits[deaf].owed.frames == 0 && bench.peers[deaf]!.maySend)
     bench.checkAccounts()
   }
 
@@ -180,10 +180,10 @@ import Testing
     bench.request("stream", from: deaf, method: .query)
     bench.stream(try #require(bench.take(worker)), atMost: 6, from: worker)
     bench.request("other", from: deaf, method: .query)
-    #expect(bench.hub.seats[deaf].owed.frames == 1)
+    #expect(bench.hub.credits[deaf].owed.frames == 1)
     limits.clientMailboxFrames = 100
     bench.hub.adopt(limits: limits)
-    #expect(bench.hub.seats[deaf].owed.frames == 0)
+    #expect(bench.hub.credits[deaf].owed.frames == 0)
     bench.checkAccounts()
   }
 

@@ -38,7 +38,7 @@ import Testing
   }
 
   /// Sends events to an away or slow worker until its mailbox holds credit.
-  private func fill(_ bench: HubBench, _ worker: Int, from app: Int) {
+  private func fill(_ bench: HubBench, _ worker: SeatIndex, from app: SeatIndex) {
     bench.peers[worker]?.grantsCredit = false
     while bench.report(worker).holding.isEmpty { bench.event(from: app) }
   }
@@ -91,7 +91,7 @@ import Testing
     bench.expectNothingLeft()
   }
 
-  private func die(_ bench: HubBench, _ worker: Int) {
+  private func die(_ bench: HubBench, _ worker: SeatIndex) {
     bench.join(worker)
     bench.leave(worker)
   }

@@ -9,8 +9,9 @@ import Testing
 @Suite struct CycleTests {
   private static let names = ["alpha", "beta", "gamma"]
 
-  private func makeBench(limits: HubLimits = HubLimits()) throws -> (bench: HubBench, workers: [Int], methods: [UInt16])
-  {
+  private func makeBench(limits: HubLimits = HubLimits()) throws -> (
+    bench: HubBench, workers: [SeatIndex], methods: [UInt16]
+  ) {
     let roles = Self.names.map {
       AccessTable.CustomRole(name: $0, serves: ["\($0).*"], mayCall: ["*"], callableBy: [])
     }
@@ -61,7 +62,7 @@ import Testing
       if step % 500 == 0 { circle.bench.checkAccounts() }
     }
     #expect(circle.bench.cuts.isEmpty)
-    // With memory for all of it nobody is refused; without it some are, and nobody waits for ever.
+    // With memory for all of it no request is refused; without it some are, and none waits for ever.
     if poolBytes == 1 << 20 && depth == 1 { #expect(circle.refusedCount == 0) }
     #expect(circle.refusedCount < circle.doneCount)
     circle.bench.expectNothingLeft()
@@ -74,24 +75,24 @@ private struct Circle {
   static let requestCount = 1_500
 
   let bench: HubBench
-  let workers: [Int]
+  let workers: [SeatIndex]
   let methods: [UInt16]
   let depth: Int
   var unsent = [Int](repeating: Circle.requestCount, count: 3)
-  /// Requests in hand whose own question is not asked yet, and those that wait for its answer, by its id.
+  /// Requests in flight whose own question is not asked yet, and those that wait for its answer, by its id.
   var unasked: [[Mail]] = [[], [], []]
   var asked: [[UInt64: Mail]] = [[:], [:], [:]]
   var doneCount = 0
   var refusedCount = 0
 
-  init(bench made: (bench: HubBench, workers: [Int], methods: [UInt16]), depth: Int) {
+  init(bench made: (bench: HubBench, workers: [SeatIndex], methods: [UInt16]), depth: Int) {
     (bench, workers, methods) = made
     self.depth = depth
   }
 
   var report: [MessageHub.SeatReport] { workers.map { bench.report($0) } }
 
-  /// Everybody sends what may be sent, and takes one frame.
+  /// Every worker sends what may be sent, and takes one frame.
   mutating func step() -> Bool {
     var moved = false
     for position in workers.indices {

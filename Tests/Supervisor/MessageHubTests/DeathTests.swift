@@ -6,8 +6,8 @@ import Testing
 
 @Suite struct DeathTests {
   let bench = HubBench()
-  let app: Int
-  let worker: Int
+  let app: SeatIndex
+  let worker: SeatIndex
 
   init() {
     app = bench.client()
@@ -270,7 +270,7 @@ import Testing
       _ = bench.takeAll(worker)
       _ = bench.takeAll(app)
     }
-    #expect(bench.report(worker).inHand == bound + 1)
+    #expect(bench.report(worker).inFlight == bound + 1)
     bench.answer(stream, from: worker)
     #expect(bench.take(listener)?.type == .response)
     bench.checkAccounts()

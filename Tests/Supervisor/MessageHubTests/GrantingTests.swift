@@ -4,11 +4,13 @@ import Testing
 
 @testable import MessageHub
 
-// Clients that grant each of their answers apart: what they leave of one is in nobody's way, their own least of all.
+// Clients that grant each of their answers apart: what they leave of one is in no other answer's way, their own least of all.
 
 @Suite struct GrantingTests {
   /// A client with a window of one frame that grants nothing, and a stream of which it takes nothing.
-  private func untaken(_ bench: HubBench, _ worker: Int, grantsAnswers: Bool = true) throws -> (seat: Int, work: Mail) {
+  private func untaken(_ bench: HubBench, _ worker: SeatIndex, grantsAnswers: Bool = true) throws -> (
+    seat: SeatIndex, work: Mail
+  ) {
     let seat = bench.client(grantsAnswers: grantsAnswers)
     bench.request("stream", from: seat, method: .query)
     let work = try #require(bench.take(worker))
@@ -22,7 +24,7 @@ import Testing
     let worker = bench.worker(knowsAnswerCredit: true)
     let (seat, work) = try untaken(bench, worker)
     #expect(bench.peers[seat]!.inbox.count == Int(bench.limits.answerWindow.frames))
-    #expect(bench.hub.seats[seat].heldCount == Int(bench.limits.answerWindow.frames))
+    #expect(bench.hub.seats[seat].held.count == Int(bench.limits.answerWindow.frames))
     for number in 0..<2_000 {
       bench.request("inside", from: seat, method: .query)
       let inside = try #require(bench.take(worker))
@@ -61,7 +63,7 @@ import Testing
     bench.peers[seat]!.partsGranted[work.header.id] = all
     bench.peers[seat]!.grantsCredit = false
     bench.send(FrameHeader(type: .credit, re: work.header.id), all.payload, from: seat)
-    #expect(bench.hub.seats[seat].heldCount == 0)
+    #expect(bench.hub.seats[seat].held.count == 0)
     bench.answer(work, .error, "{}", from: worker)
     #expect(bench.takeAll(seat).last?.type == .error)
     bench.expectNothingLeft()
@@ -110,7 +112,7 @@ import Testing
   }
 
   /// Begins so many streams before a part of one comes, and has the worker send of each what it may, 16 KiB a part.
-  private func begin(_ count: Int, from seat: Int, _ bench: HubBench, _ worker: Int) -> [Mail] {
+  private func begin(_ count: Int, from seat: SeatIndex, _ bench: HubBench, _ worker: SeatIndex) -> [Mail] {
     for _ in 0..<count { bench.request("stream", from: seat, method: .query) }
     let streams = bench.takeAll(worker).filter { $0.type == .request }
     for work in streams { bench.stream(work, String(repeating: "x", count: 16 << 10), from: worker) }
@@ -118,7 +120,7 @@ import Testing
   }
 
   /// A client that takes what it asks for has two hundred parts in time.
-  private func expectService(_ bench: HubBench, _ worker: Int, _ comment: Comment) throws {
+  private func expectService(_ bench: HubBench, _ worker: SeatIndex, _ comment: Comment) throws {
     let app = bench.client("reads", grantsAnswers: true)
     bench.request("", from: app, method: .query)
     let work = try #require(bench.takeAll(worker).last { $0.type == .request })
@@ -137,7 +139,7 @@ import Testing
     let seat = bench.client(grantsAnswers: true)
     let streams = begin(60, from: seat, bench, worker)
     #expect(streams.count == 60)
-    #expect(bench.hub.seats[seat].heldBytes >= bench.limits.clientShareBytes)
+    #expect(bench.hub.seats[seat].held.byteCount >= bench.limits.clientShareBytes)
     #expect(bench.hub.keptByteCount < bench.limits.clientShareBytes + (1 << 20) && !bench.isFull(worker))
     let cancelled = bench.takeAll(worker).filter { $0.type == .cancel }
     #expect((1..<60).contains(cancelled.count), "\(cancelled.count) answers were given up, and the others kept")
@@ -171,7 +173,7 @@ import Testing
     #expect(!bench.isFull(worker) && bench.mostUntaken() == nil, "there is room again")
     try expectService(bench, worker, "the hub works on")
     for seat in [seats[0], seats[1]] { bench.leave(seat) }
-    #expect(bench.hub.seats[seats[0]].untakenSince == nil && bench.mostUntaken() == nil)
+    #expect(bench.hub.seats[seats[0]].held.untakenSince == nil && bench.mostUntaken() == nil)
   }
 
   @Test("A client that leaves takes what was held for it along")
@@ -189,10 +191,10 @@ import Testing
     let bench = HubBench()
     let worker = bench.worker(knowsAnswerCredit: true)
     let (seat, work) = try untaken(bench, worker, grantsAnswers: false)
-    let before = bench.hub.seats[seat].answers.count
+    let before = bench.hub.seats[seat].mailbox.answers.count
     let total = Credit(frames: 64, bytes: 1 << 20)
     bench.send(FrameHeader(type: .credit, re: work.header.id), total.payload, from: seat)
-    #expect(bench.hub.seats[seat].answers.count == before)
+    #expect(bench.hub.seats[seat].mailbox.answers.count == before)
     bench.leave(seat)
     bench.answer(work, from: worker)
     bench.expectNothingLeft()

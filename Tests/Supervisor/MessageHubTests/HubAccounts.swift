@@ -1,4 +1,3 @@
-import DequeModule
 import Frames
 
 @testable import MessageHub
@@ -8,11 +7,11 @@ import Frames
 
 extension MessageHub {
   /// Every count the hub keeps that differs from what it counts, as a sentence each; empty when all is in order.
-  /// `cut` are the seats of peers that broke a rule: what credit they have is nobody's business any more.
-  func discrepancies(besides cut: Set<Int> = []) -> [String] {
+  /// `cut` are the seats of peers that broke a rule: what credit they have no longer matters.
+  func discrepancies(besides cut: Set<SeatIndex> = []) -> [String] {
     var found: [String] = []
     var pool = 0
-    for seat in seats {
+    for seat in seats.all {
       found += discrepancies(of: seat)
       for entries in seat.queues { pool += entries.reduce(0) { $0 + $1.payload.storedByteCount } }
     }
@@ -21,41 +20,49 @@ extension MessageHub {
       found.append("of answer \(index) wait \(credit), not \(deliveries[index].parts.waiting)")
     }
     if keptByteCount != pool { found.append("\(keptByteCount) bytes are said to be kept, and \(pool) are") }
-    for (number, group) in ackGroups {
+    for (number, group) in ackGroups.all {
       let copies = deliveries.indices { $0.ackGroup == number }
-      if copies.count != group.remaining {
-        found.append("a publisher waits for \(group.remaining), not \(copies.count)")
+      if copies.count != group.awaitedCount {
+        found.append("a publisher waits for \(group.awaitedCount), not \(copies.count)")
       }
     }
-    for seat in seats where seat.isConnected && !cut.contains(seat.index) {
-      var held = heldCredit(of: seat.index)
-      held.frames += seat.owed.frames
-      held.bytes += seat.owed.bytes
-      let frames = Int64(seat.allowed.frames) - Int64(seat.received.frames)
-      let bytes = Int64(seat.allowed.bytes) - Int64(seat.received.bytes)
-      if frames != Int64(seat.window.frames) - Int64(held.frames) {
-        found.append("seat \(seat.index) may send \(frames) frames; \(held.frames) of \(seat.window.frames) are held")
-      }
-      if bytes != Int64(seat.window.bytes) - Int64(held.bytes) {
-        found.append("seat \(seat.index) may send \(bytes) bytes; \(held.bytes) of \(seat.window.bytes) are held")
-      }
-      if !seat.isBehind, seat.owed.frames != 0 { found.append("seat \(seat.index) is owed credit and is not behind") }
-      if seat.isBehind, !isFullOfAnswers(seat.index) { found.append("seat \(seat.index) is behind, with room") }
-      if seat.withheld != withheldCredit(of: seat.index) { found.append("seat \(seat.index): credit withheld") }
+    for seat in seats.all where seat.isConnected && !cut.contains(seat.index) {
+      found += creditDiscrepancies(of: seat.index)
     }
     return found
   }
 
-  /// What is still accounted for although nothing should be under way; empty when every account stands at zero.
-  func leftovers(besides cut: Set<Int> = []) -> [String] {
+  private func creditDiscrepancies(of seat: SeatIndex) -> [String] {
+    var found: [String] = []
+    let book = credits[seat]
+    var held = heldCredit(of: seat)
+    held.frames += book.owed.frames
+    held.bytes += book.owed.bytes
+    let frames = Int64(book.allowed.frames) - Int64(book.received.frames)
+    let bytes = Int64(book.allowed.bytes) - Int64(book.received.bytes)
+    if frames != Int64(book.window.frames) - Int64(held.frames) {
+      found.append("seat \(seat) may send \(frames) frames; \(held.frames) of \(book.window.frames) are held")
+    }
+    if bytes != Int64(book.window.bytes) - Int64(held.bytes) {
+      found.append("seat \(seat) may send \(bytes) bytes; \(held.bytes) of \(book.window.bytes) are held")
+    }
+    if !book.isBehind, book.owed.frames != 0 { found.append("seat \(seat) is owed credit and is not behind") }
+    if book.isBehind, !isFullOfAnswers(seat) { found.append("seat \(seat) is behind, with room") }
+    if book.withheld != withheldCredit(of: seat) { found.append("seat \(seat): credit withheld") }
+    return found
+  }
+
+  /// What is still accounted for although nothing should be under way; empty when every account is at zero.
+  func leftovers(besides cut: Set<SeatIndex> = []) -> [String] {
     var found = discrepancies(besides: cut)
     if openDeliveryCount != 0 { found.append("\(openDeliveryCount) messages are open") }
     if keptByteCount != 0 { found.append("\(keptByteCount) bytes are kept") }
-    if !ackGroups.isEmpty { found.append("\(ackGroups.count) publishers wait") }
-    for seat in seats {
+    if !ackGroups.all.isEmpty { found.append("\(ackGroups.all.count) publishers wait") }
+    for seat in seats.all {
       let isBare =
-        seat.waitingBytes == 0 && seat.waitingCount == 0 && seat.held.isEmpty && seat.suspectCount == 0
-        && seat.inHandCount == 0 && seat.outstanding.isEmpty && seat.busySince == nil && seat.owed.frames == 0
+        seat.waitingByteCount == 0 && seat.waitingCount == 0 && seat.held.all.isEmpty
+        && seat.inFlight.suspectCount == 0 && seat.inFlight.count == 0 && seat.outstanding.isEmpty
+        && seat.busySince == nil && (!seat.isConnected || credits[seat.index].owed.frames == 0)
       if !isBare { found.append("seat \(seat.index) is not done: \(report(seat.index))") }
     }
     return found
@@ -64,46 +71,36 @@ extension MessageHub {
   /// The parts of each open answer that wait for its caller.
   private func waitingParts() -> [DeliveryIndex: Credit] {
     var waiting: [DeliveryIndex: Credit] = [:]
-    for index in deliveries.indices(where: { _ in true }) { waiting[index] = Credit(frames: 0, bytes: 0) }
-    for seat in seats {
-      for entry in seat.queues.joined()
-      where entry.answers.isSome && deliveries.holds(entry.answers, serial: entry.answersSerial) {
-        waiting[entry.answers]?.frames += 1
-        waiting[entry.answers]?.bytes += UInt64(entry.payloadByteCount)
+    for index in deliveries.indices(where: { _ in true }) { waiting[index] = Credit.zero }
+    for seat in seats.all {
+      for entry in seat.queues.joined() {
+        guard let answer = entry.answers, deliveries.holds(answer) else { continue }
+        waiting[answer.index]?.add(byteCount: entry.payloadByteCount)
       }
     }
     return waiting
   }
 
   /// Credit of the seat's present connection that the hub holds, frame by frame.
-  func heldCredit(of seat: Int) -> Credit {
-    var held = Credit(frames: 0, bytes: 0)
-    func add(_ byteCount: Int) {
-      held.frames += 1
-      held.bytes += UInt64(byteCount)
-    }
-    let turn = seats[seat].turn
-    for other in seats {
-      for entries in other.queues {
-        for entry in entries where entry.creditHolder == seat && entry.creditTurn == turn {
-          add(entry.payloadByteCount)
-        }
-      }
+  func heldCredit(of seat: SeatIndex) -> Credit {
+    var held = Credit.zero
+    let holder = CreditHolder(seat: seat, turn: seats[seat].turn)
+    for entry in seats.all.lazy.flatMap(\.queues).joined() where entry.creditHolder == holder {
+      held.add(byteCount: entry.payloadByteCount)
     }
     for index in deliveries.indices(where: { $0.holdsCredit && $0.callerSeat == seat })
     where deliveries[index].header.source == seats[seat].endpoint {
-      add(deliveries[index].payloadByteCount)
+      held.add(byteCount: deliveries[index].payloadByteCount)
     }
     return held
   }
 
   /// Credit that comes back with answers.
-  func withheldCredit(of seat: Int) -> Credit {
+  func withheldCredit(of seat: SeatIndex) -> Credit {
     let endpoint = seats[seat].endpoint
     let held = deliveries.indices { $0.holdsCredit && $0.callerSeat == seat && $0.header.source == endpoint }
-    return held.reduce(into: Credit(frames: 0, bytes: 0)) { sum, index in
-      sum.frames += 1
-      sum.bytes += UInt64(deliveries[index].payloadByteCount)
+    return held.reduce(into: Credit.zero) { sum, index in
+      sum.add(byteCount: deliveries[index].payloadByteCount)
     }
   }
 
@@ -113,58 +110,52 @@ extension MessageHub {
       if !isRight { wrong.append("seat \(seat.index): \(what)") }
     }
     let index = seat.index
-    let inHand = deliveries.indices {
+    let inFlight = deliveries.indices {
       $0.receiverSeat == index && ($0.state == .delivered || $0.state == .abandoned)
     }
     var unaccepted = 0
     var abandoned = 0
-    var suspectsInHand = 0
-    for delivery in inHand {
+    var suspectsInFlight = 0
+    for delivery in inFlight {
       if !deliveries[delivery].isAccepted { unaccepted += 1 }
       if deliveries[delivery].state == .abandoned { abandoned += 1 }
-      if deliveries[delivery].isSuspect { suspectsInHand += 1 }
+      if deliveries[delivery].isSuspect { suspectsInFlight += 1 }
     }
     let suspects = deliveries.indices { $0.receiverSeat == index && $0.isSuspect }
-    check(seat.inHandCount == inHand.count, "messages in hand")
-    check(seat.unacceptedCount == unaccepted, "messages not accepted")
-    check(seat.abandonedCount == abandoned, "messages given up")
-    check(seat.suspectCount == suspects.count, "suspects")
-    check(suspectsInHand == (seat.suspectInHand.isSome ? 1 : 0), "the suspect in hand")
-    let waiting = [seat.mailbox, seat.answers].reduce(0) { $0 + $1.reduce(0) { $0 + $1.payloadByteCount } }
-    check(seat.mailboxBytes == waiting, "bytes that wait")
-    let owes = seat.state == .ready && (seat.unacceptedCount > 0 || (seat.queuedCount > 0 && !seat.hasCredit))
+    check(seat.inFlight.count == inFlight.count, "messages in flight")
+    check(seat.inFlight.unacceptedCount == unaccepted, "messages not accepted")
+    check(seat.inFlight.abandonedCount == abandoned, "messages given up")
+    check(seat.inFlight.suspectCount == suspects.count, "suspects")
+    check(suspectsInFlight == (seat.inFlight.suspect.isSome ? 1 : 0), "the suspect in flight")
+    let mailbox = seat.mailbox
+    let waiting = [mailbox.work, mailbox.answers].joined().reduce(0) { $0 + $1.payloadByteCount }
+    check(mailbox.byteCount == waiting, "bytes that wait")
+    let owes = seat.state == .ready && (unaccepted > 0 || (mailbox.count > 0 && !seat.granted.hasRoom))
     check(!seat.isWorker || (seat.busySince != nil) == owes, "whether it owes progress")
-    if seat.state == .ready && seat.hasCredit && !seat.suspectInHand.isSome {
-      check(seat.mailbox.isEmpty && seat.gaps.isEmpty, "what can be sent waits")
+    if seat.state == .ready && seat.granted.hasRoom && !seat.inFlight.suspect.isSome {
+      check(mailbox.work.isEmpty && seat.gaps.isEmpty, "what can be sent waits")
     }
-    if seat.isConnected && seat.hasCredit { check(seat.answers.isEmpty, "an answer that can be sent waits") }
+    if seat.isConnected && seat.granted.hasRoom { check(mailbox.answers.isEmpty, "an answer that can be sent waits") }
     return wrong + heldDiscrepancies(of: seat)
   }
 
   private func heldDiscrepancies(of seat: Seat) -> [String] {
-    let entries = seat.held.values.flatMap(\.entries)
+    let entries = seat.held.all.values.flatMap(\.entries)
     var wrong: [String] = []
-    if entries.count != seat.heldCount { wrong.append("seat \(seat.index): frames held") }
-    if entries.reduce(0, { $0 + $1.payloadByteCount }) != seat.heldBytes {
+    if entries.count != seat.held.count { wrong.append("seat \(seat.index): frames held") }
+    if entries.reduce(0, { $0 + $1.payloadByteCount }) != seat.held.byteCount {
       wrong.append("seat \(seat.index): bytes held")
     }
-    if entries.count(where: { $0.creditHolder != nil }) != seat.heldCreditCount {
+    if entries.count(where: { $0.creditHolder != nil }) != seat.held.creditCount {
       wrong.append("seat \(seat.index): frames held on their workers' credit")
     }
-    for (id, answer) in seat.held {
-      let books = seat.outstanding[id].map { deliveries[$0].grants } ?? answer.books
-      guard let first = answer.entries.first, let books, first.header.flags.contains(.more),
-        !books.hasRoom(in: limits.answerWindow)
-      else {
+    for (id, answer) in seat.held.all {
+      let grants = seat.outstanding[id].map { deliveries[$0].grants } ?? answer.grants
+      guard let first = answer.entries.first, let grants, first.header.flags.contains(.more), !grants.hasRoom else {
         wrong.append("seat \(seat.index): what may be sent of answer \(id) is held")
         continue
       }
     }
     return wrong
   }
-}
-
-extension Seat {
-  /// All that waits for the peer, queue by queue.
-  var queues: [Deque<MailboxEntry>] { [answers, mailbox] + held.values.map(\.entries) }
 }

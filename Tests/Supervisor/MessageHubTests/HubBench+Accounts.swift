@@ -5,7 +5,7 @@ import Testing
 
 extension HubBench {
   /// Credit of the seat's present connection that the hub holds.
-  func heldCredit(of seat: Int) -> Credit { hub.heldCredit(of: seat) }
+  func heldCredit(of seat: SeatIndex) -> Credit { hub.heldCredit(of: seat) }
 
   /// Every count the hub keeps against what it counts.
   func checkAccounts(_ comment: Comment? = nil) {
@@ -16,11 +16,11 @@ extension HubBench {
     }
   }
 
-  /// The books of one answer's parts: what waits is in the caller's mailbox, and half a window that was taken is told.
+  /// The books of one answer's parts: what waits is in the caller's mailbox, and half a window that was taken is announced.
   private func checkParts(_ index: DeliveryIndex, _ comment: Comment?) {
     let delivery = hub.deliveries[index]
     let waiting = hub.seats[delivery.callerSeat].queues.joined().filter {
-      $0.answers == index && $0.answersSerial == delivery.serial
+      $0.answers.map { $0.index == index && hub.deliveries.holds($0) } ?? false
     }
     #expect(delivery.parts.waiting.frames == UInt64(waiting.count), comment)
     #expect(delivery.parts.waiting.bytes == waiting.reduce(0) { $0 + UInt64($1.payloadByteCount) }, comment)
@@ -36,7 +36,7 @@ extension HubBench {
     #expect(room.frames * 2 < window.frames && room.bytes * 2 < window.bytes, comment)
   }
 
-  /// Nothing is under way: every account stands at zero.
+  /// Nothing is under way: every account is at zero.
   func expectNothingLeft(_ comment: Comment? = nil) {
     let found = hub.leftovers()
     #expect(found.isEmpty, comment)

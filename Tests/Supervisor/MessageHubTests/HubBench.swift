@@ -53,7 +53,7 @@ struct BenchPeer {
   var grantsCredit = true
   /// Requests without a terminal answer.
   var open: Set<UInt64> = []
-  /// Whether it said in HELLO that it understands CREDIT for single answers; what it was told, and what it has sent.
+  /// Whether it said in HELLO that it understands CREDIT for single answers; what it was granted, and what it has sent.
   var knowsAnswerCredit = false
   var answerGrants: [BenchAnswer: Credit] = [:]
   var answersSent: [BenchAnswer: Credit] = [:]
@@ -71,11 +71,11 @@ struct BenchPeer {
 final class HubBench {
   var hub: MessageHub
   var now = Instant(nanoseconds: 1_000_000_000)
-  var peers: [Int: BenchPeer] = [:]
-  var cuts: [Int: FrameViolation] = [:]
+  var peers: [SeatIndex: BenchPeer] = [:]
+  var cuts: [SeatIndex: FrameViolation] = [:]
   var calls: [HubCall] = []
   var cancelledCalls: [HubCall] = []
-  var roomNotices: [Int] = []
+  var roomNotices: [SeatIndex] = []
   var injectedAnswers: [(id: UInt64, mail: Mail)] = []
   var deadLetters: [DeadLetter] = []
   var killingRetries: [(id: UInt64, deliveries: UInt16)] = []
@@ -91,7 +91,7 @@ final class HubBench {
 
   // MARK: Coming and going
 
-  func client(_ name: String = "app", window: Window = .standard, grantsAnswers: Bool = false) -> Int {
+  func client(_ name: String = "app", window: Window = .standard, grantsAnswers: Bool = false) -> SeatIndex {
     let seat = hub.joinClient(name: name, role: .client, window: window, grantsAnswers: grantsAnswers)!
     peers[seat] = newPeer(window)
     peers[seat]!.grantsAnswers = grantsAnswers
@@ -101,7 +101,7 @@ final class HubBench {
   /// A worker that is READY.
   func worker(
     _ name: String = "relays", role: Role = .relayConnector, window: Window = .standard, knowsAnswerCredit: Bool = false
-  ) -> Int {
+  ) -> SeatIndex {
     let seat = hub.reserveSeat(name: name, role: role)!
     hub.openMailbox(seat)
     join(seat, window: window, knowsAnswerCredit: knowsAnswerCredit)
@@ -110,7 +110,7 @@ final class HubBench {
 
   /// The next instance of a worker.
   func join(
-    _ seat: Int, window: Window = .standard, isReady: Bool = true, knowsAnswerCredit: Bool = false,
+    _ seat: SeatIndex, window: Window = .standard, isReady: Bool = true, knowsAnswerCredit: Bool = false,
     knowsCallerRole: Bool = false
   ) {
     let serves = hub.table.all.filter { $0.kind == .method && $0.server.number == hub.seats[seat].role }
@@ -129,7 +129,7 @@ final class HubBench {
   }
 
   @discardableResult
-  func leave(_ seat: Int) -> MessageHub.DepartureReport {
+  func leave(_ seat: SeatIndex) -> MessageHub.DepartureReport {
     peers[seat] = nil
     var actions: [HubAction] = []
     let report = hub.left(seat, now: now, actions: &actions)
@@ -137,7 +137,7 @@ final class HubBench {
     return report
   }
 
-  func closeMailbox(_ seat: Int, reason: String = "is stopped") {
+  func closeMailbox(_ seat: SeatIndex, reason: String = "is stopped") {
     input { $0.closeMailbox(seat, reason: reason, retryAfterMilliseconds: 900, now: $1, actions: &$2) }
   }
 
@@ -153,7 +153,7 @@ final class HubBench {
   // MARK: What peers send
 
   /// Any frame, as it is.
-  func send(_ header: FrameHeader, _ payload: [UInt8] = [], from seat: Int) {
+  func send(_ header: FrameHeader, _ payload: [UInt8] = [], from seat: SeatIndex) {
     var header = header
     header.payloadByteCount = payload.count
     if header.type.spendsCredit(flags: header.flags) {
@@ -166,14 +166,15 @@ final class HubBench {
     }
   }
 
-  func nextId(of seat: Int) -> UInt64 {
+  func nextId(of seat: SeatIndex) -> UInt64 {
     peers[seat]!.lastId += 1
     return peers[seat]!.lastId
   }
 
   @discardableResult
   func request(
-    _ text: String = "", from seat: Int, method: UInt16 = .publish, to destination: Endpoint = .hub, ttl: UInt32 = 0,
+    _ text: String = "", from seat: SeatIndex, method: UInt16 = .publish, to destination: Endpoint = .hub,
+    ttl: UInt32 = 0,
     flags: FrameFlags = []
   ) -> UInt64 {
     let id = nextId(of: seat)
@@ -185,7 +186,8 @@ final class HubBench {
 
   @discardableResult
   func event(
-    _ text: String = "", from seat: Int, method: UInt16 = .publish, to destination: Endpoint = .hub, ttl: UInt32 = 0,
+    _ text: String = "", from seat: SeatIndex, method: UInt16 = .publish, to destination: Endpoint = .hub,
+    ttl: UInt32 = 0,
     flags: FrameFlags = []
   ) -> UInt64 {
     let id = nextId(of: seat)
@@ -195,14 +197,15 @@ final class HubBench {
     return id
   }
 
-  func subscribe(_ seat: Int, to topic: UInt16 = .states) {
+  func subscribe(_ seat: SeatIndex, to topic: UInt16 = .states) {
     send(FrameHeader(type: .subscribe, id: nextId(of: seat), method: topic), from: seat)
     #expect(take(seat)?.type == .response)
   }
 
   /// An answer of any type to `mail`, from the peer that took it.
-  func answer(_ mail: Mail, _ type: FrameType = .response, _ text: String = "", flags: FrameFlags = [], from seat: Int)
-  {
+  func answer(
+    _ mail: Mail, _ type: FrameType = .response, _ text: String = "", flags: FrameFlags = [], from seat: SeatIndex
+  ) {
     let header = FrameHeader(
       type: type, flags: flags, destination: mail.header.source, re: mail.header.id, attempt: mail.header.attempt,
       method: mail.header.method)
@@ -214,7 +217,7 @@ final class HubBench {
   }
 
   /// Whether the worker may send one more part of this answer.
-  func maySendPart(of mail: Mail, from seat: Int) -> Bool {
+  func maySendPart(of mail: Mail, from seat: SeatIndex) -> Bool {
     let peer = peers[seat]!
     guard peer.maySend else { return false }
     guard peer.knowsAnswerCredit else { return true }
@@ -226,7 +229,7 @@ final class HubBench {
 
   /// Sends as many parts as the worker may, at most so many; returns their number.
   @discardableResult
-  func stream(_ mail: Mail, _ text: String = "part", atMost maximum: Int = 100_000, from seat: Int) -> Int {
+  func stream(_ mail: Mail, _ text: String = "part", atMost maximum: Int = 100_000, from seat: SeatIndex) -> Int {
     var count = 0
     while count < maximum, maySendPart(of: mail, from: seat) {
       answer(mail, .response, text, flags: .more, from: seat)
@@ -235,20 +238,20 @@ final class HubBench {
     return count
   }
 
-  func nack(_ mail: Mail, afterMilliseconds: UInt32, from seat: Int) {
+  func nack(_ mail: Mail, afterMilliseconds: UInt32, from seat: SeatIndex) {
     let header = FrameHeader(
       type: .nack, destination: mail.header.source, re: mail.header.id, ttlMilliseconds: afterMilliseconds,
       attempt: mail.header.attempt)
     send(header, from: seat)
   }
 
-  func cancel(_ id: UInt64, from seat: Int) { send(FrameHeader(type: .cancel, re: id), from: seat) }
+  func cancel(_ id: UInt64, from seat: SeatIndex) { send(FrameHeader(type: .cancel, re: id), from: seat) }
 
   // MARK: What peers get
 
   /// The oldest frame of the inbox, with credit for another one.
   @discardableResult
-  func take(_ seat: Int) -> Mail? {
+  func take(_ seat: SeatIndex) -> Mail? {
     guard peers[seat]?.inbox.isEmpty == false, let mail = peers[seat]?.inbox.removeFirst() else { return nil }
     if isGranted(mail, seat) {
       peers[seat]!.partsTaken[mail.header.re, default: Credit(frames: 0, bytes: 0)].add(mail.payload.count)
@@ -262,14 +265,14 @@ final class HubBench {
   }
 
   /// All that waits in the inbox, and what comes while it is taken.
-  func takeAll(_ seat: Int) -> [Mail] {
+  func takeAll(_ seat: SeatIndex) -> [Mail] {
     var all: [Mail] = []
     while let mail = take(seat) { all.append(mail) }
     return all
   }
 
   /// Credit for what was taken so far.
-  func grant(_ seat: Int) {
+  func grant(_ seat: SeatIndex) {
     guard var peer = peers[seat] else { return }
     peer.granted = Credit(
       frames: peer.window.frames + peer.taken.frames, bytes: peer.window.bytes + peer.taken.bytes)
@@ -280,14 +283,14 @@ final class HubBench {
 
   // MARK: Looking (#expect cannot call a noncopyable value's methods)
 
-  func endpoint(of seat: Int) -> Endpoint { hub.endpoint(of: seat) }
-  func report(_ seat: Int) -> MessageHub.SeatReport { hub.report(seat) }
-  func busySince(_ seat: Int) -> Instant? { hub.busySince(seat) }
+  func endpoint(of seat: SeatIndex) -> Endpoint { hub.endpoint(of: seat) }
+  func report(_ seat: SeatIndex) -> MessageHub.SeatReport { hub.report(seat) }
+  func busySince(_ seat: SeatIndex) -> Instant? { hub.busySince(seat) }
   func registry(_ table: AccessTable) -> Registry { hub.registry(table) }
-  func isIdle(_ seat: Int) -> Bool { hub.isIdle(seat) }
-  func isFull(_ seat: Int) -> Bool { hub.isFull(seat) }
-  func mostUntaken() -> Int? { hub.mostUntaken(forMilliseconds: 300_000, now: now) }
-  func isFullOfAnswers(_ seat: Int) -> Bool { hub.isFullOfAnswers(seat) }
+  func isIdle(_ seat: SeatIndex) -> Bool { hub.isIdle(seat) }
+  func isFull(_ seat: SeatIndex) -> Bool { hub.isFull(seat) }
+  func mostUntaken() -> SeatIndex? { hub.mostUntaken(forMilliseconds: 300_000, now: now) }
+  func isFullOfAnswers(_ seat: SeatIndex) -> Bool { hub.isFullOfAnswers(seat) }
   /// Answers to SUBSCRIBE are not counted among those to requests.
   private func isTopic(_ method: UInt16) -> Bool { hub.table[method]?.kind == .topic }
 
@@ -326,7 +329,7 @@ final class HubBench {
     }
   }
 
-  private func deliver(_ mail: Mail, to seat: Int) {
+  private func deliver(_ mail: Mail, to seat: SeatIndex) {
     guard var peer = peers[seat] else {
       Issue.record("\(mail.type) to seat \(seat), where nobody is")
       return
@@ -370,12 +373,12 @@ extension Credit {
 
 extension HubBench {
   /// Whether a frame is a part that its receiver grants by answer.
-  private func isGranted(_ mail: Mail, _ seat: Int) -> Bool {
+  private func isGranted(_ mail: Mail, _ seat: SeatIndex) -> Bool {
     peers[seat]!.grantsAnswers && mail.type == .response && mail.header.flags.contains(.more)
   }
 
   /// Credit for what was taken so far of one answer.
-  func grant(_ seat: Int, answer id: UInt64) {
+  func grant(_ seat: SeatIndex, answer id: UInt64) {
     let taken = peers[seat]!.partsTaken[id] ?? Credit(frames: 0, bytes: 0)
     let window = limits.answerWindow
     let total = Credit(frames: taken.frames + window.frames, bytes: taken.bytes + window.bytes)
@@ -383,7 +386,7 @@ extension HubBench {
     send(FrameHeader(type: .credit, re: id), total.payload, from: seat)
   }
 
-  /// CREDIT for an answer: only for who understands it, of a request in hand, and always more than before.
+  /// CREDIT for an answer: only for a peer that understands it, of a request in flight, and always more than before.
   private func take(_ credit: Credit, _ header: FrameHeader, of peer: inout BenchPeer) {
     let answer = BenchAnswer(header)
     #expect(peer.knowsAnswerCredit)

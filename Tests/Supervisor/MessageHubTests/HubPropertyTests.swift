@@ -8,8 +8,8 @@ import Testing
 // Random peers against an obvious model.
 //
 // Peers join, leave, die, are late with credit, answer wrongly, cancel, subscribe; time passes. The model knows only
-// what each party has seen: which requests await their answer, which event numbers came from whom, what was delivered
-// once. The bench itself holds the hub to credit. At the end everything is drained and all accounts must stand at zero.
+// what each party has seen: which requests await their answer, which event numbers came from which sender, what was delivered
+// once. The bench itself holds the hub to credit. At the end everything is drained and all accounts must be at zero.
 
 @Suite struct HubPropertyTests {
   @Test("Whatever peers do, each request is answered once and no account is off", arguments: 0..<200)
@@ -27,9 +27,9 @@ import Testing
 
 /// One run: peers that act at random, and what must be true of what they see.
 struct Chaos {
-  /// One connection of a peer: what it has in hand, and where the order of its events stands.
+  /// One connection of a peer: what it has in flight, and how far the order of its events is.
   struct Actor {
-    var seat: Int
+    var seat: SeatIndex
     var isWorker = false
     var isAway = false
     /// Taken and not finished; finished ones stay a while for wrong answers.
@@ -121,7 +121,8 @@ struct Chaos {
     case 1: Endpoint(role: Role.relayConnector.number)
     case 2:
       Endpoint(
-        seat: actors[Int.random(in: actors.indices, using: &random)].seat, turn: .random(in: 0...3, using: &random))
+        seat: actors[Int.random(in: actors.indices, using: &random)].seat.number,
+        turn: .random(in: 0...3, using: &random))
     default: bench.endpoint(of: actors[Int.random(in: 0..<3, using: &random)].seat)
     }
   }
@@ -213,7 +214,7 @@ struct Chaos {
     if !more { bench.calls.remove(at: index) }
   }
 
-  /// Duplicates, old attempts, answers for others: none may reach anybody.
+  /// Duplicates, old attempts, answers for others: none may reach a peer.
   private mutating func answerWrongly(_ actor: Int) {
     guard actors[actor].isWorker, var mail = (actors[actor].past + actors[actor].hand).randomElement(using: &random)
     else { return }
@@ -268,7 +269,7 @@ struct Chaos {
 
   // MARK: The end
 
-  /// Everybody comes back, reads and answers until nothing moves.
+  /// Every peer comes back, reads and answers until nothing moves.
   mutating func drain() {
     isDraining = true
     for actor in actors.indices {

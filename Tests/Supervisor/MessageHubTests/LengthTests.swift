@@ -11,7 +11,7 @@ struct LengthTests {
   private static let long = String(repeating: "x", count: 1_001)
 
   /// Lets a seat take payloads of 1,000 bytes at most.
-  private static func narrow(_ seat: Int, _ bench: HubBench) { bench.hub.seats[seat].payloadMaximum = short }
+  private static func narrow(_ seat: SeatIndex, _ bench: HubBench) { bench.hub.seats[seat].payloadMaximum = short }
 
   @Test("A request that its worker does not take is refused, at once or from the mailbox")
   func requests() throws {

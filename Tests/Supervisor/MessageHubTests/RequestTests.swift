@@ -7,8 +7,8 @@ import Testing
 
 @Suite struct RequestTests {
   let bench = HubBench()
-  let app: Int
-  let worker: Int
+  let app: SeatIndex
+  let worker: SeatIndex
 
   init() {
     app = bench.client()
@@ -215,7 +215,7 @@ import Testing
     let frames = bench.takeAll(slow)
     #expect(frames.filter { $0.type == .cancel }.map(\.header.re) == [1, 2])
     let next = try #require(frames.first { $0.type == .request })
-    #expect(bench.report(slow).inHand == 2, "the second was sent when the first was taken")
+    #expect(bench.report(slow).inFlight == 2, "the second was sent when the first was taken")
     bench.answer(work, from: slow)
     bench.answer(next, from: slow)
     bench.expectNothingLeft()
@@ -306,11 +306,11 @@ import Testing
     bench.hub.seats[worker].firstTurn = 0x7FFF0
     let old = bench.endpoint(of: worker)
     bench.join(worker)
-    #expect(bench.endpoint(of: worker).rawValue == UInt32(worker))
+    #expect(bench.endpoint(of: worker).rawValue == UInt32(worker.number))
     bench.request(from: app, to: old)
     bench.answer(try #require(bench.take(worker)), from: worker)
     #expect(bench.take(app)?.type == .response)
-    bench.request(from: app, to: Endpoint(seat: worker, turn: 0x7FFEF))
+    bench.request(from: app, to: Endpoint(seat: worker.number, turn: 0x7FFEF))
     #expect(bench.take(app)?.refusal?.code == .gone)
   }
 

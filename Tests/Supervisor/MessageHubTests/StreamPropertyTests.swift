@@ -5,7 +5,7 @@ import Testing
 @testable import MessageHub
 
 // Streams to callers of every speed, from workers that know of answer windows, against an exact model: every part comes
-// once and in order, a worker's credit is away for nobody's sake, and whoever reads is never made to wait by one who
+// once and in order, a worker's credit is away for no caller's sake, and a caller that reads never waits for one that
 // does not.
 
 @Suite struct StreamPropertyTests {
@@ -19,14 +19,14 @@ import Testing
 
 private struct Streams {
   struct Caller {
-    let seat: Int
+    let seat: SeatIndex
     /// Takes a frame in so many of a hundred steps; 0 = never.
     let pace: Int
   }
   /// What the model knows of an answer.
   struct Stream {
     let work: Mail
-    let worker: Int
+    let worker: SeatIndex
     let caller: Int
     var sent = 0
     var taken = 0
@@ -36,7 +36,7 @@ private struct Streams {
   let bench: HubBench
   private var random: SeededGenerator
   private var callers: [Caller] = []
-  private var workers: [Int] = []
+  private var workers: [SeatIndex] = []
   private var streams: [Stream] = []
 
   init(seed: UInt64) {
@@ -95,7 +95,7 @@ private struct Streams {
     }
   }
 
-  /// Who may not send has at least half a window on the way, to a caller that has not taken it.
+  /// A worker that may not send has at least half a window on the way, to a caller that has not taken it.
   private func expectToWait(_ number: Int) {
     let waiting = bench.hub.seats[callers[streams[number].caller].seat].waitingCount
     #expect(waiting > 0, "seed \(seed): stream \(number) waits for a caller that has nothing to take")
@@ -110,7 +110,7 @@ private struct Streams {
     streams[number].taken += 1
   }
 
-  /// Everybody reads, the streams end.
+  /// Every caller reads, the streams end.
   mutating func finish() {
     for caller in callers {
       bench.peers[caller.seat]!.grantsCredit = true
