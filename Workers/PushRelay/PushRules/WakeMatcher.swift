@@ -126,7 +126,7 @@ public struct WakeMatcher: Sendable {
     for key in watched.keys { watched[key]?.isNew = false }
   }
 
-  /// The store is another one: it begins again, and all that it has is history.
+  /// The store is another one: the matcher begins again, and everything stored there is history.
   public mutating func storeChanged() {
     seq = nil
     isCaughtUp = false
