@@ -1,11 +1,11 @@
 public import Addresses
 
-// Which part of a request's origin is believed.
+// Which address counts as the client's.
 //
 // Behind a proxy every request comes from the proxy, and the client's address is in X-Forwarded-For, which any client
 // can write. Each proxy appends at the right the address of its own peer. So from the right the list is true while
-// trusted proxies wrote it, and the first address that is not a trusted proxy's is the client. What is left of it is
-// the client's own invention.
+// trusted proxies wrote it, and the first address that is not a trusted proxy's is the client.
+// Everything to the left of it is the client's own invention.
 
 /// The proxies whose `X-Forwarded-For` is believed.
 public struct ProxyTrust: Hashable, Sendable {

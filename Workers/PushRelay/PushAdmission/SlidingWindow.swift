@@ -2,7 +2,7 @@
 //
 // A window has six slots and the current one. An amount counts until the end of its slot is as old as the window is
 // long. So no window of that length, wherever it begins, has more than the limit; and what was spent is free again
-// after one window to one and a sixth: after 60 to 70 seconds, or 60 to 70 minutes.
+// after a time between one window and a sixth more: after 60 to 70 seconds, or 60 to 70 minutes.
 //
 // Rejected: two buckets and a weighted mean (they let through almost twice the limit around a border), a leaky bucket
 // (twice the limit in the first window), and a ring of all times, which is exact and costs 800 bytes for a hundred.

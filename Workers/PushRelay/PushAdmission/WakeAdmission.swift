@@ -17,8 +17,8 @@ public import PushDelivery
 // In addition an owner may register 30 times an hour and write lists 60 times; a network 120 and 240 times.
 //
 // Strangers share one small window at each recipient, since keys cost nothing: a thousand strangers count as one. It is
-// inside the recipient's window, so strangers can never use 80 of its pushes an hour; contacts may also use what
-// strangers leave.
+// inside the recipient's window, so 80 pushes an hour remain for contacts, whatever strangers do; contacts may also use
+// what strangers leave.
 //
 // If a wake is dropped at the recipient's side and the sender must not know, the sender's windows are charged as if
 // there were room, and the answer is the same. Otherwise the sender would recognize a full recipient by its own limits,

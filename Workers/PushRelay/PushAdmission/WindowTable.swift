@@ -128,7 +128,7 @@ struct WindowTable: Sendable {
     free.append(place)
   }
 
-  // MARK: Keeping
+  // MARK: Snapshots
 
   /// Most keys in a snapshot; the others go into the shadows.
   static let keptMaximum = 8_192

@@ -5,9 +5,9 @@ public enum LedgerAnswer: Hashable, Sendable {
   /// The device is registered.
   case registered(PushRegistration)
   /// A newer message about the device, the contacts or the rules exists, and stays in effect. Nothing was done; but of
-  /// unnamed devices that were to be removed together, the older ones were removed: their rows.
+  /// unnamed devices that were to be removed together, the older ones were removed. `removed`: their rows.
   case superseded(removed: [Int64] = [])
-  /// The device is no longer registered, or never was; the rows of the devices that this removed.
+  /// The device is no longer registered, or never was. `removed`: the rows of the devices that were removed.
   case unregistered(removed: [Int64] = [])
   /// The sender receives `queued`, with this id.
   case queued(id: [UInt8])

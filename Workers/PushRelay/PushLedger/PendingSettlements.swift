@@ -6,14 +6,15 @@
 //                         └─ a pause ─┘ failed
 //
 // While the ledger cannot be written nothing is lost here, and the number of entries is bounded: before code hands
-// wakes to the delivery queue it checks `isFull`. So there are at most `roomMaximum` wakes here, those that were in the
-// delivery queue when it was reached, and those of a page or a refill that was being read.
+// wakes to the delivery queue it checks `isFull`. So the wakes here are at most `roomMaximum`, plus those that were in
+// the delivery queue when that number was reached, plus those of a page or a refill that was being read.
 
 /// Results that must be written.
 public struct PendingSettlements: Sendable {
   /// Most wakes of one transaction; this many are written without waiting for more.
   public static let batchMaximum = 500
-  /// From this number of wakes on, no further wake is handed to the delivery queue: two full platforms of it.
+  /// From this number of wakes on, no further wake is handed to the delivery queue: as many as two
+  /// full platforms have there.
   public static let roomMaximum = 16_384
 
   private var waiting: [Int64: WakeSettlement] = [:]
@@ -81,7 +82,7 @@ public struct PendingSettlements: Sendable {
 
   // MARK: Reading
 
-  /// A reading of the stored queue begins; it ends with ``readingEnded()``, when what it found is handed in.
+  /// A reading of the stored queue begins; it ends with `readingEnded()`, when what it found is handed in.
   public mutating func readingBegan() { readingCount += 1 }
 
   /// A reading has ended.

@@ -13,7 +13,7 @@ extension PushLedger {
     try await devices(of: [owner], now: now)[owner] ?? []
   }
 
-  /// The same for many owners, in one read transaction: the dispatcher asks for hundreds at a time.
+  /// The same for many owners, with one read of the file: the dispatcher asks for hundreds at a time.
   ///
   /// - Parameters:
   ///   - owners: the owners.

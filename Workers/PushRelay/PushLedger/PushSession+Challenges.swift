@@ -27,7 +27,7 @@ extension PushSession {
   }
 
   /// For which devices the token has challenges, and when, in order: in the last minute, and those to come for devices
-  /// that still exist. Later ones come from a clock that was set back, and delay no other.
+  /// that still exist. Those further ahead come from a clock that was set back, and are ignored.
   private func minutes(of tokenIndex: [UInt8], now: Int64) throws -> [(device: Int64, issuedAt: Int64)] {
     try session.rows(
       """

@@ -56,7 +56,7 @@ extension PushSession {
 
   // MARK: Watched owners
 
-  /// The condition on a row of `device`, at a time, that it can be woken.
+  /// The condition under which a row of `device` can be woken; its parameter is the time.
   static let canBeWoken = "expiresAt > ? AND isVerified <> 0 AND isQuarantined = 0"
 
   /// Whether an owner has a device that can be woken.

@@ -36,7 +36,7 @@ extension PushSession {
   }
 
   /// Until when the contacts and rules of an owner are kept. Without a device this is an hour from when they were
-  /// signed: an app may write its lists before it registers, but keys cost nothing, and only registrations are few.
+  /// signed: an app may write its lists before it registers, but keys cost nothing, and only registrations are rare.
   func keepingTime(_ message: SignedMessage, _ until: Int64) throws -> Int64 {
     let hasDevice = try session.count(
       "SELECT EXISTS (SELECT 1 FROM device WHERE owner = ? AND expiresAt > ?)",

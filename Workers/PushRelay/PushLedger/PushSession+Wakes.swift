@@ -4,8 +4,8 @@ internal import Storage
 
 // A wake to a known recipient and one to an unknown recipient are looked up, decided and stored alike, row for row,
 // since the time of an answer reveals as much as its text. A wake that will not be delivered is put into the queue too,
-// marked, and settled as soon as one that is delivered at once: one row less is a page or two less for the disk, and
-// that can be measured.
+// marked, and settled as soon as one that is delivered at once: a missing row would save a page or two on the disk,
+// which can be measured.
 
 extension PushSession {
   func wake(_ command: WakeCommand) throws -> LedgerAnswer {

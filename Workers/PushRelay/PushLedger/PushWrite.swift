@@ -47,7 +47,7 @@ public enum PushWrite: Sendable {
   case prune(PruneCommand)
   /// Removes what has expired, at most `limit` rows of each table. `now`: Unix milliseconds. Answer: `swept`.
   case sweep(now: Int64, limit: Int)
-  /// Encrypts at most `limit` rows that are under another key under the newest one. Answer: `rekeyed`.
+  /// Encrypts under the newest key at most `limit` rows that are under another one. Answer: `rekeyed`.
   case rekey(limit: Int)
   /// What a platform gave this relay, to have it after a start. Nil: it is no longer valid. At most
   /// ``PushLedger/credentialByteCountMaximum`` bytes, and ``PushLedger/credentialMaximum`` names. Answer: `done`,

@@ -4,7 +4,7 @@ internal import PushDelivery
 
 // The sender of a request with `Authorization: Nostr <base64 of an event>` (NIP-98).
 //
-// The event names the whole address, so the relay must know its own: the Host field of a request is only the word of
+// The event names the whole address, so the relay must know its own: the Host field of a request is only a claim of
 // the sender or a proxy. There is one address, as the operator wrote it, and no list of alternatives.
 //
 // The event's id is the hash of what was signed, so one memory of requests serves both kinds of key.

@@ -3,8 +3,8 @@ internal import JSON
 internal import Nostr
 
 // A body is read once, strictly, into a small tree: UTF-8, an object at the top, exactly RFC 8259, no repeated member,
-// at most 16 levels, no number that does not fit. Unknown members are ignored. Known members are read by their type, so
-// that the refusal names the wrong field and the reason.
+// at most 16 levels, no number too large for a Double. Unknown members are ignored. Known members are read by their
+// type, so that the refusal names the wrong field and the reason.
 //
 // Rejected: JSONDecoder alone. It guesses UTF-16, silently takes one of two members of the same name, and checks no
 // numbers in members that are not decoded. The tests compare this reader with it and with `JSONFlaw`.
@@ -148,7 +148,7 @@ public struct RequestBody: Hashable, Sendable {
 // MARK: Fields
 
 extension RequestBody {
-  /// A text, if the field is there. `null` counts as missing: some libraries write an absent value so.
+  /// A text, if the field is there. `null` counts as missing: some libraries write it for an absent value.
   func text(_ name: String, byteCountMaximum: Int) throws(PushRefusal) -> String? {
     guard let value = present(name) else { return nil }
     guard case .string(let text) = value else { throw .invalid("'\(name)' is not a text") }

@@ -8,7 +8,7 @@ public struct WakeRules: Hashable, Sendable {
   public var topics = WakeTopic.standard
   /// Authors whose events never wake.
   public var mutedPeople: Set<PublicKey> = []
-  /// Threads that never wake: those of any event that a tag `e` names.
+  /// Threads that never wake, by any of their events: an event is muted if a tag `e` or `E` of it names one of these.
   public var mutedThreads: Set<EventID> = []
   /// Hashtags that never wake, in lower case, without `#`.
   public var mutedHashtags: Set<String> = []

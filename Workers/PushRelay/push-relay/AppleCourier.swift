@@ -139,8 +139,8 @@ final class AppleCourier: Courier {
   /// Why there is no token now.
   private struct Wait: Error {
     var milliseconds: UInt64
-    /// Apple's reason against the present token. Then the operator must correct something, and single pushes test
-    /// whether that was done.
+    /// Apple's reason to refuse the present token. If it is set, the operator must correct something, and single pushes
+    /// test whether that was done.
     var complaint: PushReason?
     var verdict: PushVerdict {
       complaint.map { .providerFault($0) } ?? .retry(afterMilliseconds: milliseconds, "no-token-yet")

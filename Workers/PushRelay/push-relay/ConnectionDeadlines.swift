@@ -15,7 +15,7 @@ import Synchronization
 //
 // A received byte does not restart a time: a client that sends one byte a second gets no more time than one that sends
 // none. The TLS handshake is part of the opening. While a connection is opening or idle, or its head arrives, it may be
-// closed to make room for a new one; after those, while its body arrives (`ConnectionAdmission`).
+// closed to make room for a new one; if there is no such connection, one whose body arrives (`ConnectionAdmission`).
 
 /// The connections, for the threads of HTTP.
 final class ConnectionTable: Sendable {

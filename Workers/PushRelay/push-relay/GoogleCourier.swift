@@ -79,7 +79,7 @@ final class GoogleCourier: Courier {
   private var credential = GoogleCredential()
   /// Raised when a request for a token has ended.
   private let askingEnded = Signal()
-  /// Why there is no token, or none that FCM accepts; nil while there is one.
+  /// Why there is no token that FCM accepts; nil while there is one.
   private var complaint: PushReason?
   /// Why there was no connection the last time, to FCM or to the token's endpoint.
   private(set) var trouble: String?

@@ -106,7 +106,7 @@ final class ListenerIdentity {
   }
 }
 
-/// A connection that uses the certificate of its time; Hummingbird's `TLSChannel` has one for its whole life.
+/// A connection with the certificate that is current when it begins; Hummingbird's `TLSChannel` has one for its life.
 struct RenewedTLSChannel<Base: ServerChildChannel>: ServerChildChannel {
   let base: Base
   let certificate: ListenerCertificate

@@ -47,7 +47,7 @@ extension Dispatcher {
     return PushAdvice.text(reason, of: platform)
   }
 
-  /// For how many more seconds a platform that is one provider gets no pushes; nil if it gets them.
+  /// For how many more seconds a platform's circuit breaker is open; nil if it is not, or if it has several providers.
   func secondsLeft(of platform: PushPlatform) -> Int? {
     switch platform {
     case .ios: board.secondsLeft(of: .apple, at: EventLoop.process.now)
@@ -58,7 +58,7 @@ extension Dispatcher {
 }
 
 extension DeliveryQueue {
-  /// For how many more seconds a provider gets no pushes; nil if it gets them.
+  /// For how many more seconds a provider's circuit breaker is open; nil if it is not.
   func secondsLeft(of provider: PushProvider, at instant: Instant) -> Int? {
     guard case .open(let until) = breaker(of: provider) else { return nil }
     let milliseconds = until.milliseconds(since: instant)

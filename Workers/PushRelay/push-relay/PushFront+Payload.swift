@@ -2,7 +2,7 @@ import PushDelivery
 import PushRequests
 
 extension PushFront {
-  /// The refusal of a payload that fits into no push of its type: how long it may be.
+  /// The refusal of a payload that does not fit into a push of its type. It names the maximum.
   static func tooLarge(_ wake: Wake, as wakeClass: WakeClass, _ settings: PushMessageSettings) -> PushRefusal {
     let count = wake.payload?.count ?? 0
     let maximum = PushMessage.payloadByteCountMaximum(of: wake, as: wakeClass, settings)

@@ -36,7 +36,7 @@ struct WebPushMark: Equatable {
   var bytes: [UInt8] { subscribed + (successor ?? []) }
 
   /// The relay now uses this key. The first key is remembered until no device that subscribed with it is left; if it is
-  /// put back, nothing has changed.
+  /// put back, the mark is as it was before.
   mutating func use(_ key: [UInt8]) { successor = key == subscribed ? nil : key }
 }
 
@@ -44,7 +44,7 @@ extension PushRelay {
   /// The mark's name among the ledger's credentials.
   private static let markName = "web-push-key"
 
-  /// The key that signs for Web Push. A missing key with which browsers have subscribed is not replaced.
+  /// The key that signs for Web Push. If it is missing and browsers have subscribed with it, no new one is made.
   func webPushKey() async throws(Refusal) -> P256SecretKey {
     let path = SecretFiles.webPushPath(in: directory)
     if access(path, F_OK) != 0 {

@@ -251,7 +251,7 @@ final class PushRelay {
     }
   }
 
-  /// Saves from time to time what is spent of the limits: an attacker must gain no fresh budget by a crash.
+  /// Saves from time to time what is spent of the limits: a crash must not reset the limits.
   private func keepLimits() {
     limitsTimer.set(afterMilliseconds: Self.limitsMilliseconds) { [unowned self] in
       EventLoopActor.task { [self] in

@@ -143,7 +143,7 @@ final class PushServer: Sendable {
     if !isWhole { channel.close(mode: .output, promise: nil) }
   }
 
-  /// Whether a client waits for leave to send its body (RFC 9110, 10.1.1), and gets it: a body that is too long is
+  /// Whether a client waits for permission to send its body (RFC 9110, 10.1.1), and gets it: a body that is too long is
   /// refused without it.
   private static func mayComeOn(_ request: Request, _ maximum: Int) -> Bool {
     guard let expectation = request.headers[.expect], expectation.lowercased() == "100-continue" else { return false }

@@ -45,8 +45,8 @@ enum SecretFiles {
     return ring
   }
 
-  /// Syncs a file to the disk that may have been written just now: from now on tokens are encrypted under the ring, and
-  /// could reach the disk before it.
+  /// Syncs a file, which may have been written just now, to the disk: from now on tokens are encrypted under the ring,
+  /// and could reach the disk before it.
   private static func keep(_ path: String) throws(Refusal) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw Refusal(.failed, "\(path) cannot be read: \(errorText)") }
