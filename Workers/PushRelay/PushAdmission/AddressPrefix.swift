@@ -1,7 +1,7 @@
 public import Addresses
 
-/// What is given to one customer: an IPv4 address, or an IPv6 network of /64, in which he has as many addresses as he
-/// likes.
+/// What a provider gives to one customer: an IPv4 address, or an IPv6 network of /64, in which the customer has any
+/// number of addresses.
 public struct AddressPrefix: Hashable, Sendable, CustomStringConvertible {
   /// `4` and four bytes, or `6` and eight.
   public let bytes: [UInt8]

@@ -5,8 +5,8 @@ public struct AddressRange: Hashable, Sendable {
   private let octets: [UInt8]
   private let bitCount: Int
 
-  /// Reads a network; without `/` one address. Nil for anything else, bits behind the prefix that are not zero
-  /// included: whoever writes `10.0.0.1/8` means one of two things.
+  /// Reads a network; without `/` it is one address. Nil for anything else, also if bits after the prefix are not zero:
+  /// `10.0.0.1/8` could mean one of two things.
   public init?(_ text: String) {
     let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     guard let address = parts.first.flatMap({ IPAddress(String($0)) }) else { return nil }
@@ -23,7 +23,7 @@ public struct AddressRange: Hashable, Sendable {
     self.bitCount = bitCount
   }
 
-  /// Whether an address lies in it. An IPv4 address in IPv6's writing lies where it lies in its own.
+  /// Whether an address is in the network. An IPv4 address in IPv6 notation counts as the IPv4 address.
   public func contains(_ address: IPAddress) -> Bool {
     let given = address.unmapped.octets
     return given.count == octets.count && Self.masked(given, bitCount) == octets

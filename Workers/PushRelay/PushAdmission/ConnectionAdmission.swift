@@ -1,26 +1,28 @@
 public import Addresses
 
-// Who may stay connected when more would be than there is room for.
+// Which connections stay when there are more than the relay has room for.
 //
-// A connection that waits, for its first request or its next one, costs a descriptor and nothing else, and whoever has
-// lost one comes again. So none of them keeps anybody out: for a newcomer the one that has waited longest goes. Where
-// none waits, the one goes whose body has been coming for the longest: it has seconds, and an honest body comes with
-// its head. One whose request is here whole stays: how many of those a network has, its limits say. And one network may
-// have a share of the places only: beyond it the newcomer takes the place of one of its own.
+// An idle connection, before its first request or between two requests, costs one descriptor, and its client can
+// connect again. So idle connections keep no client out: for a new connection the relay closes the one that has been
+// idle longest. If none is idle, it closes the one whose body has been arriving longest: a body has seconds to arrive,
+// and an honest one arrives with its head. A connection whose request is complete stays: other limits bound the
+// requests of a network. And one network may have only a share of the places: beyond it, a new connection replaces one
+// of the same network.
 //
-// Rejected: to take nobody in while all places are taken, as servers do by themselves. Then a thousand connections that
-// say nothing, which one machine can open in a second, shut the door for everybody else. To let all stay whose request
-// has begun: then four addresses that each begin as many bodies as they may, and end none, shut it as well.
+// Rejected: to accept no client while all places are taken, as servers do by default. Then a thousand silent
+// connections, which one machine can open in a second, would keep all other clients out. Also rejected: to keep every
+// connection whose request has begun. Then four addresses that each begin as many bodies as they may, and end none,
+// would do the same.
 
-/// The connections there are, by numbers.
+/// The present connections, by numbers.
 public struct ConnectionAdmission: Sendable {
-  /// What becomes of a newcomer.
+  /// What becomes of a new connection.
   public enum Verdict: Hashable, Sendable {
     /// There is room.
     case admitted(UInt64)
-    /// There is when another goes, which the book has forgotten already.
+    /// There is room when another connection is closed, which is already removed here.
     case admittedInstead(UInt64, of: UInt64)
-    /// All that might go for it are at work.
+    /// All connections that might be closed for it are at work.
     case refused
   }
 
@@ -29,7 +31,7 @@ public struct ConnectionAdmission: Sendable {
   /// Most of them from one network: a quarter.
   public let shareMaximum: Int
 
-  /// Networks smaller than this would be shut out by their own pages and apps.
+  /// With a smaller share, the pages and apps of one network could already use it up.
   private static let shareMinimum = 16
   private static let shareDivisor = 4
 
@@ -38,7 +40,7 @@ public struct ConnectionAdmission: Sendable {
     var lines = Lines()
   }
 
-  /// Who may have to go.
+  /// The connections that may be closed for a new one.
   private struct Lines {
     var waiting = WaitingConnections()
     var arriving = WaitingConnections()
@@ -54,7 +56,7 @@ public struct ConnectionAdmission: Sendable {
   private var lastNumber: UInt64 = 0
   private var lastTurn: UInt64 = 0
 
-  /// An empty book.
+  /// No connections.
   ///
   /// - Parameter maximum: most connections, 1 at least.
   public init(maximum: Int) {
@@ -62,12 +64,12 @@ public struct ConnectionAdmission: Sendable {
     shareMaximum = min(self.maximum, max(Self.shareMinimum, maximum / Self.shareDivisor))
   }
 
-  /// Connections.
+  /// The number of connections.
   public var count: Int { connections.count }
 
-  /// Somebody connects. He waits at first.
+  /// A client connects. The connection is idle at first.
   ///
-  /// - Parameter address: where from; nil where that says nothing of who it is, as behind a proxy.
+  /// - Parameter address: the client's address; nil if it does not identify the client, as behind a proxy.
   public mutating func enter(from address: IPAddress?) -> Verdict {
     let network = address.map(AddressPrefix.init)
     var leaving: UInt64?
@@ -86,13 +88,13 @@ public struct ConnectionAdmission: Sendable {
     return leaving.map { .admittedInstead(lastNumber, of: $0) } ?? .admitted(lastNumber)
   }
 
-  /// A connection waits from now on, for its next request.
+  /// A connection is idle from now on, until its next request.
   public mutating func wait(_ number: UInt64) { lineUp(number, in: \.waiting) }
 
-  /// A request has begun on a connection, and is not here whole.
+  /// A request has begun on a connection, and is not complete.
   public mutating func arrive(_ number: UInt64) { lineUp(number, in: \.arriving) }
 
-  /// A request is here whole, and is being answered.
+  /// A request is complete, and is being answered.
   public mutating func work(_ number: UInt64) { connections[number]?.turn = nil }
 
   private mutating func lineUp(_ number: UInt64, in line: WritableKeyPath<Lines, WaitingConnections>) {
@@ -106,7 +108,7 @@ public struct ConnectionAdmission: Sendable {
     }
   }
 
-  /// A connection has ended. One that is not known any more is none.
+  /// A connection ended. An unknown number has no effect.
   public mutating func leave(_ number: UInt64) {
     guard let connection = connections.removeValue(forKey: number), let network = connection.network else { return }
     networks[network]?.count -= 1
@@ -116,11 +118,12 @@ public struct ConnectionAdmission: Sendable {
 
 private struct ConnectionEntry: Sendable {
   var network: AddressPrefix?
-  /// Since when it waits, or its request arrives, as a turn; nil: it is at work.
+  /// When it became idle or its request began, as a turn; nil: it is at work.
   var turn: UInt64?
 }
 
-/// Those that wait, or whose requests arrive, the longest first; and some that did, until there are too many of them.
+/// Connections that are idle, or whose requests are arriving, the oldest first. Connections that changed since stay in
+/// the list until there are too many of them.
 private struct WaitingConnections: Sendable {
   struct Place: Sendable {
     var number: UInt64
@@ -130,7 +133,8 @@ private struct WaitingConnections: Sendable {
   private var places: [Place] = []
   private var first = 0
 
-  /// Places beyond those that can be true, from which the others are thrown away: so that each costs a step or two.
+  /// When the list has this many places more than twice its maximum, outdated places are removed: so each append costs
+  /// a step or two.
   private static let slack = 64
 
   mutating func append(_ place: Place, atMost maximum: Int, of connections: [UInt64: ConnectionEntry]) {

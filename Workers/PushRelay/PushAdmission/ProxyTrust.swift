@@ -1,30 +1,30 @@
 public import Addresses
 
-// Whose word counts for where a request comes from.
+// Which address counts as the client's.
 //
-// Behind a proxy every request comes from the proxy, and who sent it stands in X-Forwarded-For, which anybody can
-// write. Each proxy adds the address it was spoken to from at the right; so from the right the list is true for as long
-// as those who wrote it are trusted, and the first address that is none of theirs is the client. What stands left of it
-// is the client's own invention.
+// Behind a proxy every request comes from the proxy, and the client's address is in X-Forwarded-For, which any client
+// can write. Each proxy appends at the right the address of its own peer. So from the right the list is true while
+// trusted proxies wrote it, and the first address that is not a trusted proxy's is the client.
+// Everything to the left of it is the client's own invention.
 
 /// The proxies whose `X-Forwarded-For` is believed.
 public struct ProxyTrust: Hashable, Sendable {
-  /// The networks they are in.
+  /// The networks of the proxies.
   public let trusted: [AddressRange]
 
-  /// Most addresses of a list that are looked at, and most bytes. Chains of proxies are short; who writes more has made
-  /// them up, and then the last one that was looked at is the client.
+  /// Most addresses of the list that are read, from the right. Chains of proxies are short; a longer list is invented,
+  /// and then the last address that was read counts as the client.
   public static let hopMaximum = 16
-  /// Most bytes of all such fields together that are looked at, from the right.
+  /// Most bytes of all such fields together that are read, from the right.
   public static let byteCountMaximum = 2_048
 
-  /// Trust in these; in nobody, without any.
+  /// Trusts these networks; without any, no proxy.
   public init(_ trusted: [AddressRange] = []) { self.trusted = trusted }
 
-  /// Who sent a request.
+  /// The client's address of a request.
   ///
   /// - Parameters:
-  ///   - peer: whose connection it is.
+  ///   - peer: the address at the other end of the connection.
   ///   - forwardedFor: the values of all fields `X-Forwarded-For`, in their order.
   public func client(peer: IPAddress, forwardedFor: [String] = []) -> IPAddress {
     var client = peer.unmapped
@@ -33,7 +33,7 @@ public struct ProxyTrust: Hashable, Sendable {
     let text = String(decoding: all.suffix(Self.byteCountMaximum), as: UTF8.self)
     let hops = text.split(separator: ",", omittingEmptySubsequences: false).suffix(Self.hopMaximum)
     for hop in hops.reversed() {
-      // What is no address was written by nobody we trust: the hop before it is the last one that is known.
+      // A trusted proxy writes addresses only, so the hop before this one is the last that is known.
       guard let address = Self.address(hop) else { return client }
       client = address.unmapped
       if !isTrusted(client) { return client }
@@ -41,7 +41,7 @@ public struct ProxyTrust: Hashable, Sendable {
     return client
   }
 
-  /// Whether an address is one of theirs.
+  /// Whether an address is a trusted proxy's.
   public func isTrusted(_ address: IPAddress) -> Bool { trusted.contains { $0.contains(address) } }
 
   /// `192.0.2.1`, `192.0.2.1:443`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:443`; some proxies add the port.

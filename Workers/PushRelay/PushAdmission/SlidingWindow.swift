@@ -1,20 +1,20 @@
-// How much was spent in the last minute, or hour, in 36 bytes.
+// How much was spent in the last minute or hour, in 36 bytes.
 //
-// The window is cut into six slots and the one that is running; what was spent counts until the end of its slot is as
-// old as the window. So there is never more than the limit in any window of that length, wherever it begins, and what
-// was spent comes back after one window to one window and a sixth: after 60 to 70 seconds, or 60 to 70 minutes.
+// A window has six slots and the current one. An amount counts until the end of its slot is as old as the window is
+// long. So no window of that length, wherever it begins, has more than the limit; and what was spent is free again
+// after a time between one window and a sixth more: after 60 to 70 seconds, or 60 to 70 minutes.
 //
-// Rejected: two buckets and a weighted mean (they let through almost twice the limit around a border), a leaking bucket
+// Rejected: two buckets and a weighted mean (they let through almost twice the limit around a border), a leaky bucket
 // (twice the limit in the first window), and a ring of all times, which is exact and costs 800 bytes for a hundred.
 
-/// How long a window is, and how much there is room for in it.
+/// The length of a window, and its limit.
 public struct WindowRule: Hashable, Sendable {
-  /// Most that may be spent in a window; 0 to ``limitMaximum``. With 0 nothing is ever let through.
+  /// Most that may be spent in a window; 0 to ``limitMaximum``. With 0 nothing is ever admitted.
   public let limit: Int
   /// Length of the window.
   public let seconds: Int64
 
-  /// The largest limit: what settings may say, and far less than a slot counts to.
+  /// The largest limit that settings allow; far less than a slot can count.
   public static let limitMaximum = 10_000_000
 
   /// A rule; the length is a multiple of six seconds.
@@ -25,31 +25,32 @@ public struct WindowRule: Hashable, Sendable {
     self.seconds = seconds
   }
 
-  /// That many in a minute.
+  /// A limit for each minute.
   public static func perMinute(_ limit: Int) -> WindowRule { WindowRule(limit: limit, seconds: 60) }
-  /// That many in an hour.
+  /// A limit for each hour.
   public static func perHour(_ limit: Int) -> WindowRule { WindowRule(limit: limit, seconds: 3_600) }
 
   var slotSeconds: Int64 { seconds / SlidingWindow.divisor }
-  /// The longest that anybody waits for what was spent to come back.
+  /// The longest wait until what was spent is free again.
   var waitMaximum: Int64 { seconds + slotSeconds }
 }
 
-/// What one key has spent. It knows no rule: whoever asks brings it, always the same one.
+/// What one key has spent. The rule is not stored: the caller passes the same one to each call.
 public struct SlidingWindow: Hashable, Sendable {
-  /// Slots of a window, without the one that is running.
+  /// Slots of a window, without the current one.
   static let divisor: Int64 = 6
   private static let slotCount = 8
 
   /// The newest slot, numbered from 1970.
   private(set) var newest: UInt32 = 0
-  /// What was spent in slot `n`, at place `n % 8`. Of slots older than the newest by more than six it means nothing.
+  /// What was spent in slot `n` is at place `n % 8`. Counts of slots more than six older than the newest have no
+  /// meaning.
   private(set) var counts = SIMD8<UInt32>(repeating: 0)
 
   /// A window in which nothing was spent.
   public init() {}
 
-  /// A window that was written down.
+  /// A window from a snapshot.
   init(newest: UInt32, counts: SIMD8<UInt32>) {
     self.newest = newest
     self.counts = counts
@@ -66,9 +67,9 @@ public struct SlidingWindow: Hashable, Sendable {
     return sum
   }
 
-  /// Spends, whether there is room or not; a slot holds at most 2^32 - 1.
+  /// Spends, even beyond the limit; a slot counts up to 2^32 - 1.
   public mutating func spend(_ cost: Int, _ rule: WindowRule, now: Int64) {
-    // Time does not go back here; see `SteadyClock`. If it did, it would stand still.
+    // Time does not go back here; see `SteadyClock`. If it did, the newest slot would be used.
     let slot = max(Self.slot(now, rule), newest)
     if slot - newest >= UInt32(Self.slotCount) {
       counts = SIMD8(repeating: 0)
@@ -84,9 +85,9 @@ public struct SlidingWindow: Hashable, Sendable {
     counts[place] = UInt32(clamping: Int(counts[place]) + max(cost, 0))
   }
 
-  /// In how many seconds there is room for `cost`, if nobody spends meanwhile: 0 for now, never more than the window
-  /// and a slot. A cost above the limit waits until nothing counts, and is let through then; where the limit is 0 there
-  /// is never room.
+  /// The seconds until there is room for `cost`, if nothing else is spent: 0 for now, and at most the window and a
+  /// slot. A cost above the limit waits until nothing counts, and is admitted then. With a limit of 0 there is never
+  /// room.
   public func wait(for cost: Int, _ rule: WindowRule, now: Int64) -> Int64 {
     guard rule.limit > 0 else { return rule.waitMaximum }
     var left = spent(rule, now: now)
@@ -95,17 +96,17 @@ public struct SlidingWindow: Hashable, Sendable {
     let oldest = slot >= UInt32(Self.divisor) ? slot - UInt32(Self.divisor) : 0
     for old in oldest...max(newest, oldest) {
       if newest >= old { left -= Int(counts[Int(old % UInt32(Self.slotCount))]) }
-      // A slot leaves when the one that is seven after it begins.
+      // A slot stops counting when the seventh after it begins.
       guard left + cost <= rule.limit || left <= 0 else { continue }
       return max(Int64(old + UInt32(Self.divisor) + 1) * rule.slotSeconds - now, 1)
     }
     return rule.waitMaximum
   }
 
-  /// Whether nothing counts any more.
+  /// Whether nothing counts at `now`.
   public func isIdle(_ rule: WindowRule, now: Int64) -> Bool { spent(rule, now: now) == 0 }
 
-  /// The larger of both, slot by slot: whoever is held to it is held to either.
+  /// The larger count of each slot: it limits at least as much as either window.
   func union(_ other: SlidingWindow) -> SlidingWindow {
     var (older, newer) = newest <= other.newest ? (self, other) : (other, self)
     guard newer.newest - older.newest < UInt32(Self.slotCount - 1) else { return newer }

@@ -1,6 +1,6 @@
 internal import Cryptography
 
-// How windows are written down, for the ledger to keep beside what they have let through. Numbers are little-endian:
+// The format of a snapshot of the windows, which the ledger keeps beside what they admitted. Numbers are little-endian:
 //
 //      0   8 bytes  "PUSHLIM2"
 //      8  16 bytes  the key of the hash
@@ -12,8 +12,8 @@ internal import Cryptography
 //
 //     an entry: u64 key, u32 newest slot, 8 × u32 counts
 //
-// It holds no public keys and no addresses, only hashes of them, and the key of the hash is beside them: whoever has
-// the ledger can ask whether a key he knows has spent something.
+// It has no public keys and no addresses, only hashes of them. But the hash's key is in it: a reader of the ledger can
+// check whether a known key has spent something.
 
 struct SnapshotWriter {
   private(set) var bytes = Array("PUSHLIM2".utf8)
@@ -32,7 +32,7 @@ struct SnapshotWriter {
 struct SnapshotReader {
   private var rest: ArraySlice<UInt8>
 
-  /// Begins behind the first eight bytes; nil for bytes that are none, or not all.
+  /// Begins after the first eight bytes; nil for bytes that are not a complete snapshot.
   init?(_ bytes: [UInt8]) {
     let content = bytes.dropLast(Octets32.byteCount)
     guard content.starts(with: Array("PUSHLIM2".utf8)),

@@ -1,15 +1,15 @@
-/// Time that never goes back, made of one that may.
+/// Time that never goes back, made of a clock that may.
 ///
-/// Limits are kept over restarts, so they are told in wall-clock time; and wall clocks are set. One that is set back
-/// would make every window stand still until it has caught up: here the step counts as no time at all. One that is set
-/// forward cannot be told from a quiet hour: it forgives what was spent, once.
+/// Limits survive restarts, so they are in wall-clock time; and wall clocks are set. If one is set back, every window
+/// would stop until the clock has caught up: here such a step counts as no time. A clock that is set forward looks like
+/// a quiet hour: it frees, once, what was spent.
 struct SteadyClock: Hashable, Sendable {
-  /// The steady time last told, seconds.
+  /// The steady time at the last call, seconds.
   private(set) var last: Int64
-  /// The wall clock then, Unix seconds.
+  /// The wall clock at that time, Unix seconds.
   private(set) var lastWall: Int64
 
-  /// The furthest a clock is believed, the year 3000: what is beyond would leave no room to go on.
+  /// The latest time that is believed, the year 3000: a later one would leave no room to advance.
   private static let wallMaximum: Int64 = 32_503_680_000
 
   init(now: Int64) {

@@ -2,30 +2,29 @@ public import Addresses
 internal import Cryptography
 public import PushDelivery
 
-// Whether there is room for a wake, in all the places where there may be none.
+// Whether every limit has room for a wake.
 //
-// All windows are looked at first and all are charged afterwards, so a wake that is refused by one of them costs
-// nothing in the others. And what is refused makes no entry in any table: a flood that the relay's own limit stops
-// fills nothing.
+// All windows are checked first and charged afterwards, so a wake that one window refuses costs nothing in the others.
+// And a refusal makes no entry in any table: a flood that the relay's own limit stops fills nothing.
 //
 //     the relay          6,000 requests a minute
 //     the network          600 requests a minute, an IPv4 address or an IPv6 /64
-//     the sender            10 wakes a minute, 100 an hour          these are told: 429
+//     the sender            10 wakes a minute, 100 an hour          these three: 429
 //     the pair              60 pushes an hour for a contact, 10 for a stranger
 //     all strangers         20 pushes an hour to one recipient
-//     the recipient        100 pushes an hour                       these are told to whoever may know of him
+//     the recipient        100 pushes an hour                       these three: 429 if the sender may know it
 //
-// Beside them an owner may register thirty times an hour and write lists sixty times, a network 120 and 240 times.
+// In addition an owner may register 30 times an hour and write lists 60 times; a network 120 and 240 times.
 //
-// Strangers share one small window at each recipient, since keys cost nothing: a thousand of them are one. It lies
-// inside the recipient's, so eighty pushes an hour are the contacts' whatever strangers do; contacts may also use what
-// strangers leave.
+// Strangers share one small window at each recipient, since keys cost nothing: a thousand strangers count as one. It is
+// inside the recipient's window, so 80 pushes an hour remain for contacts, whatever strangers do; contacts may also use
+// what strangers leave.
 //
-// A sender who is not told that his wake is dropped at the recipient's side has spent what he would have spent, and
-// hears the same: else a full recipient would be known by his own limits, which come later or not at all. Everything is
-// counted alike for recipients that nobody knows.
+// If a wake is dropped at the recipient's side and the sender must not know, the sender's windows are charged as if
+// there were room, and the answer is the same. Otherwise the sender would recognize a full recipient by its own limits,
+// which would be reached later or never. All of this counts in the same way for unknown recipients.
 
-/// All the windows: a value, to be changed by one owner.
+/// All the windows: a value that one owner changes.
 public struct WakeAdmission: Sendable {
   private let limits: AdmissionLimits
   private let hashKey: (UInt64, UInt64)
@@ -42,11 +41,11 @@ public struct WakeAdmission: Sendable {
   private var changes: WindowTable
   private var addressChanges: WindowTable
 
-  /// Nothing spent by anybody.
+  /// Nothing is spent yet.
   ///
   /// - Parameters:
-  ///   - limits: how much is too much.
-  ///   - hashKey: two random words, which nobody else may know.
+  ///   - limits: the limits.
+  ///   - hashKey: two random words, which must stay secret.
   ///   - now: Unix seconds.
   public init(limits: AdmissionLimits = AdmissionLimits(), hashKey: (UInt64, UInt64), now: Int64) {
     self.limits = limits
@@ -59,7 +58,7 @@ public struct WakeAdmission: Sendable {
     senderMinutes = table(.perMinute(limits.senderPerMinute))
     senderHours = table(.perHour(limits.senderPerHour))
     pairs = table(.perHour(max(limits.contactPairPerHour, limits.strangerPairPerHour)))
-    // What others spend of somebody's: of these nothing is forgotten.
+    // Other keys than the window's own spend here, so eviction must forget nothing.
     strangers = table(.perHour(limits.strangersPerHour), hasShadows: true)
     recipients = table(.perHour(limits.recipientPerHour), hasShadows: true)
     registrations = table(.perHour(limits.registrationsPerHour))
@@ -73,12 +72,12 @@ public struct WakeAdmission: Sendable {
     Self.tables.reduce(0) { $0 + self[keyPath: $1].count }
   }
 
-  // MARK: Asking
+  // MARK: Admission
 
-  /// A request that has just come, before its signature is verified.
+  /// A request that has just arrived, before its signature is verified.
   ///
   /// - Parameters:
-  ///   - address: where from; nil when that is not known.
+  ///   - address: the client's address; nil if it is unknown.
   ///   - now: Unix seconds.
   public mutating func admit(requestFrom address: IPAddress?, now: Int64) -> AdmissionVerdict {
     let now = clock.tell(now)
@@ -89,10 +88,10 @@ public struct WakeAdmission: Sendable {
     return .admitted
   }
 
-  /// A wake whose signature is right; as a request it was let through before.
+  /// A wake with a valid signature; as a request it was admitted before.
   ///
   /// - Parameters:
-  ///   - ask: who wants to wake whom.
+  ///   - ask: the wake.
   ///   - now: Unix seconds.
   public mutating func admit(_ ask: WakeAsk, now: Int64) -> AdmissionVerdict {
     let now = clock.tell(now)
@@ -103,7 +102,7 @@ public struct WakeAdmission: Sendable {
       ofSender.add(senderHours.wait(for: 1, senderKey, now: now), .senderHour)
     }
     let ofRecipient = waitForRecipient(ask, now)
-    // Told together, so that whoever waits as long is not told another wait then.
+    // One answer has the longest of all waits, so that no other limit refuses the sender after that wait.
     if ask.isTold, let (wait, scope) = ofRecipient.longest { ofSender.add(Int64(wait), scope) }
     if let verdict = ofSender.limited { return verdict }
     if let senderKey {
@@ -115,11 +114,11 @@ public struct WakeAdmission: Sendable {
     return .admitted
   }
 
-  /// A registration whose signature is right.
+  /// A registration with a valid signature.
   ///
   /// - Parameters:
-  ///   - owner: who signed it.
-  ///   - address: where it came from; nil where that counts for nothing.
+  ///   - owner: the key that signed it.
+  ///   - address: the client's address; nil if it must not count.
   ///   - now: Unix seconds.
   public mutating func admit(registrationBy owner: PushOwner, from address: IPAddress?, now: Int64) -> AdmissionVerdict
   {
@@ -137,12 +136,12 @@ public struct WakeAdmission: Sendable {
     return .admitted
   }
 
-  /// A list of contacts, or rules, whose signature is right, before it is read: it takes no device to write one, and
-  /// each may have thousands of keys.
+  /// A list of contacts, or rules, with a valid signature, before it is read: writing one needs no device, and each may
+  /// have thousands of keys.
   ///
   /// - Parameters:
-  ///   - owner: who signed it.
-  ///   - address: where it came from; nil where that counts for nothing.
+  ///   - owner: the key that signed it.
+  ///   - address: the client's address; nil if it must not count.
   ///   - now: Unix seconds.
   public mutating func admit(changeBy owner: PushOwner, from address: IPAddress?, now: Int64) -> AdmissionVerdict {
     let now = clock.tell(now)
@@ -157,7 +156,7 @@ public struct WakeAdmission: Sendable {
     return .admitted
   }
 
-  /// The longest wait, and what for.
+  /// The longest wait, and its scope.
   private struct Waits {
     private(set) var longest: (Int, AdmissionScope)?
 
@@ -211,10 +210,10 @@ public struct WakeAdmission: Sendable {
     SipHash(key: hashKey.0, hashKey.1).hash([kind] + bytes)
   }
 
-  // MARK: Keeping
+  // MARK: Snapshots
 
-  /// What counts now, for the ledger to keep: at most 6 MB, and a few hundred bytes when little happens. See
-  /// `Snapshot.swift` for the layout.
+  /// What counts now, for the ledger to keep: at most 6 MB, and a few hundred bytes when little happens.
+  /// `Snapshot.swift` has the layout.
   public func snapshot() -> [UInt8] {
     var writer = SnapshotWriter()
     writer.write(hashKey.0)
@@ -226,26 +225,27 @@ public struct WakeAdmission: Sendable {
     return writer.finished()
   }
 
-  /// All tables, in the order in which they are written down.
+  /// All tables, in the order of the snapshot.
   private static var tables: [WritableKeyPath<WakeAdmission, WindowTable>] {
     [
       \.addresses, \.senderMinutes, \.senderHours, \.pairs, \.strangers, \.recipients, \.registrations,
       \.addressRegistrations, \.changes, \.addressChanges,
     ]
   }
-  /// Of these, the ones that every snapshot has: the others came later.
+  /// How many of these tables every snapshot has; the others were added later.
   private static let firstTableCount = 8
 
-  /// Goes on from what was kept.
+  /// Continues from a snapshot.
   ///
   /// - Parameters:
-  ///   - snapshot: what ``snapshot()`` gave; what is broken, or of windows of other lengths, is not believed, and then
-  ///     the start was not clean.
-  ///   - limits: how much is too much.
-  ///   - hashKey: two random words, for when there is nothing to go on from.
+  ///   - snapshot: the bytes of ``snapshot()``. If they are damaged, or of windows of other lengths, they are ignored,
+  ///     and the start counts as not clean.
+  ///   - limits: the limits.
+  ///   - hashKey: two random words, used if the snapshot is ignored.
   ///   - now: Unix seconds.
-  ///   - isClean: whether the snapshot is of the end. Otherwise things were let through that it knows nothing of, and
-  ///     everybody begins with at least half of each window spent: so a crash is worth nothing to whoever causes it.
+  ///   - isClean: whether the snapshot was taken at the end of the last process. Otherwise it lacks what was admitted
+  ///     after it, and every key begins with at least half of each window spent: so an attacker gains nothing by a
+  ///     crash.
   public init(
     snapshot: [UInt8], limits: AdmissionLimits = AdmissionLimits(), hashKey: (UInt64, UInt64), now: Int64, isClean: Bool
   ) {
@@ -283,7 +283,7 @@ public struct WakeAdmission: Sendable {
     addresses.assumeHalfSpent(now: now)
     senderMinutes.assumeHalfSpent(now: now)
     senderHours.assumeHalfSpent(now: now)
-    // By one table for contacts and strangers: half of a contact's would be more than all that a stranger has.
+    // Contacts and strangers share this table: half of a contact's limit would be more than a stranger's whole limit.
     pairs.assumeHalfSpent(of: min(limits.contactPairPerHour, limits.strangerPairPerHour), now: now)
     strangers.assumeHalfSpent(now: now)
     recipients.assumeHalfSpent(now: now)

@@ -1,33 +1,33 @@
 public import PushDelivery
 
-/// A wake that asks to be let through.
+/// A wake that needs admission.
 public struct WakeAsk: Hashable, Sendable {
-  /// What it costs the recipient.
+  /// What the wake costs the recipient.
   public enum Charge: String, Hashable, Sendable, CaseIterable {
-    /// A part of the share that strangers cannot take: a contact, or somebody with a ticket.
+    /// A part of the share that strangers cannot use: the sender is a contact, or has a ticket.
     case contact
     /// A part of what all strangers share.
     case stranger
-    /// Nothing: it joins a push that is to go out anyway, or the recipient will not hear of it.
+    /// Nothing: the wake joins a push that is already waiting, or the recipient never receives it.
     case nothing
   }
 
-  /// Who asks; nil: this machine.
+  /// The sender; nil: this machine.
   public var sender: PushOwner?
-  /// Who is to be woken.
+  /// The recipient.
   public var recipient: PushOwner
-  /// What it costs the recipient.
+  /// What the wake costs the recipient.
   public var charge: Charge
-  /// Whether the sender is told that the recipient has no room. Then he has spent nothing; else he has spent what he
-  /// would have if there were room, so that he cannot tell.
+  /// Whether the sender may know that the recipient has no room. Then a refused wake charges the sender nothing;
+  /// otherwise it charges as if there were room, so that the sender cannot notice.
   public var isTold: Bool
-  /// How many pushes it makes, as the recipient counts them; 1 to 10.
+  /// How many pushes the wake makes, as the recipient's windows count them; 1 to 10.
   public var pushCount: Int
 
   /// Most pushes of one wake.
   public static let pushCountMaximum = 10
 
-  /// A wake. Where nothing is said of it, contacts are told how things are, and others are not.
+  /// A wake. Without `isTold`, contacts learn the truth and others do not.
   public init(sender: PushOwner?, recipient: PushOwner, charge: Charge, isTold: Bool? = nil, pushCount: Int = 1) {
     self.sender = sender
     self.recipient = recipient
@@ -37,40 +37,40 @@ public struct WakeAsk: Hashable, Sendable {
   }
 }
 
-/// What is used up.
+/// The limit that is used up.
 public enum AdmissionScope: String, Hashable, Sendable, CaseIterable {
-  /// What the whole relay takes.
+  /// Requests to the whole relay.
   case global
-  /// What one network may send.
+  /// Requests of one network.
   case address
-  /// What one sender may send in a minute.
+  /// Wakes of one sender in a minute.
   case senderMinute = "sender_minute"
-  /// What one sender may send in an hour.
+  /// Wakes of one sender in an hour.
   case senderHour = "sender_hour"
-  /// What one sender may send to one recipient.
+  /// Pushes of one sender to one recipient.
   case pair
-  /// What a recipient hears from all strangers.
+  /// Pushes of all strangers to one recipient.
   case strangers
-  /// What a recipient hears.
+  /// Pushes to one recipient.
   case recipient
   /// Registrations of one owner.
   case registrations
   /// Registrations from one network.
   case addressRegistrations = "address_registrations"
-  /// Lists and rules that one owner writes.
+  /// Lists and rules of one owner.
   case changes
-  /// Lists and rules that are written from one network.
+  /// Lists and rules from one network.
   case addressChanges = "address_changes"
 }
 
-/// What the limits say.
+/// What the limits decide.
 public enum AdmissionVerdict: Hashable, Sendable {
-  /// Let through, and spent.
+  /// Admitted and charged.
   case admitted
-  /// Not let through, which may be told: after so many seconds (at least 1) there is room again, unless somebody else
-  /// takes it. Nothing is spent.
+  /// Refused, and the sender may know: after this many seconds (at least 1) there is room again, unless another sender
+  /// takes it. Nothing is charged.
   case limited(retryAfterSeconds: Int, scope: AdmissionScope)
-  /// Not let through at the recipient's side, which is nobody else's to know: it is answered as if it had been let
-  /// through. What the sender may send is spent as if it had been, too, so that he cannot tell.
+  /// Refused at the recipient's side, which the sender must not know: the answer is as if the wake was admitted. The
+  /// sender's windows are charged as if it was, so that the sender cannot notice.
   case dropped(scope: AdmissionScope, retryAfterSeconds: Int)
 }

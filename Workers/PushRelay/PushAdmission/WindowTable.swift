@@ -128,14 +128,14 @@ struct WindowTable: Sendable {
     free.append(place)
   }
 
-  // MARK: Keeping
+  // MARK: Snapshots
 
-  /// Most keys that are written down; the others go into the shadows.
+  /// Most keys in a snapshot; the others go into the shadows.
   static let keptMaximum = 8_192
-  /// Most shadows that are written down, each the larger of many.
+  /// Most shadows in a snapshot, each the union of several.
   static let keptShadowMaximum = 4_096
 
-  /// Writes down what counts at `now`: the keys that spent last, and shadows.
+  /// Writes what counts at `now`: the keys that spent last, and shadows.
   func write(to writer: inout SnapshotWriter, now: Int64) {
     var kept: [(UInt64, SlidingWindow)] = []
     var folded = Array(repeating: start, count: Self.keptShadowMaximum)
@@ -159,7 +159,7 @@ struct WindowTable: Sendable {
     writer.write(UInt32(kept.count))
     // The one that spent nothing for longest comes first, so reading puts all in their order.
     for (key, window) in kept.reversed() { writer.write(key, window) }
-    // Without shadows the one is for everybody.
+    // A table without shadows writes only the window that new keys begin with.
     let telling = folded.prefix(hasShadows ? folded.count : 1).enumerated().filter {
       !$0.element.isIdle(rule, now: now)
     }
@@ -167,7 +167,7 @@ struct WindowTable: Sendable {
     for (index, window) in telling { writer.write(UInt64(index), window) }
   }
 
-  /// Reads what was written down; nil when it is something else, or of a window of another length.
+  /// Reads a table from a snapshot; nil if it is invalid, or of a window of another length.
   init?(
     from reader: inout SnapshotReader, rule: WindowRule, keyMaximum: Int, hasShadows: Bool, now: Int64
   ) {
@@ -189,7 +189,8 @@ struct WindowTable: Sendable {
     }
   }
 
-  /// Everybody, known or not, has spent half of what he may, now; of a smaller limit, where there is one.
+  /// From now on every key, in the table or not, has spent at least half of its limit, or of `limit` if that is
+  /// smaller.
   mutating func assumeHalfSpent(of limit: Int? = nil, now: Int64) {
     var half = SlidingWindow()
     half.spend((limit ?? rule.limit) / 2, rule, now: now)

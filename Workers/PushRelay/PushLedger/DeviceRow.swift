@@ -2,7 +2,7 @@ internal import Cryptography
 internal import PushDelivery
 internal import Storage
 
-/// A row of the table of devices, its token still sealed.
+/// A row of the table of devices, with its token still sealed.
 struct DeviceRow {
   var number: Int64
   var owner: PushOwner
@@ -28,7 +28,7 @@ struct DeviceRow {
     expiresAt, isVerified, isQuarantined, sealingKey
     """
 
-  /// The row that a statement over ``columns`` stands at; nil for one that cannot be one.
+  /// The current row of a statement over ``columns``; nil if it is invalid.
   init?(_ statement: StorageStatement) {
     guard let owner = PushOwner(bytes: statement.bytes(1)), let platform = PushPlatform(number: statement.number(5)),
       let capabilities = Self.capabilities(statement.bytes(9))
@@ -51,7 +51,7 @@ struct DeviceRow {
     sealingKey = Octets32(statement.bytes(15))
   }
 
-  /// A new one.
+  /// A new row.
   init(_ command: RegisterCommand, id: String, keys: LedgerKeys) {
     number = 0
     owner = command.message.owner
@@ -71,7 +71,7 @@ struct DeviceRow {
     seal(command.token, keys)
   }
 
-  /// What stands in ``columns`` after the number.
+  /// The values of ``columns`` after the number.
   var values: [any Column] {
     [
       owner, id, isNamed, relayID, Int64(platform.number), ringKey, sealed, tokenIndex, Self.bytes(capabilities),
@@ -92,7 +92,7 @@ struct DeviceRow {
     ringKey = keys.newestNumber
   }
 
-  /// Nil when it does not open here, under the key it names.
+  /// Nil if the token does not open under the key that the row names.
   func token(_ keys: LedgerKeys) -> PushToken? {
     keys.numbered[ringKey].flatMap { token(under: $0) }
   }
@@ -101,7 +101,7 @@ struct DeviceRow {
     SealedBox.open(sealed, key: key.token, place: place).flatMap { PushToken(bytes: $0, platform: platform) }
   }
 
-  /// With the token opened; nil when it does not.
+  /// The device with its token opened; nil if it does not open.
   func device(_ keys: LedgerKeys) -> PushDevice? {
     guard let token = token(keys) else { return nil }
     var device = PushDevice(
@@ -111,7 +111,7 @@ struct DeviceRow {
     return device
   }
 
-  // MARK: Capabilities: of each its count of bytes, and they
+  // MARK: Capabilities: for each its byte count and its bytes
 
   static func bytes(_ capabilities: [String]) -> [UInt8] {
     capabilities.flatMap { [UInt8(clamping: $0.utf8.count)] + Array($0.utf8.prefix(Int(UInt8.max))) }

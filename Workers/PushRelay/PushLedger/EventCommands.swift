@@ -1,13 +1,13 @@
 public import Cryptography
 public import PushDelivery
 
-/// What the owner of a Nostr key wants to be woken for. Replaces what was there.
+/// What the owner of a Nostr key wants to be woken for. Replaces the earlier rules.
 public struct RulesCommand: Sendable {
-  /// What asked for it.
+  /// The message that requested it.
   public var message: SignedMessage
-  /// As the relay writes it; at most ``PushLedger/rulesByteCountMaximum`` bytes.
+  /// In the relay's own form; at most ``PushLedger/rulesByteCountMaximum`` bytes.
   public var rules: [UInt8]
-  /// Unix seconds until which it is kept at least, where there is a device; see ``ContactsCommand/keepUntil``.
+  /// Unix seconds until which it is kept at least, if there is a device; see ``ContactsCommand/keepUntil``.
   public var keepUntil: Int64
 
   /// Rules.
@@ -18,11 +18,11 @@ public struct RulesCommand: Sendable {
   }
 }
 
-/// Events that somebody is to be woken for.
+/// Events for which a recipient is to be woken.
 public struct EventBatch: Sendable {
   /// The wake: without a sender, with a topic.
   public var wake: Wake
-  /// The ids of the events. Those that its recipient was woken for before do not count.
+  /// The ids of the events. Those for which the recipient was woken before do not count.
   public var events: [Octets32]
 
   /// A batch.
@@ -32,11 +32,11 @@ public struct EventBatch: Sendable {
   }
 }
 
-/// Events that came, and how far the store was read.
+/// Events that arrived, and how far the store was read.
 public struct EventsCommand: Sendable {
-  /// For each recipient and topic one.
+  /// One for each recipient and topic.
   public var batches: [EventBatch]
-  /// Where to go on after a start; nil leaves it.
+  /// Where to continue after a start; nil leaves it unchanged.
   public var place: EventPlace?
 
   /// Events.
@@ -48,9 +48,9 @@ public struct EventsCommand: Sendable {
 
 /// How far the event store was read.
 public struct EventPlace: Hashable, Sendable {
-  /// The last seq that is done with.
+  /// The last seq that needs no more work.
   public var seq: Int64
-  /// When that was, Unix seconds.
+  /// When the store was read to there, Unix seconds.
   public var readAt: Int64
 
   /// A place.
@@ -62,13 +62,13 @@ public struct EventPlace: Hashable, Sendable {
 
 /// An owner of a Nostr key with devices.
 public struct WatchedOwner: Hashable, Sendable {
-  /// Who.
+  /// The owner.
   public var owner: PushOwner
-  /// What he has said he wants to be woken for; nil: nothing was said.
+  /// The rules of the owner; nil: none were set.
   public var rules: [UInt8]?
-  /// Whom he has blocked.
+  /// The senders that the owner has blocked.
   public var blocked: [PushOwner]
-  /// Since when there has been a device of his that can be woken, without a gap, Unix seconds. A renewal does not
-  /// change it.
+  /// Since when the owner has had, without a gap, a device that can be woken; Unix seconds. A renewal does not change
+  /// it.
   public var watchedSince: Int64
 }

@@ -1,98 +1,100 @@
 public import PushDelivery
 
-/// What became of a command, in the order of the commands.
+/// The answer to a command, in the order of the commands.
 public enum LedgerAnswer: Hashable, Sendable {
   /// The device is registered.
   case registered(PushRegistration)
-  /// A newer message stands, of the device, the contacts or the rules, and stays. Nothing was done; but of devices
-  /// without a name, taken away together, those that are older went: their rows.
+  /// A newer message about the device, the contacts or the rules exists, and stays in effect. Nothing was done; but of
+  /// unnamed devices that were to be removed together, the older ones were removed. `removed`: their rows.
   case superseded(removed: [Int64] = [])
-  /// It is none any more, or never was; the rows of devices that went by it.
+  /// The device is no longer registered, or never was. `removed`: the rows of the devices that were removed.
   case unregistered(removed: [Int64] = [])
-  /// The sender hears that it is queued, under this id.
+  /// The sender receives `queued`, with this id.
   case queued(id: [UInt8])
-  /// The sender hears that there is nobody.
+  /// The sender receives `recipient_not_found`.
   case recipientNotFound
-  /// The sender is to wait, for what he has spent himself or for another reason; nothing was written.
+  /// The sender must wait, because of its own limit or for another reason; nothing was written.
   case limited(retryAfterSeconds: Int, isOwnLimit: Bool = false)
-  /// The sender has called another wake so; nothing was done.
+  /// The sender has used the nonce for another wake; nothing was done.
   case nonceReused
-  /// The contacts stand as asked.
+  /// The contacts are stored.
   case contactsKept
-  /// The rules stand as asked.
+  /// The rules are stored.
   case rulesKept
   /// How many wakes were put into the queue.
   case noted(queued: Int)
   /// More contacts than an owner may have; nothing was done.
   case tooManyContacts
-  /// As many Nostr keys as may be have devices already, and this is another; nothing was done.
+  /// The maximum of Nostr keys already have devices, and this is another key; nothing was done.
   case tooManyKeys
-  /// A registration brought a code that is not the one that was sent to this device with this token, or one whose time
-  /// is over. It counts as an attempt, and nothing else was done.
+  /// A registration has a code that is not the one sent to this device with this token, or one that has expired. It
+  /// counts as an attempt; nothing else was done.
   case challengeFailed
-  /// The message is so old that it may have been answered and forgotten; nothing was done.
+  /// The message is so old that its answer may have been forgotten; nothing was done.
   case stale
-  /// There is no room for it; nothing was done, and later there may be.
+  /// There is no room for it, but there may be later; nothing was done.
   case unavailable
-  /// Whether the device was taken away.
+  /// Whether the device was removed.
   case pruned(Bool)
-  /// What was forgotten.
+  /// What was removed.
   case swept(PushSweep)
-  /// Rows that are under the newest key now, rows that no key opened, and rows that are still under another key.
+  /// The numbers of rows that are now under the newest key, of rows that no key opened, and of rows that are still
+  /// under another key.
   case rekeyed(changed: Int, broken: Int, remaining: Int64)
   /// It is done.
   case done
 }
 
-/// A registration, as its owner hears of it.
+/// A registration, as its owner receives it.
 public struct PushRegistration: Hashable, Sendable {
-  /// What its owner calls the device, or what it is called for want of a name.
+  /// The owner's name for the device, or the name derived from the token.
   public var deviceID: String
-  /// What this relay calls it: 32 hexadecimal digits.
+  /// The relay's name for it: 32 hexadecimal digits.
   public var relayID: String
-  /// Unix seconds from which it is none any more.
+  /// When the registration expires, Unix seconds.
   public var expiresAt: Int64
-  /// Whether its owner has shown that the token is his.
+  /// Whether its owner has proved the token.
   public var isVerified: Bool
-  /// What is to be sent to the device. Not there when it was proved, when the message had been answered before, and
-  /// when this device was sent another less than a minute ago, or is to be.
+  /// What must be sent to the device. Nil if the token is proved, if the message was answered before, and if this
+  /// device got or awaits another challenge within a minute.
   public var challenge: PushChallenge?
-  /// Rows of devices that went by it: of the same token, or one too many. None when it had been answered before.
+  /// Rows of devices that this removed: of the same token, or beyond the maximum. Empty if the message was answered
+  /// before.
   public var removed: [Int64] = []
 }
 
-/// What is sent to a device so that its owner can show that the token is his.
+/// What is sent to a device so that its owner can prove the token.
 public struct PushChallenge: Hashable, Sendable {
   /// The device's row.
   public var device: Int64
-  /// Where to.
+  /// The token to send it to.
   public var token: PushToken
-  /// 32 hexadecimal digits, to be sent back. In the ledger is its hash only.
+  /// 32 hexadecimal digits, to be sent back. The ledger has only their hash.
   public var code: String
-  /// Unix seconds from which it may be sent, at most ``PushLedger/challengeWaitMaximum`` from now: others' go before
-  /// it.
+  /// The earliest time to send it, Unix seconds; at most ``PushLedger/challengeWaitMaximum`` from now: challenges of
+  /// other owners go before it.
   public var sendAt: Int64
-  /// Unix seconds from which it proves nothing.
+  /// When it expires, Unix seconds.
   public var expiresAt: Int64
 }
 
-/// What a sweep has forgotten.
+/// What a sweep has removed.
 public struct PushSweep: Hashable, Sendable {
-  /// Devices whose time was over.
+  /// Devices that had expired.
   public var expiredDevices = 0
-  /// Wakes that became worthless in the queue.
+  /// Wakes that expired in the queue.
   public var expiredWakes = 0
-  /// Whether there may be more at once.
+  /// Whether there may be more to remove at once.
   public var isMore = false
 }
 
-/// Answers as they are kept beside a message: a number, and what belongs to it.
+/// Answers in the form in which they are stored with a message: a number, and its data.
 ///
 ///     1 registered   isVerified 1 | expiresAt 8 | relay id 32 | device id
 ///     2 superseded   3 unregistered   4 queued (id)   5 recipient not found   6 contacts kept
-///     7 rules kept
+///     7 rules kept   8 challenge failed
 enum KeptAnswer {
-  /// Nil for what is not kept: whoever heard it may come again with the same message.
+  /// Nil for an answer that is not stored: the client may send the same message again.
   static func bytes(_ answer: LedgerAnswer) -> [UInt8]? {
     switch answer {
     case .registered(let registration):

@@ -1,26 +1,26 @@
 internal import Cryptography
 internal import PushDelivery
 
-// The ledger has a key of its own, random, made with the file and kept in it, encrypted under the ring. From it follows
-// what must stay as it is when the ring turns: under which number a token is found, and what a device without a
-// name is called. Were these to follow from the ring's keys, a new key would give every
-// nameless device another name, and its owner could not ask for its removal; and every number would have to be reckoned
-// again before the first request. Turning the ring encrypts this one key again, like a token.
+// The ledger has a random key of its own, made with the file and stored in it, encrypted under the ring. From it are
+// derived values that must not change when the ring turns: the index by which a token is found, and the name of a
+// device without one. If they were derived from the ring's keys, a new key would give every unnamed device another
+// name, and its owner could not remove it; and every index would have to be computed again before the first request.
+// Turning the ring encrypts this one key again, like a token.
 
-/// What the ledger's own key is used for.
+/// The keys that are derived from the ledger's own key.
 final class LedgerKeys: Sendable {
   private let root: SecretMemory
   private let tokenIndex: SecretMemory
   private let deviceID: SecretMemory
   /// The ring.
   let ring: TokenKeyRing
-  /// The ring's keys by their numbers in the file. A key that is not there opens nothing.
+  /// The ring's keys by their numbers in the file. A key that is missing here opens nothing.
   let numbered: [Int64: RingKey]
-  /// The number of the newest.
+  /// The number of the newest key.
   let newestNumber: Int64
 
   static let byteCount = 32
-  /// Where it stands.
+  /// Where it is stored.
   static let place = Array("ledger key".utf8)
   private static let deviceIDByteCount = 16
 
@@ -33,7 +33,7 @@ final class LedgerKeys: Sendable {
     deviceID = KeyDerivation.key(root, "roost push-relay 1 device id")
   }
 
-  /// Itself, encrypted under the newest key.
+  /// The ledger's own key, encrypted under the newest key.
   func sealedRoot() -> [UInt8] { Self.seal(root, under: ring.newest) }
 
   static func seal(_ root: SecretMemory, under key: RingKey) -> [UInt8] {
@@ -49,13 +49,13 @@ final class LedgerKeys: Sendable {
     return SecretMemory(byteCount: byteCount) { memory in bytes.withUnsafeBytes { memory.copyMemory(from: $0) } }
   }
 
-  /// By what a token is found without being known: 32 bytes.
+  /// The index by which a token is found without being readable: 32 bytes.
   func index(of token: PushToken) -> [UInt8] {
     Self.code([token.platform.number] + token.bytes, tokenIndex)
   }
 
-  /// What a device is called whose owner gave it no name: `d_` and 32 hexadecimal digits, the same for a token as long
-  /// as the file lives.
+  /// The name of a device to which its owner gave none: `d_` and 32 hexadecimal digits, the same for a token during the
+  /// file's whole life.
   func deviceID(of token: PushToken) -> String {
     "d_" + Hexadecimal.text(of: Self.code(token.bytes, deviceID).prefix(Self.deviceIDByteCount))
   }

@@ -1,15 +1,15 @@
 internal import Cryptography
 internal import Storage
 
-// A ring that is not the file's is told before anything is done: with a wrong key every token would look like a damaged
-// row, and with a key missing those under it. The file knows its keys by name and mark. One that nothing stands under
-// any more may be missing.
+// A ring that does not belong to the file is reported before anything is done: with a wrong key every token would look
+// like a damaged row, and with a missing key those under it would. The file knows its keys by name and mark. A key
+// under which it has nothing may be missing.
 
-/// What happens once when the ledger is opened, in one transaction.
+/// What is done once when the ledger is opened, in one transaction.
 struct LedgerOpening {
   let session: StorageSession
   let ring: TokenKeyRing
-  /// Whether the file was just filled from a damaged one, and may lack what a sound one has.
+  /// Whether the file was just filled from a damaged one, and may lack what an intact one has.
   let isRescue: Bool
 
   func open() throws -> LedgerKeys {
@@ -18,7 +18,7 @@ struct LedgerOpening {
     return keys
   }
 
-  /// Looks whether the ring is the file's, and has the file know its newest key.
+  /// Checks that the ring belongs to the file, and records its newest key in the file.
   func keys() throws -> LedgerKeys {
     var numbered = try knownKeys()
     let newestNumber: Int64
@@ -49,7 +49,7 @@ struct LedgerOpening {
         try session.run("DELETE FROM ringKey WHERE number = ?", number)
       }
     }
-    // What platforms gave can be had again.
+    // The platforms can give credentials again.
     let numbers = numbered.keys.sorted().map(String.init).joined(separator: ",")
     try session.run("DELETE FROM credential WHERE ringKey NOT IN (\(numbers))")
     return numbered
@@ -93,7 +93,7 @@ struct LedgerOpening {
     if let (number, sealed) = row, let key = numbered[number], let root = LedgerKeys.root(sealed, under: key) {
       return root
     }
-    // Without it, what it was used for says nothing: only a rescue reckons that again.
+    // Without this key the values derived from it have no meaning; only a rescue computes them again.
     let isNew = try row == nil && session.count("SELECT EXISTS (SELECT 1 FROM device)") == 0
     guard isNew || isRescue else {
       throw StorageFault(.corrupt, path: session.path, "the key that it keeps for itself cannot be read")

@@ -4,13 +4,13 @@ public import PushDelivery
 public struct OpenWake: Hashable, Sendable {
   /// The wake, with its number.
   public var wake: Wake
-  /// Rows of devices that it needs to be brought to no more.
+  /// Rows of devices that no longer need it.
   public var settledDevices: Set<Int64>
-  /// Whether it is to be brought to none at all, and settled as ``WakeEnd/dropped``.
+  /// Whether it must not be delivered at all, and must be settled as ``WakeEnd/dropped``.
   public var isDropped = false
 }
 
-/// What became of a wake, as its sender may know it.
+/// What the sender of a wake may learn of its end.
 public enum WakeProgress: Hashable, Sendable {
   /// It waits, or the sender may not know more.
   case queued
@@ -18,19 +18,19 @@ public enum WakeProgress: Hashable, Sendable {
   case ended(WakeEnd)
 }
 
-/// Whom an owner wants to hear from.
+/// Which senders may wake an owner.
 public struct PushContacts: Hashable, Sendable {
-  /// Whom he has allowed or blocked.
+  /// The senders that the owner has allowed or blocked.
   public var contacts: [PushOwner: ContactKind] = [:]
-  /// His policy; nil: none was set.
+  /// The owner's policy; nil: none was set.
   public var policy: String?
 }
 
-/// Something kept for the relay itself.
+/// Bytes that the relay keeps for itself.
 public struct SavedBytes: Hashable, Sendable {
   /// What was saved.
   public var bytes: [UInt8]
-  /// When, as it was told.
+  /// When they were saved, by the time in the command.
   public var savedAt: Int64
 }
 
@@ -38,35 +38,35 @@ public struct SavedBytes: Hashable, Sendable {
 public struct SavedLimits: Hashable, Sendable {
   /// As the limits wrote it.
   public var snapshot: [UInt8]
-  /// When, as it was told.
+  /// When it was saved, by the time in the command.
   public var savedAt: Int64
-  /// Whether nothing was done after it but closing.
+  /// Whether only closing followed.
   public var isClean: Bool
 }
 
-/// A device, as the operator sees it: without its token.
+/// A device for the operator: without its token.
 public struct DeviceSummary: Hashable, Sendable {
   /// Its row.
   public var number: Int64
-  /// Who registered it.
+  /// The key that registered it.
   public var owner: PushOwner
-  /// What its owner calls it.
+  /// The owner's name for it.
   public var id: String
-  /// What this relay calls it.
+  /// The relay's name for it.
   public var relayID: String
-  /// Whose servers bring it pushes.
+  /// The platform that delivers its pushes.
   public var platform: PushPlatform
-  /// What it wants to be woken for.
+  /// The types of wakes that it wants.
   public var capabilities: [String]
   /// Unix seconds of the last registration.
   public var registeredAt: Int64
-  /// Unix seconds from which it is none any more.
+  /// When the registration expires, Unix seconds.
   public var expiresAt: Int64
-  /// Whether its owner has shown that the token is his.
+  /// Whether its owner has proved the token.
   public var isVerified: Bool
-  /// Whether its token cannot be opened: nothing is sent to it.
+  /// Whether its token does not open: then it gets no pushes.
   public var isQuarantined: Bool
-  /// Whether what it is sent is sealed for it, so that no platform can read it.
+  /// Whether messages to it are sealed, so that no platform can read them.
   public var isSealed: Bool
 }
 
@@ -74,49 +74,49 @@ public struct DeviceSummary: Hashable, Sendable {
 public enum PushTotal: String, Hashable, Sendable, CaseIterable {
   /// Registrations that took effect.
   case registrations
-  /// Devices that their owners took away.
+  /// Devices that their owners removed.
   case removals
-  /// Devices that left because there were too many.
+  /// Devices that were removed because there were too many.
   case evictedDevices
-  /// Devices whose time was over.
+  /// Devices that expired.
   case expiredDevices
-  /// Devices that their platform knew no more.
+  /// Devices that their platform no longer knew.
   case prunedDevices
   /// Devices whose token did not open.
   case quarantinedDevices
-  /// Tokens that a new owner has proved to be his.
+  /// Tokens that a new owner has proved.
   case movedTokens
   /// Wakes that were put into the queue.
   case acceptedWakes
-  /// Wakes for events of Nostr, among those accepted.
+  /// Those of the accepted wakes that are for events of Nostr.
   case eventWakes
-  /// Wakes that were answered and not put into the queue.
+  /// Wakes that were answered and not put into the queue for delivery.
   case droppedWakes
-  /// Wakes that a platform took for one device at least.
+  /// Wakes that a platform accepted for at least one device.
   case deliveredWakes
-  /// Wakes that no platform takes.
+  /// Wakes that no platform accepts.
   case failedWakes
-  /// Wakes that became worthless in the queue.
+  /// Wakes that expired in the queue.
   case expiredWakes
-  /// Wakes in whose place another was brought.
+  /// Wakes that another wake replaced.
   case coalescedWakes
-  /// Messages that came again.
+  /// Messages that were repeated.
   case repeatedMessages
 
   var counter: String { "total.\(rawValue)" }
 }
 
-/// Figures for the operator. Nobody is named in them.
+/// Figures for the operator. They name no key.
 public struct PushStatistics: Hashable, Sendable {
-  /// Devices that can be woken, by platform.
+  /// Devices that have not expired and whose token opens, by platform.
   public var devices: [PushPlatform: Int64] = [:]
   /// Devices whose token does not open.
   public var quarantinedDevices: Int64 = 0
-  /// Tokens that open under each key, by the key's name; also those whose device's time is over, until they are swept.
+  /// Tokens that open under each key, by the key's name; also of expired devices, until they are swept.
   public var tokensByKey: [String: Int64] = [:]
   /// Wakes in the queue.
   public var queuedWakes: Int64 = 0
-  /// Devices of Nostr keys that can be woken, or have yet to show that their token is theirs.
+  /// Devices of Nostr keys that have not expired and whose token opens, proved or not.
   public var nostrDevices: Int64 = 0
   /// Totals of the file's life.
   public var totals: [PushTotal: Int64] = [:]

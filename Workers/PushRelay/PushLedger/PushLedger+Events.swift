@@ -2,7 +2,7 @@ public import PushDelivery
 public import Storage
 
 extension PushLedger {
-  /// The owners of Nostr keys who have a device that can be woken: the `limit` who have had one longest, in order.
+  /// The owners of Nostr keys that have a device that can be woken: the `limit` that have had one longest, in order.
   ///
   /// - Parameters:
   ///   - now: Unix seconds.
@@ -35,7 +35,7 @@ extension PushLedger {
     }
   }
 
-  /// What an owner has said he wants to be woken for; nil: nothing.
+  /// The rules of an owner; nil: none were set.
   public func rules(of owner: PushOwner) async throws(StorageFault) -> [UInt8]? {
     try await file.read { session in
       try session.first("SELECT rules FROM rules WHERE owner = ?", owner) { $0.bytes(0) }

@@ -3,22 +3,22 @@ public import PushDelivery
 public import Storage
 
 extension PushLedger {
-  /// An owner's devices that can be woken, with their tokens. A row whose token does not open is left out, and is taken
-  /// out of use: it is damaged, or somebody has moved what is in it.
+  /// An owner's devices that have not expired, proved or not, with their tokens. A row whose token does not open is
+  /// left out and quarantined: it is damaged, or its content was moved there from another row.
   ///
   /// - Parameters:
-  ///   - owner: whose.
+  ///   - owner: the owner.
   ///   - now: Unix seconds.
   public func devices(of owner: PushOwner, now: Int64) async throws(StorageFault) -> [PushDevice] {
     try await devices(of: [owner], now: now)[owner] ?? []
   }
 
-  /// The same of many owners, with one look into the file: the senders of pushes ask for hundreds at a time.
+  /// The same for many owners, with one read of the file: the dispatcher asks for hundreds at a time.
   ///
   /// - Parameters:
-  ///   - owners: whose.
+  ///   - owners: the owners.
   ///   - now: Unix seconds.
-  /// - Returns: by owner; those without a device are not in it.
+  /// - Returns: by owner; an owner without a device is missing.
   public func devices(
     of owners: Set<PushOwner>, now: Int64
   ) async throws(StorageFault) -> [PushOwner: [PushDevice]] {
@@ -36,7 +36,7 @@ extension PushLedger {
     }
     let broken = rows.filter { $0.device == nil }.map(\.number)
     if !broken.isEmpty {
-      // Where that cannot be written now, the same is found the next time.
+      // If this cannot be written now, the next reading finds the same.
       do throws(StorageFault) { try await quarantine(broken) } catch  where error.mayPass {}
     }
     return Dictionary(grouping: rows.compactMap(\.device)) { $0.owner }
@@ -57,11 +57,11 @@ extension PushLedger {
     }
   }
 
-  /// Wakes in the queue, in its order, those whose time is over among them: for a start.
+  /// Wakes in the queue, in its order, expired ones included: for a start.
   ///
   /// - Parameters:
-  ///   - number: those with a greater number.
-  ///   - limit: at most ``pageMaximum``; fewer mean that there are no more.
+  ///   - number: the wakes after this number.
+  ///   - limit: at most ``pageMaximum``; fewer wakes mean that there are no more.
   public func openWakes(after number: Int64, limit: Int) async throws(StorageFault) -> [OpenWake] {
     try await file.read { session in
       let wakes = try session.rows(
@@ -81,7 +81,7 @@ extension PushLedger {
     }
   }
 
-  /// One that cannot be read is to nobody's use, and ends by the sweep.
+  /// A row that cannot be read is useless; the sweep removes it.
   private static func wake(_ row: StorageStatement) -> Wake? {
     guard let recipient = PushOwner(bytes: row.bytes(2)) else { return nil }
     var wake = Wake(
@@ -97,11 +97,11 @@ extension PushLedger {
 
   private static func page(_ limit: Int) -> Int64 { Int64(min(max(0, limit), pageMaximum)) }
 
-  /// What became of a wake; nil when this sender has asked for none of this id, or too long ago.
+  /// What became of a wake; nil if this sender requested no wake of this id, or too long ago.
   ///
   /// - Parameters:
-  ///   - id: what the answer to the wake called it, 16 bytes.
-  ///   - sender: who asked for the wake.
+  ///   - id: the id in the answer to the wake, 16 bytes.
+  ///   - sender: the sender of the wake.
   ///   - now: Unix seconds.
   public func progress(
     ofWake id: [UInt8], sender: PushOwner, now: Int64
@@ -118,7 +118,7 @@ extension PushLedger {
     }
   }
 
-  /// Whom an owner wants to hear from.
+  /// Which senders may wake an owner.
   public func contacts(of owner: PushOwner) async throws(StorageFault) -> PushContacts {
     try await file.read { session in
       var found = PushContacts()
@@ -135,7 +135,7 @@ extension PushLedger {
 
   // MARK: The relay's own
 
-  /// What a platform gave this relay; nil when it gave nothing, or that does not open.
+  /// A credential that a platform gave this relay; nil if it is missing or does not open.
   public func credential(_ name: String) async throws(StorageFault) -> SavedBytes? {
     try await file.read { [self] session in
       try session.first("SELECT ringKey, sealed, savedAt FROM credential WHERE name = ?", name) { row in
@@ -147,8 +147,8 @@ extension PushLedger {
     }
   }
 
-  /// How much of the limits was spent; from now on an end without a word about it is not a clean one. Waits on this
-  /// thread: for a start.
+  /// How much of the limits was spent; from now on the file counts as not cleanly closed until the limits are saved as
+  /// clean. Blocks this thread: for a start.
   public func takeLimitsNow() throws(StorageFault) -> SavedLimits? {
     try file.writeNow { session in
       let limits = try session.first("SELECT snapshot, savedAt, isClean FROM limits") {
@@ -159,7 +159,7 @@ extension PushLedger {
     }
   }
 
-  /// How many devices of Web Push were registered up to a time and still are. Goes through all devices once.
+  /// How many devices of Web Push were registered up to a time and still are. Reads all devices once.
   ///
   /// - Parameters:
   ///   - time: Unix seconds.
@@ -178,7 +178,7 @@ extension PushLedger {
   /// Devices in the order of their rows, without tokens.
   ///
   /// - Parameters:
-  ///   - number: those with a greater number.
+  ///   - number: the devices after this number.
   ///   - limit: at most ``pageMaximum``.
   public func page(after number: Int64, limit: Int) async throws(StorageFault) -> [DeviceSummary] {
     try await file.read { session in
@@ -196,7 +196,7 @@ extension PushLedger {
     }
   }
 
-  /// Figures. Goes through all devices once.
+  /// Figures. Reads all devices once.
   ///
   /// - Parameter now: Unix seconds.
   public func statistics(now: Int64) async throws(StorageFault) -> PushStatistics {
@@ -209,7 +209,7 @@ extension PushLedger {
       let keys = keys
       for group in groups {
         let (isBroken, isCurrent, count) = (group[2] != 0, group[3] != 0, group[4])
-        // One whose time is over needs its key until it is swept.
+        // An expired device needs its key until it is swept.
         if !isBroken, let name = keys.numbered[group[1]]?.name { figures.tokensByKey[name, default: 0] += count }
         guard isCurrent else { continue }
         if isBroken {

@@ -2,25 +2,25 @@ internal import Cryptography
 internal import PushDelivery
 public import Storage
 
-// What a damaged ledger comes back with (`LedgerFile`) is mended here: every token is opened once. One that opens under
-// none of the ring's keys is out of use until its device registers again. Where the ledger's own key is lost, tokens
-// get new numbers to be found by, and devices without a name keep the one they had.
+// What was saved from a damaged ledger (`LedgerFile`) is repaired here: every token is opened once. A token that opens
+// under none of the ring's keys is quarantined until its device registers again. If the ledger's own key is lost,
+// tokens get new indices, and devices without a name keep the one that was derived for them.
 //
-// What cannot be read, or is missing with the last commits, may have been the trace of a message that was answered:
-// none signed before the rescue is taken any more then. Wakes that are lost are lost; they would have been worthless in
-// a minute.
+// Rows that cannot be read, or that are missing with the last commits, may be records of answered messages: then
+// messages signed before the rescue are no longer accepted. Lost wakes stay lost; they would have expired within a
+// minute.
 
 extension PushLedger {
-  /// Opens the ledger; if it is damaged, or was found so by `markDamaged()`, puts it aside and makes another of what
-  /// can be read. Of a rescue the devices are counted; those whose token does not open are saved in part.
+  /// Opens the ledger; if it is damaged, or was marked so by `markDamaged()`, sets it aside and makes another of what
+  /// can be read. The rescue counts devices; those whose token does not open count as damaged.
   ///
   /// - Parameters:
   ///   - path: the database file.
-  ///   - keyRing: the keys under which its tokens are.
-  ///   - now: Unix seconds, for the name of the damaged file and for messages that are not taken any more.
-  ///   - requestsPerMinute: what the limits let through; messages and wakes have room for as many.
-  /// - Throws: as ``init(path:keyRing:requestsPerMinute:)``, but for `corrupt`. A ring that is not the file's is no
-  ///   damage.
+  ///   - keyRing: the keys of its tokens.
+  ///   - now: Unix seconds, for the name of the damaged file and for messages that are no longer accepted.
+  ///   - requestsPerMinute: what the limits admit; messages and wakes have room for as many.
+  /// - Throws: the faults of ``init(path:keyRing:requestsPerMinute:)`` except `corrupt`. A ring that does not belong to
+  ///   the file is no damage.
   public static func openOrRescue(
     path: String, keyRing: TokenKeyRing, now: Int64, requestsPerMinute: Int = PushLedger.requestsPerMinute
   ) throws(StorageFault) -> (PushLedger, LedgerRescue?) {
@@ -37,7 +37,7 @@ extension PushLedger {
     }
   }
 
-  /// Messages signed before a second may have been answered without its being known.
+  /// Messages signed before this second may have been answered without a record of it.
   private func forget(before now: Int64) throws(StorageFault) {
     try file.writeNow { session in
       try session.run(
@@ -49,7 +49,7 @@ extension PushLedger {
 
   private static var repairCount: Int64 { 500 }
 
-  /// - Returns: devices whose token does not open.
+  /// - Returns: the number of devices whose token does not open.
   private func repair() throws(StorageFault) -> Int {
     var (last, total) = (Int64(0), 0)
     while true {
@@ -75,7 +75,7 @@ extension PushLedger {
 }
 
 extension PushSession {
-  /// Whether the token opens. Then it is under the newest key, and is found by its number.
+  /// Whether the token opens. If so, the row now has it under the newest key, with the right index.
   fileprivate func repair(_ row: DeviceRow?) throws -> Bool {
     guard var row else { return false }
     let named = keys.numbered[row.ringKey].map { [$0] } ?? []

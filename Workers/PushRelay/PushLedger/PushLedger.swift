@@ -2,18 +2,18 @@ internal import Cryptography
 public import Storage
 internal import Synchronization
 
-// The push relay's ledger: one SQLite file, synchronous=FULL. What was answered to somebody stands in it, and what
-// follows from it: which devices there are, whom they want to hear from, which wakes are still to be brought.
+// The push relay's ledger: one SQLite file, synchronous=FULL. It has what was answered, and what follows from that: the
+// devices, which senders may wake them, and which wakes are still to be delivered.
 //
-// Everything that a request changes is one transaction with the request's own trace, so a request that comes again,
-// before a crash or after it, is answered as it was and does nothing. Many requests share one transaction, because
-// what a transaction costs is the disk.
+// Everything that a request changes is one transaction with the record of the request. So a repeated request, before a
+// crash or after it, gets the same answer and does nothing. Many requests share one transaction, because the cost of a
+// transaction is the disk.
 //
-// The file alone holds no token: tokens stand in it encrypted, under keys that are elsewhere (`TokenKeyRing`). What is
-// deleted is overwritten in the file; in the write-ahead log beside it a ciphertext may stand until the log is begun
-// again, at the latest when the ledger is closed.
+// The file alone reveals no token: tokens are encrypted in it, under keys that are elsewhere (`TokenKeyRing`). Deleted
+// content is overwritten in the file. In the write-ahead log beside it a ciphertext may remain until the log restarts,
+// at the latest when the ledger is closed.
 
-/// What the push relay knows, on disk.
+/// What the push relay knows, on the disk.
 public final class PushLedger: Ledger {
   /// `push-relay`.
   public static let worker = "push-relay"
@@ -23,13 +23,13 @@ public final class PushLedger: Ledger {
   private let currentKeys: Mutex<LedgerKeys>
   let bounds: TableBounds
 
-  /// What the limits let through unless said otherwise, requests a minute.
+  /// The requests a minute that the limits admit by default.
   public static let requestsPerMinute = 6_000
   /// Most commands of one transaction.
   public static let commandMaximum = 1_000
-  /// Devices of one owner, unless a registration says otherwise.
+  /// Devices of one owner, unless a registration has another maximum.
   public static let deviceMaximum = 10
-  /// Owners that one token may stand under; of those who have proved nothing the oldest leaves.
+  /// Owners that may claim one token; beyond it the oldest unproved claim is removed.
   public static let ownersOfTokenMaximum = 4
   /// Owners of Nostr keys with devices that can be woken.
   public static let nostrKeyMaximum = 1_000
@@ -37,44 +37,44 @@ public final class PushLedger: Ledger {
   public static let contactMaximum = 2_000
   /// Most bytes of a policy's word.
   public static let policyByteCountMaximum = 32
-  /// Bytes of payloads from which nothing more is taken into the queue.
+  /// With this many bytes of payloads in the queue, no more wakes are accepted.
   public static let wakeByteCountMaximum: Int64 = 512 << 20
-  /// For how long after a wake is worthless its sender may ask what became of it, in seconds.
+  /// How long after a wake expires its sender may ask what became of it, in seconds.
   public static let statusSeconds: Int64 = 3_600
-  /// For how long a challenge can be answered, in seconds.
+  /// How long a challenge can be answered, in seconds.
   public static let challengeSeconds: Int64 = 600
-  /// Between two challenges to one token, in seconds.
+  /// The pause between two challenges to one token, in seconds.
   public static let challengePauseSeconds: Int64 = 60
-  /// How long a challenge waits at most, in seconds: those of others who claim the token, one each, and the last that
-  /// was sent, go before it.
+  /// The longest wait of a challenge, in seconds: before it go the challenges of the other owners that claim the token,
+  /// one each, and the last one sent.
   public static let challengeWaitMaximum = Int64(ownersOfTokenMaximum) * challengePauseSeconds
-  /// For how long what an owner without a device says of others is kept, in seconds.
+  /// How long the contacts and rules of an owner without a device are kept, in seconds.
   public static let devicelessSeconds: Int64 = 3_600
   /// Wrong answers to one challenge.
   public static let challengeAttemptMaximum: Int64 = 5
   static let challengeByteCount = 16
-  /// Most bytes of what an owner says he wants to be woken for: more than the largest rules that a request can hold.
+  /// Most bytes of an owner's rules: more than the largest rules that a request can have.
   public static let rulesByteCountMaximum = 160 << 10
-  /// For how long it is known that somebody was woken for an event, in seconds: longer than a gift wrap is news.
+  /// How long the ledger remembers that an event woke its recipient, in seconds: longer than a gift wrap is news.
   public static let eventSeconds: Int64 = 3 * 86_400
   /// Most bytes of a credential.
   public static let credentialByteCountMaximum = 16 << 10
   /// Most credentials.
   public static let credentialMaximum: Int64 = 32
-  /// Most bytes of what the limits write of themselves.
+  /// Most bytes of a snapshot of the limits.
   public static let limitsByteCountMaximum = 64 << 20
-  /// Most rows of one table that one sweep, or one step of turning the ring, goes through.
+  /// Most rows of one table in one sweep, or in one step of turning the ring.
   public static let sweepMaximum = 10_000
   /// Most rows of one answer.
   public static let pageMaximum = 10_000
 
-  /// Opens the file, and makes it if it is not there.
+  /// Opens the file, or makes it if it is missing.
   ///
   /// - Parameters:
   ///   - path: the database file.
-  ///   - keyRing: the keys under which its tokens are; they must all be there.
-  ///   - requestsPerMinute: what the limits let through; messages and wakes have room for as many.
-  /// - Throws: `failed` for a ring that is not this file's; `newer` for a file from the future, `corrupt`,
+  ///   - keyRing: the keys of its tokens; all must be present.
+  ///   - requestsPerMinute: what the limits admit; messages and wakes have room for as many.
+  /// - Throws: `failed` for a ring that does not belong to this file; `newer` for a file of a later version, `corrupt`,
   ///   `inaccessible`, `busy`, `full`.
   public convenience init(
     path: String, keyRing: TokenKeyRing, requestsPerMinute: Int = PushLedger.requestsPerMinute
@@ -87,13 +87,13 @@ public final class PushLedger: Ledger {
     let file = try Self.ledgerFile(path).storage()
     do throws(StorageFault) {
       let keys = try file.writeNow { session in
-        // Else what is deleted stays in the file until something else is written there.
+        // Otherwise deleted content stays in the file until something else is written there.
         try session.execute("PRAGMA secure_delete = ON")
         return try LedgerOpening(session: session, ring: keyRing, isRescue: isRescue).open()
       }
       currentKeys = Mutex(keys)
     } catch let fault {
-      // What was wrong first is what is told.
+      // The first fault is reported.
       do throws(StorageFault) { try file.close() } catch { throw fault }
       throw fault
     }
@@ -109,11 +109,11 @@ public final class PushLedger: Ledger {
 
   // MARK: Writing
 
-  /// Does commands one after the other.
+  /// Executes commands one after the other.
   ///
   /// - Parameters:
   ///   - commands: at most ``commandMaximum``.
-  ///   - session: the transaction they are written in.
+  ///   - session: the transaction in which they are written.
   /// - Returns: an answer for each.
   public func write(_ commands: [PushWrite], in session: StorageSession) throws -> [LedgerAnswer] {
     precondition(commands.count <= Self.commandMaximum, "one transaction does at most \(Self.commandMaximum) commands")
@@ -123,11 +123,11 @@ public final class PushLedger: Ledger {
     return answers
   }
 
-  /// Begins to use another ring: from the next transaction on its newest key encrypts. What stands under another stays
-  /// until it is encrypted again (`rekey`).
+  /// Uses another ring: from the next transaction on its newest key encrypts. What is under another key stays so until
+  /// it is encrypted again (`rekey`).
   ///
-  /// - Throws: `failed` for a ring without a key that something stands under, or with another one of that name; then
-  ///   all stays as it was.
+  /// - Throws: `failed` for a ring without a key that the file needs, or with another key of its name; then nothing
+  ///   changes.
   public func turn(to ring: TokenKeyRing) async throws(StorageFault) {
     _ = try await transaction { session in
       try LedgerOpening(session: session, ring: ring, isRescue: false).keys()
@@ -136,13 +136,13 @@ public final class PushLedger: Ledger {
     }
   }
 
-  /// The keys in use. A transaction that writes asks in its midst: the ring may turn while it waits for its turn. One
-  /// that reads asks behind its rows: these are under no younger key then.
+  /// The keys in use. A writing transaction reads this inside itself: the ring may turn while it waits to begin. A
+  /// reading one reads this after its rows: then no row is under a newer key.
   var keys: LedgerKeys { currentKeys.withLock { $0 } }
 }
 
 extension PushSession {
-  /// Does one command. What may refuse it is looked at before anything is written.
+  /// Executes one command. Everything that may refuse it is checked before anything is written.
   func run(_ command: PushWrite) throws -> LedgerAnswer {
     switch command {
     case .register(let command): return try register(command)

@@ -2,27 +2,27 @@ internal import Storage
 
 // The tables.
 //
-//   ringKey     keys of the ring that something in the file stands under: a name, and a mark to know the key by
+//   ringKey     keys of the ring under which the file has something: a name, and a mark that identifies the key
 //   secret      the ledger's own key, sealed
-//   device      what is registered; the token sealed, and found by `tokenIndex` (HMAC under the ledger's own key)
-//   tombstone   when a device was taken away that an older message might put back; name '': all nameless
-//   challenge   what was sent to a token that is another's, by hash; one a minute for each token, whoever asks
+//   device      the registered devices; the token sealed, and found by `tokenIndex` (HMAC under the ledger's own key)
+//   tombstone   when a device was removed that an older message might restore; name '': all unnamed ones
+//   challenge   what was sent to a token that another owner has, by hash; one a minute for each token and all claims
 //   account     of an owner: the policy, when it and the contacts were signed, until when they are kept, and since when
 //               there is a device that can be woken (of Nostr keys)
-//   contact     whom an owner allows or blocks
+//   contact     senders that an owner allows or blocks
 //   replay      signed messages that were answered, with the answer; not wakes, which are known by their nonce
-//   nonce       what senders called their wakes, with the answer
-//   wake        the queue: accepted, neither brought nor worthless; `isDropped`: answered alike, and brought nowhere
-//   delivery    devices that a wake in the queue needs to be brought to no more
+//   nonce       the nonces of senders' wakes, with the answer
+//   wake        the queue: accepted, neither delivered nor expired; `isDropped`: answered alike, and not delivered
+//   delivery    devices that no longer need a wake in the queue
 //   status      what became of a wake, for its sender
 //   credential  what a platform gave this relay (a token of OAuth, a JWT), and by which settings a push went through to
 //               one, by hash; sealed
 //   limits      how much of the limits is spent, as the limits themselves write it
-//   rules       what an owner of a Nostr key is woken for, as his request said it; goes with his account
-//   eventSeen   events that somebody was woken for already
+//   rules       what wakes an owner of a Nostr key, as the owner's request said it; deleted with the account
+//   eventSeen   events that already woke their recipient
 //   counter     totals of the file's life, by name; `notBefore`, the second up to which messages may be forgotten
 //
-// Platforms and states are numbers, so that a later name does not need a later form. Times are Unix seconds; of wakes,
+// Platforms and states are numbers, so that a new name does not need a new schema. Times are Unix seconds; of wakes,
 // milliseconds.
 
 enum PushSchema {
@@ -34,8 +34,8 @@ enum PushSchema {
     StorageMigration(version: 5, nonces),
   ]
 
-  /// Nonces under a number each: what expires in one second stood in the order of its senders before, which is none, so
-  /// that each wake changed a page of the index of expiry, too.
+  /// Nonces with a number each. Before, the index of expiry ordered the nonces of one second by sender, which is
+  /// random, so each wake changed another page of that index too.
   private static let nonces = """
     ALTER TABLE nonce RENAME TO nonceBefore;
     CREATE TABLE nonce (
@@ -47,7 +47,7 @@ enum PushSchema {
     CREATE INDEX nonceByExpiry ON nonce (expiresAt);
     """
 
-  /// What was registered by an older version counts from the first registration that is known.
+  /// For what an older version registered, the first known registration counts.
   private static let watching = """
     ALTER TABLE account ADD COLUMN watchedSince INTEGER NOT NULL DEFAULT 0;
     UPDATE account SET watchedSince =
@@ -120,29 +120,29 @@ enum PushSchema {
     """
 }
 
-/// Tables that strangers fill. Each has a bound, and what would pass it is answered `unavailable`; of events the oldest
-/// are forgotten.
+/// Tables that strangers can fill. Each has a bound; a command that would exceed it is answered `unavailable`.
+/// Exceptions: of events the oldest are forgotten, and without room for a status the wake is accepted without one.
 enum BoundedTable: String, CaseIterable {
   case device, tombstone, account, contact, replay, nonce, wake, status, eventSeen
 
-  /// Under what its rows are counted.
+  /// The name of the counter of its rows.
   var counter: String { "rows.\(rawValue)" }
 }
 
-/// Most rows of each table. Of messages and wakes it is what a relay that is asked as often as its limit lets through
-/// gathers while they are kept, twice: a bound below that would shut out honest senders every hour.
+/// Most rows of each table. For messages and wakes it is twice the number that a relay at its request limit collects
+/// while they are kept: a lower bound would refuse honest senders every hour.
 struct TableBounds: Sendable {
   private let messageMaximum: Int64
   private let statusMaximum: Int64
 
-  /// What any ledger has room for, and what none has.
+  /// The least and the most that any ledger has room for.
   private static let messageRange: ClosedRange<Int64> = 200_000...20_000_000
   private static let statusRange: ClosedRange<Int64> = 1_000_000...50_000_000
-  /// For how long a message signed in the future is kept, in minutes; and a wake's state, if it lives a minute.
+  /// How long a message signed in the future is kept, in minutes; and the state of a wake that lives a minute.
   private static let messageMinutes: Int64 = 15
   private static let statusMinutes: Int64 = 62
 
-  /// - Parameter requestsPerMinute: what the limits let through.
+  /// - Parameter requestsPerMinute: what the limits admit.
   init(requestsPerMinute: Int) {
     func maximum(_ minutes: Int64, _ range: ClosedRange<Int64>) -> Int64 {
       let (rows, isFar) = Int64(max(0, requestsPerMinute)).multipliedReportingOverflow(by: 2 * minutes)

@@ -2,14 +2,14 @@ internal import Cryptography
 internal import PushDelivery
 internal import Storage
 
-// A token that another owner has registered counts for little until its new owner has shown that what is pushed to it
-// comes to him. What is sent for that is itself a push to somebody who may not have asked for it, so there is one a
-// minute for each token, whoever asks under however many keys. Who asks while another's minute runs has the next minute
-// that is free, and not more than one to come: so nobody who asks again and again keeps a token's owner waiting.
+// A claim to a token that another owner has registered has little effect until the new owner proves that pushes to the
+// token arrive at its own device. The challenge is itself a push, to a device whose owner may not have requested it. So
+// there is one a minute for each token, whatever the number of keys that claim it. A claim during another's minute gets
+// the next free minute, and each device has at most one challenge to come: so repeated claims do not keep a token's
+// owner waiting.
 
 extension PushSession {
-  /// What to send so that a device's owner can prove that its token is his; nil when that was sent to this device just
-  /// now, or is to be.
+  /// The challenge by which a device's owner can prove the token; nil if one was just sent to this device, or will be.
   func challenge(_ row: DeviceRow, _ token: PushToken, now: Int64) throws -> PushChallenge? {
     let pause = PushLedger.challengePauseSeconds
     let others = try minutes(of: row.tokenIndex, now: now)
@@ -26,8 +26,8 @@ extension PushSession {
     return PushChallenge(device: row.number, token: token, code: code, sendAt: sendAt, expiresAt: expiresAt)
   }
 
-  /// For which devices a token is asked, and when, in order: in the last minute, and in those to come as far as the
-  /// devices are still there. What lies beyond is of a clock that was set back, and keeps nobody waiting.
+  /// For which devices the token has challenges, and when, in order: in the last minute, and those to come for devices
+  /// that still exist. Those further ahead come from a clock that was set back, and are ignored.
   private func minutes(of tokenIndex: [UInt8], now: Int64) throws -> [(device: Int64, issuedAt: Int64)] {
     try session.rows(
       """
@@ -39,10 +39,10 @@ extension PushSession {
     ) { ($0.number(0), $0.number(1)) }
   }
 
-  /// Whether the code is what was sent to the device. A wrong one counts as an attempt, and nothing else is changed.
+  /// Whether the code is the one sent to the device. A wrong one counts as an attempt, and changes nothing else.
   func isProved(_ row: DeviceRow, _ code: String, now: Int64) throws -> Bool {
     let hash = Self.hash(code)
-    // A device that has another token by now proves nothing by what was sent to the old one.
+    // A device that has another token now proves nothing by what was sent to the old one.
     let known = try session.rows(
       "SELECT codeHash FROM challenge WHERE device = ? AND tokenIndex = ? AND expiresAt > ? AND attempts < ?",
       row.number, row.tokenIndex, now, PushLedger.challengeAttemptMaximum
@@ -58,8 +58,8 @@ extension PushSession {
     return true
   }
 
-  /// A device's owner has shown that its token is his: those who had it before have it no more, and what was sent to
-  /// the device proves nothing again.
+  /// A device's owner has proved its token: the other owners lose it, and the challenges of the device cannot be used
+  /// again.
   func takeOver(_ row: DeviceRow) throws {
     for other in try devices(token: row.tokenIndex) where other.owner != row.owner { try remove(other) }
     try session.run(

@@ -2,10 +2,10 @@ internal import Cryptography
 internal import PushDelivery
 internal import Storage
 
-// Of two messages about one device the newer one counts, by the time that its owner signed, in whichever order they
-// come: a registration that was held up does not put a device back that was taken away since. Two of one second count
-// as they come; that they come twice is seen elsewhere. Who signed the older one is told that it has done nothing: he
-// would believe a device gone that is woken still, or woken by a token that is not the kept one.
+// Of two messages about one device the one with the newer signed time counts, in whatever order they arrive: a delayed
+// registration does not restore a device that was removed since. Two of the same second count in the order of arrival;
+// repetitions are detected elsewhere. The answer to the older message says that it had no effect: otherwise its owner
+// would believe that a device is gone which is still woken, or that it is woken by a token which is not the stored one.
 
 extension PushSession {
   func register(_ command: RegisterCommand) throws -> LedgerAnswer {
@@ -31,18 +31,18 @@ extension PushSession {
     return answer
   }
 
-  /// Whether a token is the owner's who registers under it.
+  /// Whether the owner that registers a token has proved it.
   private enum TokenProof {
-    /// It is nobody else's, or he has shown it before.
+    /// No other owner has the token, or this one has proved it before.
     case notNeeded
-    /// He shows it now.
+    /// The registration proves it.
     case given
-    /// He has yet to.
+    /// The owner has not proved it yet.
     case owed
   }
 
-  /// Nil when the registration brings a code that proves nothing. That is asked before anything is written: the device
-  /// that a wrong code comes with may work, under another token, and so may the owner's others.
+  /// Nil if the registration has a code that proves nothing. This is checked before anything is written: the device in
+  /// the registration may work with another token, and so may the owner's other devices.
   private func proof(of fresh: DeviceRow, over old: DeviceRow?, _ command: RegisterCommand) throws -> TokenProof? {
     let isSameToken = old?.tokenIndex == fresh.tokenIndex
     if isSameToken, old?.isVerified == true { return .notNeeded }
@@ -51,12 +51,12 @@ extension PushSession {
     }
     guard isAnothers else { return .notNeeded }
     guard let code = command.challenge else { return .owed }
-    // A code was sent to one device with one token; for others there is none that this could be, or guess.
+    // A code was sent to one device with one token; for any other pair there is no code to match or to guess.
     guard let old, isSameToken, try isProved(old, code, now: command.now) else { return nil }
     return .given
   }
 
-  /// Whether a newer message stands: of the device, or of another of the owner's for the same token.
+  /// Whether there is a newer message: about the device, or about another device of the owner with the same token.
   private func isOutdated(_ fresh: DeviceRow, _ old: DeviceRow?) throws -> Bool {
     if let old, old.signedAt > fresh.signedAt { return true }
     return try devices(token: fresh.tokenIndex).contains {
@@ -78,7 +78,7 @@ extension PushSession {
   ) throws -> PushRegistration {
     var row = fresh
     let others = try devices(token: row.tokenIndex).filter { $0.owner != row.owner || $0.id != row.id }
-    // Another name of the owner's for the same place would be a second push to it.
+    // A second device of the owner with the same token would get every push a second time.
     for other in others where other.owner == row.owner { try remove(other) }
     row.isVerified = proof != .owed
     if let old {
@@ -105,13 +105,13 @@ extension PushSession {
     return try session.count("SELECT last_insert_rowid()")
   }
 
-  /// Writes all of a row that is there.
+  /// Writes all of an existing row.
   func update(_ row: DeviceRow) throws {
     let names = DeviceRow.columns.split(separator: ",").dropFirst().map { "\($0) = ?" }.joined(separator: ",")
     try session.run("UPDATE device SET \(names) WHERE number = ?", list: row.values + [row.number])
   }
 
-  /// Keeps an owner's devices, and those with one token, to their bounds.
+  /// Keeps an owner's devices, and those with one token, within their bounds.
   private func evict(beside row: DeviceRow, _ sameToken: [DeviceRow], atMost deviceMaximum: Int) throws {
     let unproved = sameToken.filter { $0.owner != row.owner && !$0.isVerified }
       .sorted { ($0.signedAt, $0.number) < ($1.signedAt, $1.number) }
@@ -127,9 +127,9 @@ extension PushSession {
     add(to: .evictedDevices)
   }
 
-  // MARK: Taking away
+  // MARK: Removal
 
-  /// Under this name stands when all devices without one were taken away.
+  /// The tombstone of this name says when all devices without a name were removed.
   static let allNameless = ""
 
   func unregister(_ command: UnregisterCommand) throws -> LedgerAnswer {
@@ -154,7 +154,7 @@ extension PushSession {
         try remove(row)
         add(to: .removals)
       }
-      // Also where a newer registration stands: when that one has gone, what is older than this must not come back.
+      // Also if there is a newer registration: when that one is gone, an older one must not come back.
       try bury(name, command.message)
     }
     let rows = takeRemoved()

@@ -2,14 +2,14 @@ internal import Cryptography
 internal import PushDelivery
 internal import Storage
 
-// Wakes for events of Nostr. An event that was in one goes to `eventSeen` in the same transaction, so that it is in no
-// other one, wherever the store is read again from.
+// Wakes for events of Nostr. The same transaction records the events of a wake in `eventSeen`, so that no event is in
+// another wake, wherever the store is read from again.
 
 extension PushSession {
-  /// Where the store was read to: the seq and 1, so that 0 is none; and when that was.
+  /// Up to where the store was read: the seq plus 1, so that 0 means nothing; and when that was.
   static let placeSeq = "event.seq"
   static let placeTime = "event.readAt"
-  /// Room that is made at once when there is none for events.
+  /// How many events are forgotten at once when there is no room for another.
   private static let forgottenCount: Int64 = 1_000
 
   func events(_ command: EventsCommand) throws -> LedgerAnswer {
@@ -22,7 +22,7 @@ extension PushSession {
     return .noted(queued: queued)
   }
 
-  /// Whether somebody is woken: some of the events are new, and there is a device.
+  /// Whether the recipient is woken: some of the events are new, and there is a device.
   private func wake(_ batch: EventBatch) throws -> Bool {
     let wake = batch.wake
     let expiresAt = wake.acceptedAt / 1_000 + PushLedger.eventSeconds
@@ -54,9 +54,9 @@ extension PushSession {
     add(-session.changedRowCount, to: .eventSeen)
   }
 
-  // MARK: Who is watched for
+  // MARK: Watched owners
 
-  /// Of a row of `device`, at a time: that what comes for its owner reaches it.
+  /// The condition under which a row of `device` can be woken; its parameter is the time.
   static let canBeWoken = "expiresAt > ? AND isVerified <> 0 AND isQuarantined = 0"
 
   /// Whether an owner has a device that can be woken.
@@ -66,14 +66,14 @@ extension PushSession {
       owner, now) > 0
   }
 
-  /// How many owners of Nostr keys have one.
+  /// How many owners of Nostr keys have a device that can be woken.
   func watchedCount(now: Int64) throws -> Int64 {
     try session.count(
       "SELECT count(DISTINCT owner) FROM device WHERE owner >= ? AND owner < ? AND \(Self.canBeWoken)",
       [PushOwner.Realm.nostr.rawValue], [PushOwner.Realm.nostr.rawValue + 1], now)
   }
 
-  /// From now on an owner is watched for who was not.
+  /// An owner is watched from now on.
   func beginWatching(_ owner: PushOwner, now: Int64) throws {
     try session.run("UPDATE account SET watchedSince = ? WHERE owner = ?", now, owner)
   }
@@ -95,7 +95,7 @@ extension PushSession {
     return answer
   }
 
-  /// Sets them unless a newer message has.
+  /// Sets the rules, unless a newer message has set others.
   func setRules(_ rules: [UInt8], _ message: SignedMessage) throws {
     precondition(rules.count <= PushLedger.rulesByteCountMaximum, "whoever gives more is refused before")
     let (owner, time) = (message.owner, message.timestamp)

@@ -2,7 +2,7 @@ internal import Cryptography
 internal import PushDelivery
 internal import Storage
 
-// Contacts, what the relay keeps for itself, and what is done from time to time.
+// Contacts, what the relay keeps for itself, and periodic work.
 
 extension PushSession {
   // MARK: Contacts
@@ -35,8 +35,8 @@ extension PushSession {
     if let policy = command.policy { try setPolicy(policy, command.message) }
   }
 
-  /// Until when what an owner says is kept. Without a device it is an hour from when it was signed: an app may write
-  /// its lists before it registers, but keys cost nothing, and only registrations are few.
+  /// Until when the contacts and rules of an owner are kept. Without a device this is an hour from when they were
+  /// signed: an app may write its lists before it registers, but keys cost nothing, and only registrations are rare.
   func keepingTime(_ message: SignedMessage, _ until: Int64) throws -> Int64 {
     let hasDevice = try session.count(
       "SELECT EXISTS (SELECT 1 FROM device WHERE owner = ? AND expiresAt > ?)",
@@ -44,11 +44,10 @@ extension PushSession {
     return hasDevice != 0 ? until : min(until, message.timestamp + PushLedger.devicelessSeconds)
   }
 
-  /// Whether there is room in these tables, if only because owners without a device are forgotten for it, those first
-  /// whose time is over soonest.
+  /// Whether these tables have room. To make room, it forgets owners without a device, those first that expire first.
   func makeRoom(_ tables: BoundedTable..., for owner: PushOwner) throws -> Bool {
     if hasRoom(tables) { return true }
-    // Those without a device are kept for an hour, and so stand first.
+    // Owners without a device are kept for an hour, so they come first.
     let others = try session.rows(
       """
       SELECT other FROM (SELECT owner AS other FROM account ORDER BY keepUntil LIMIT ?)
@@ -63,11 +62,11 @@ extension PushSession {
     return false
   }
 
-  /// Most owners that are looked at for one who needs room, and most that are forgotten.
+  /// Most owners that are examined to make room for another one, and most that are forgotten.
   private static let forgottenLookMaximum: Int64 = 1_000
   private static let forgottenMaximum: Int64 = 100
 
-  /// Keeps what an owner has said of others at least as long.
+  /// Keeps the contacts and rules of an owner at least that long.
   func keepAccount(_ owner: PushOwner, until: Int64) throws {
     try session.run(
       "INSERT OR IGNORE INTO account (owner, policySignedAt, signedAt, keepUntil) VALUES (?, 0, 0, 0)", owner)
@@ -76,7 +75,7 @@ extension PushSession {
       "UPDATE account SET keepUntil = max(keepUntil, ?) WHERE owner = ?", until, owner)
   }
 
-  /// Sets it unless a newer message has.
+  /// Sets the policy, unless a newer message has set another.
   func setPolicy(_ policy: String, _ message: SignedMessage) throws {
     try session.run(
       "UPDATE account SET policy = ?1, policySignedAt = ?2 WHERE owner = ?3 AND policySignedAt <= ?2",
@@ -109,12 +108,12 @@ extension PushSession {
     return .done
   }
 
-  // MARK: What is over
+  // MARK: Sweep
 
   func sweep(now milliseconds: Int64, limit: Int) throws -> LedgerAnswer {
     let (now, limit) = (milliseconds / 1_000, max(1, min(limit, PushLedger.sweepMaximum)))
     var sweep = PushSweep()
-    // One that lies ahead was read from a wrong clock: until it came no message would be taken.
+    // A second in the future came from a wrong clock: until then no message would be accepted.
     if counter(Self.notBefore) > now { set(Self.notBefore, now) }
     let wakes = try session.rows(
       "SELECT \(Self.queuedColumns) FROM wake WHERE expiresAt <= ? LIMIT ?",
@@ -122,7 +121,7 @@ extension PushSession {
     ) { Self.queued($0) }
     for wake in wakes { try close(wake, .expired) }
     sweep.expiredWakes = wakes.count
-    // The number and not the row: what cannot be read must go as well.
+    // By number, without reading the row: a row that cannot be read must go too.
     sweep.expiredDevices = try removeOld(.device, key: "number", now: now, limit: limit)
     add(sweep.expiredDevices, to: .expiredDevices)
     var counts = [wakes.count, sweep.expiredDevices]
@@ -135,7 +134,7 @@ extension PushSession {
       "DELETE FROM challenge WHERE number IN (SELECT number FROM challenge WHERE expiresAt <= ? LIMIT ?)",
       now, limit)
     counts.append(session.changedRowCount)
-    // Each may have two thousand contacts.
+    // Each owner may have 2,000 contacts.
     let ownerLimit = max(1, limit / 100)
     let owners = try forgetOwners(now: now, limit: ownerLimit)
     sweep.isMore = owners >= ownerLimit || counts.contains { $0 >= limit }
@@ -192,7 +191,7 @@ extension PushSession {
     return .rekeyed(changed: rows.count - broken, broken: broken, remaining: remaining)
   }
 
-  /// Takes a row out of use whose token does not open. A new registration puts it right.
+  /// Quarantines a device whose token does not open. A new registration ends that.
   func quarantine(_ number: Int64) throws {
     try session.run("UPDATE device SET isQuarantined = 1 WHERE number = ? AND isQuarantined = 0", number)
     add(session.changedRowCount, to: .quarantinedDevices)

@@ -2,9 +2,10 @@ internal import Cryptography
 internal import PushDelivery
 internal import Storage
 
-// A wake to somebody and a wake to nobody are looked up, decided and remembered alike, row for row, since an answer
-// that takes longer says as much as one that says so. What is brought nowhere stands in the queue, too, marked, and is
-// settled as soon as what is brought at once: a row less is a page or two less for the disk, and that can be measured.
+// A wake to a known recipient and one to an unknown recipient are looked up, decided and stored alike, row for row,
+// since the time of an answer reveals as much as its text. A wake that will not be delivered is put into the queue too,
+// marked, and settled as soon as one that is delivered at once: a missing row would save a page or two on the disk,
+// which can be measured.
 
 extension PushSession {
   func wake(_ command: WakeCommand) throws -> LedgerAnswer {
@@ -24,15 +25,15 @@ extension PushSession {
     add(to: ruling.isQueued ? .acceptedWakes : .droppedWakes)
     if case .queued = answer {
       try enqueue(command.wake, isDropped: !ruling.isQueued)
-      // Where there is no room for what is only told, the wake goes all the same.
+      // Without room for a status the wake is accepted all the same.
       if !sender.isEmpty, hasRoom(.status) { try follow(command.wake, ruling.telling) }
     }
     try remember(command, sender, answer)
     return answer
   }
 
-  /// What a wake was answered that its sender has called by the same nonce: also that of the same message, since what
-  /// it signs holds the nonce. It is known for as long as the youngest message with it could come again.
+  /// The earlier answer to a wake of this sender with the same nonce. A repeated message has the same nonce too, since
+  /// the signature covers it. The nonce is kept for as long as the newest message with it could be repeated.
   private func answer(to command: WakeCommand, _ sender: [UInt8]) throws -> LedgerAnswer? {
     let kept = try session.first(
       "SELECT number, body, answer, expiresAt FROM nonce WHERE sender = ? AND nonce = ?",
@@ -90,7 +91,7 @@ extension PushSession {
 
   private func follow(_ wake: Wake, _ telling: Int64) throws {
     let isTold = telling != WakeRuling.untold
-    // Who may learn nothing needs no row for as long as the wake may live, which can be weeks.
+    // A sender that may learn nothing needs no row for the whole life of the wake, which can be weeks.
     let keepUntil = (isTold ? wake.expiresAt : wake.acceptedAt) / 1_000 + PushLedger.statusSeconds
     try session.run(
       "INSERT INTO status (id, sender, state, isTold, keepUntil) VALUES (?, ?, 0, ?, ?)",
@@ -98,13 +99,13 @@ extension PushSession {
     add(1, to: .status)
   }
 
-  // MARK: How they end
+  // MARK: Ends
 
   func settle(_ settlements: [WakeSettlement]) throws {
-    // Of a wake that ends here no device is written down first, only to be deleted.
+    // For a wake that ends here no devices are written first: they would be deleted at once.
     let ended = Set(settlements.lazy.filter { $0.end != nil }.map(\.wake))
     for settlement in settlements where settlement.end != nil || !ended.contains(settlement.wake) {
-      // It may have been swept, or settled by who died before hearing that it was.
+      // It may have been swept, or settled by a process that died before it got the answer.
       guard let queued = try queued(settlement.wake) else { continue }
       if let end = settlement.end {
         try close(queued, end)
@@ -117,7 +118,7 @@ extension PushSession {
     }
   }
 
-  /// Of a wake in the queue, what is counted of it and by what its sender knows it.
+  /// A wake in the queue: what is counted of it, and the id that its sender knows.
   struct Queued {
     var number: Int64
     var id: [UInt8]

@@ -7,20 +7,20 @@ extension PushOwner: Column {
   public func bind(to statement: StorageStatement, at index: Int32) { statement.bind(bytes, at: index) }
 }
 
-/// The ledger's rows, for the time of one transaction that writes.
+/// The ledger's rows, during one writing transaction.
 ///
-/// Counters are read when it begins and written when it ends, once for all commands: what a transaction that fails has
-/// counted was never so.
+/// Counters are read when it begins and written when it ends, once for all commands: so a failed transaction counts
+/// nothing.
 final class PushSession {
   let session: StorageSession
   let keys: LedgerKeys
   private let bounds: TableBounds
   private var counters: [String: Int64]
   private var changed: Set<String> = []
-  /// Rows of devices that the present command has taken away.
+  /// Rows of devices that the present command has removed.
   var removed: [Int64] = []
 
-  /// Seconds up to which signed messages may have been forgotten.
+  /// The second up to which signed messages may have been forgotten.
   static let notBefore = "notBefore"
   /// Bytes of payloads in the queue.
   static let wakeBytes = "bytes.wake"
@@ -33,7 +33,7 @@ final class PushSession {
     counters = Dictionary(rows) { first, _ in first }
   }
 
-  /// Writes the counters that have changed; the last thing of a transaction.
+  /// Writes the counters that have changed; the last step of a transaction.
   func finish() throws {
     for name in changed.sorted() {
       try session.run(
@@ -58,14 +58,14 @@ final class PushSession {
 
   func add(_ count: Int = 1, to total: PushTotal) { add(count, to: total.counter) }
 
-  /// Whether each of these tables takes one row more.
+  /// Whether each of these tables has room for one more row.
   func hasRoom(_ tables: BoundedTable...) -> Bool { hasRoom(tables) }
 
   func hasRoom(_ tables: [BoundedTable]) -> Bool {
     tables.allSatisfy { counter($0.counter) < bounds.rowMaximum(of: $0) }
   }
 
-  /// Deletes rows that are over, at most `limit`, by the columns of their key.
+  /// Deletes expired rows, at most `limit`, by the columns of their key.
   ///
   /// - Returns: how many.
   func removeOld(_ table: BoundedTable, key: String, expiry: String = "expiresAt", now: Int64, limit: Int) throws -> Int
@@ -80,7 +80,7 @@ final class PushSession {
     return count
   }
 
-  /// Those rows, once.
+  /// The removed rows, once.
   func takeRemoved() -> [Int64] {
     defer { removed = [] }
     return removed
@@ -88,8 +88,8 @@ final class PushSession {
 
   // MARK: Signed messages
 
-  /// What a message was answered, if it came before; `stale` for one that may have come before; `unavailable` when it
-  /// could not be remembered.
+  /// The earlier answer to a repeated message; `stale` for a message that may be a repetition; `unavailable` if its
+  /// answer could not be stored.
   func answer(to message: SignedMessage) throws -> LedgerAnswer? {
     if isForgotten(message) { return .stale }
     let kept = try session.first(
@@ -105,10 +105,10 @@ final class PushSession {
     return hasRoom(.replay) ? nil : .unavailable
   }
 
-  /// Whether a message may have come before without its being known.
+  /// Whether a message may have been answered without a record of it.
   func isForgotten(_ message: SignedMessage) -> Bool { message.timestamp < counter(Self.notBefore) }
 
-  /// Keeps what a message was answered.
+  /// Stores the answer to a message.
   func keep(_ answer: LedgerAnswer, to message: SignedMessage) throws {
     guard let bytes = KeptAnswer.bytes(answer) else { return }
     try session.run(

@@ -1,14 +1,14 @@
 public import Cryptography
 public import PushDelivery
 
-// What the ledger is asked to write. Many commands are one transaction; each of them is done whole or not at all, and
-// what stands under a signed message is done once, however often the message comes.
+// Commands to the ledger. Many commands are one transaction; each of them is executed completely or not at all, and the
+// command of a signed message is executed once, however often the message arrives.
 
-/// A signed message, by which it is known when it comes again.
+/// A signed message, by which a repetition is recognized.
 public struct SignedMessage: Hashable, Sendable {
-  /// Who signed it.
+  /// The key that signed it.
   public let owner: PushOwner
-  /// SHA-256 of what was signed; not of the signature, of which one message may have many.
+  /// SHA-256 of what was signed; not of the signature, since one message can have many.
   public let hash: Octets32
   /// Unix seconds, as signed.
   public let timestamp: Int64
@@ -20,72 +20,72 @@ public struct SignedMessage: Hashable, Sendable {
     self.timestamp = timestamp
   }
 
-  /// How long it is known, in seconds from its timestamp: twice the window in which one is taken.
+  /// How long it is remembered, in seconds from its timestamp: twice the window in which it is accepted.
   public static let memorySeconds: Int64 = 600
 
   var expiresAt: Int64 { timestamp &+ Self.memorySeconds }
 }
 
-/// One thing to write.
+/// One command.
 public enum PushWrite: Sendable {
   /// A device, new or again. Answer: `registered`, `superseded`, `challengeFailed`, `tooManyKeys`, `stale`,
   /// `unavailable`.
   case register(RegisterCommand)
-  /// A device is none any more. Answer: `unregistered`, `superseded`, `stale`, `unavailable`.
+  /// The removal of a device. Answer: `unregistered`, `superseded`, `stale`, `unavailable`.
   case unregister(UnregisterCommand)
-  /// Somebody is to be woken. Answer: `queued`, `recipientNotFound`, `limited`, `nonceReused`, `stale`, `unavailable`.
+  /// A wake. Answer: `queued`, `recipientNotFound`, `limited`, `nonceReused`, `stale`, `unavailable`.
   case wake(WakeCommand)
-  /// Whom an owner wants to hear from. Answer: `contactsKept`, `superseded`, `tooManyContacts`, `stale`, `unavailable`.
+  /// Which senders may wake an owner. Answer: `contactsKept`, `superseded`, `tooManyContacts`, `stale`, `unavailable`.
   case contacts(ContactsCommand)
   /// What an owner wants to be woken for. Answer: `rulesKept`, `superseded`, `stale`, `unavailable`.
   case rules(RulesCommand)
-  /// Events of Nostr came that somebody is to be woken for. Answer: `noted`.
+  /// Events of Nostr that arrived for watched owners. Answer: `noted`.
   case events(EventsCommand)
   /// What became of wakes. Answer: `done`.
   case settle([WakeSettlement])
-  /// A platform knows a token no more. Answer: `pruned`.
+  /// A platform no longer knows a token. Answer: `pruned`.
   case prune(PruneCommand)
-  /// Forgets what is over, at most `limit` rows of each table. `now`: Unix milliseconds. Answer: `swept`.
+  /// Removes what has expired, at most `limit` rows of each table. `now`: Unix milliseconds. Answer: `swept`.
   case sweep(now: Int64, limit: Int)
-  /// Encrypts at most `limit` rows under the newest key that are under another. Answer: `rekeyed`.
+  /// Encrypts under the newest key at most `limit` rows that are under another one. Answer: `rekeyed`.
   case rekey(limit: Int)
-  /// What a platform gave this relay, to have it after a start. Nil: it is worth nothing any more. At most
+  /// What a platform gave this relay, to have it after a start. Nil: it is no longer valid. At most
   /// ``PushLedger/credentialByteCountMaximum`` bytes, and ``PushLedger/credentialMaximum`` names. Answer: `done`,
   /// `unavailable`.
   case saveCredential(name: String, value: [UInt8]?, savedAt: Int64)
-  /// How much of the limits is spent. Clean: nothing is done after it but closing. At most
-  /// ``PushLedger/limitsByteCountMaximum`` bytes. Answer: `done`, `unavailable`.
+  /// How much of the limits is spent. Clean: only closing follows. At most ``PushLedger/limitsByteCountMaximum`` bytes.
+  /// Answer: `done`, `unavailable`.
   case saveLimits(snapshot: [UInt8], savedAt: Int64, isClean: Bool)
 }
 
 /// A registration.
 public struct RegisterCommand: Sendable {
-  /// What asked for it.
+  /// The message that requested it.
   public var message: SignedMessage
-  /// What its owner calls the device; nil: a name follows from the token.
+  /// The owner's name for the device; nil: a name is derived from the token.
   public var deviceID: String?
-  /// Where it is.
+  /// The address of the device at its platform.
   public var token: PushToken
-  /// What it wants to be woken for.
+  /// The types of wakes that it wants.
   public var capabilities: [String]
-  /// An X25519 key to seal what it is told for.
+  /// An X25519 key under which messages to the device are sealed.
   public var sealingKey: Octets32?
-  /// The owner's policy, a word of at most ``PushLedger/policyByteCountMaximum`` bytes; nil leaves it as it is.
+  /// The owner's policy, a word of at most ``PushLedger/policyByteCountMaximum`` bytes; nil leaves it unchanged.
   public var policy: String?
-  /// What the owner wants to be woken for, at most ``PushLedger/rulesByteCountMaximum`` bytes; nil leaves it.
+  /// The owner's rules, at most ``PushLedger/rulesByteCountMaximum`` bytes; nil leaves them unchanged.
   public var rules: [UInt8]?
-  /// The answer to a challenge that came by push.
+  /// The answer to a challenge from a push.
   public var challenge: String?
-  /// Devices that its owner may have; the one whose registration is the oldest leaves when there are more.
+  /// Most devices of its owner; beyond it the one with the oldest registration is removed.
   public var deviceMaximum = PushLedger.deviceMaximum
-  /// Owners of Nostr keys who may have devices that can be woken; another one is refused.
+  /// Most owners of Nostr keys that have devices that can be woken; beyond it another owner is refused.
   public var nostrKeyMaximum = PushLedger.nostrKeyMaximum
   /// Unix seconds.
   public var now: Int64
-  /// Unix seconds from which the device is none any more.
+  /// When the registration expires, Unix seconds.
   public var expiresAt: Int64
 
-  /// A registration without the things that may be left out.
+  /// A registration without its optional parts.
   public init(
     message: SignedMessage, deviceID: String?, token: PushToken, capabilities: [String], now: Int64, expiresAt: Int64
   ) {
@@ -98,21 +98,21 @@ public struct RegisterCommand: Sendable {
   }
 }
 
-/// Which of an owner's devices are meant.
+/// Selects devices of an owner.
 public enum DeviceChoice: Hashable, Sendable {
-  /// The one that its owner calls so.
+  /// The device with this name of its owner.
   case device(String)
-  /// The one that this relay calls so.
+  /// The device with this name of the relay.
   case relay(String)
-  /// Those that were registered without a name.
+  /// The devices that were registered without a name.
   case unnamed
 }
 
 /// A removal.
 public struct UnregisterCommand: Sendable {
-  /// What asked for it.
+  /// The message that requested it.
   public var message: SignedMessage
-  /// What is to go.
+  /// The devices to remove.
   public var choice: DeviceChoice
 
   /// A removal.
@@ -122,16 +122,16 @@ public struct UnregisterCommand: Sendable {
   }
 }
 
-/// A wake that somebody asks for.
+/// A wake that was requested.
 public struct WakeCommand: Sendable {
-  /// What asked for it; nil: this machine did, for an event that came.
+  /// The message that requested it; nil: this machine did, for an event that arrived.
   public var message: SignedMessage?
-  /// The wake, with a new id: the sender hears it whatever becomes of the wake.
+  /// The wake, with a new id: the sender receives it whatever becomes of the wake.
   public var wake: Wake
   /// SHA-256 of the request's body: the same nonce with the same body is the same wake.
   public var bodyHash: Octets32
-  /// Decides. Called once, in the transaction, on the ledger's thread, unless the message was answered before; it does
-  /// not wait for anything. What it has spent of limits stays spent when the transaction fails.
+  /// Decides. Called once, in the transaction, on the ledger's thread, unless the message was answered before; it must
+  /// not block. What it has spent of limits stays spent if the transaction fails.
   public var decide: @Sendable (WakeStanding) -> WakeRuling
 
   /// A wake.
@@ -144,7 +144,7 @@ public struct WakeCommand: Sendable {
     self.decide = decide
   }
 
-  /// Until when its nonce is known, Unix seconds.
+  /// Until when its nonce is remembered, Unix seconds.
   var nonceExpiresAt: Int64 {
     message?.expiresAt ?? wake.acceptedAt / 1_000 + SignedMessage.memorySeconds
   }
@@ -154,9 +154,9 @@ public struct WakeCommand: Sendable {
 public struct WakeStanding: Hashable, Sendable {
   /// Devices that want wakes of this type.
   public var deviceCount: Int
-  /// How many of them have shown that their token is theirs.
+  /// How many of them have a proved token.
   public var verifiedCount: Int
-  /// What the recipient has made of the sender; nil: nothing.
+  /// Whether the recipient has allowed or blocked the sender; nil: neither.
   public var contact: ContactKind?
   /// The recipient's policy; nil: none was set.
   public var policy: String?
@@ -170,28 +170,28 @@ public struct WakeStanding: Hashable, Sendable {
   }
 }
 
-/// What is to become of a wake.
+/// The decision about a wake.
 public struct WakeRuling: Hashable, Sendable {
-  /// What the sender hears.
+  /// The answer to the sender.
   public enum Answer: Hashable, Sendable {
-    /// That it is queued.
+    /// `queued`.
     case queued
-    /// That there is nobody.
+    /// `recipient_not_found`.
     case notFound
-    /// That he is to wait, for what he has spent himself or for another reason. Then nothing is written, and he may
-    /// come again with the same message.
+    /// The sender must wait, because of its own limit or for another reason. Then nothing is written, and the sender
+    /// may send the same message again.
     case limited(retryAfterSeconds: Int, isOwnLimit: Bool = false)
   }
 
-  /// What the sender hears.
+  /// The answer to the sender.
   public var answer: Answer
-  /// Whether it is to be brought. To be `limited` and brought is a contradiction, and is not. What is answered `queued`
-  /// and is not to be brought stands in the queue all the same, marked, until the next ``PushWrite/settle(_:)``.
+  /// Whether it is to be delivered. With the answer `limited` it never is. With the answer `queued` a wake that is not
+  /// to be delivered is put into the queue too, marked, until the next ``PushWrite/settle(_:)``.
   public var isQueued: Bool
   /// Whether the sender may learn what becomes of it.
   public var isTold: Bool
-  /// Whether one that is told, and brought nowhere, looks in the end as if a platform had taken it: so that who is
-  /// blocked learns what others learn.
+  /// If the sender may learn the end of a wake that is not delivered: whether the end looks as if a platform had
+  /// accepted the wake, so that a blocked sender learns what others learn.
   public var isDisguised: Bool
 
   /// A ruling.
@@ -202,30 +202,31 @@ public struct WakeRuling: Hashable, Sendable {
     self.isDisguised = isDisguised
   }
 
-  /// Of a row of `status`: nothing is told, the truth, or what others would be told.
+  /// In a row of `status`: the sender learns nothing, the truth, or what others would learn.
   static let (untold, told, disguised): (Int64, Int64, Int64) = (0, 1, 2)
 
   var telling: Int64 { !isTold ? Self.untold : isDisguised ? Self.disguised : Self.told }
 }
 
-/// What an owner has made of a sender.
+/// What an owner has decided about a sender.
 public enum ContactKind: Int64, Hashable, Sendable, CaseIterable {
-  /// May wake.
+  /// The sender may wake the owner.
   case allowed = 1
-  /// May not.
+  /// The sender may not.
   case blocked = 2
 }
 
-/// Whom an owner wants to hear from. Replaces what was there.
+/// Which senders may wake an owner. Replaces the earlier contacts.
 public struct ContactsCommand: Sendable {
-  /// What asked for it.
+  /// The message that requested it.
   public var message: SignedMessage
   /// At most ``PushLedger/contactMaximum``.
   public var contacts: [PushOwner: ContactKind]
-  /// A word of at most ``PushLedger/policyByteCountMaximum`` bytes; nil leaves it as it is.
+  /// A word of at most ``PushLedger/policyByteCountMaximum`` bytes; nil leaves the policy unchanged.
   public var policy: String?
-  /// Unix seconds until which it is kept at least, where there is a device; a registration keeps it as long as itself.
-  /// Without one it is kept ``PushLedger/devicelessSeconds`` from when it was signed, and less where room is needed.
+  /// Unix seconds until which it is kept at least, if there is a device; a registration keeps it as long as itself.
+  /// Without a device it is kept for ``PushLedger/devicelessSeconds`` from when it was signed, and less if room is
+  /// needed.
   public var keepUntil: Int64
 
   /// Contacts.
@@ -237,13 +238,13 @@ public struct ContactsCommand: Sendable {
   }
 }
 
-/// What became of one wake at some devices, or altogether.
+/// What became of one wake at some devices, or completely.
 public struct WakeSettlement: Hashable, Sendable {
   /// The wake's row.
   public var wake: Int64
-  /// Rows of devices that it needs to be brought to no more, however that ended.
+  /// Rows of devices that no longer need it, whatever the result.
   public var devices: [Int64]
-  /// How the whole ended; nil: it continues.
+  /// How the wake ended; nil: it continues.
   public var end: WakeEnd?
 
   /// A settlement.
@@ -256,25 +257,25 @@ public struct WakeSettlement: Hashable, Sendable {
 
 /// How a wake ended.
 public enum WakeEnd: Int64, Hashable, Sendable, CaseIterable {
-  /// A platform took it for one device at least.
+  /// A platform accepted it for at least one device.
   case delivered = 1
-  /// No platform takes it.
+  /// No platform accepts it.
   case failed = 2
-  /// It was worth nothing any more before one did.
+  /// It expired before a platform accepted it.
   case expired = 3
-  /// Another of the same kind was brought in its place.
+  /// Another wake of the same kind was delivered in its place.
   case coalesced = 4
-  /// It was nobody's, or not let through: it stood in the queue for as long as one that is brought at once.
+  /// It had no recipient, or was not admitted: it stayed in the queue for as long as one that is delivered at once.
   case dropped = 5
 }
 
-/// A device whose token its platform knows no more.
+/// A device whose token its platform no longer knows.
 public struct PruneCommand: Hashable, Sendable {
   /// Its row.
   public var device: Int64
-  /// The token that is gone; a device that has another by now stays.
+  /// The dead token; a device that now has another one stays.
   public var token: PushToken
-  /// Unix seconds from which the platform says that it is gone; a device that registered later stays. Nil: unknown.
+  /// Unix seconds since when the platform calls it dead; a device that registered later stays. Nil: unknown.
   public var goneSince: Int64?
 
   /// A device.

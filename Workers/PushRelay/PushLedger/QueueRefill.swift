@@ -1,36 +1,36 @@
 public import PushDelivery
 
-// The queue is read in two ways, and each wake comes to the board by one of them at a time:
+// The stored queue is read in two ways, and at any time each wake gets into the delivery queue by one of them:
 //
 //     number  1 ………………………………… frontier ………………………………… newest
-//             what the board had no     what it was never handed:
-//             room for: a refill        read on, in order
+//             no room for it in the     never in the delivery
+//             delivery queue: a refill  queue: read on, in order
 //
-// A refill is for one platform, passes over what is for others, and so must not move the frontier.
+// A refill is for one platform and skips the wakes for others, so it must not move the frontier.
 
 extension OpenWake {
-  /// The devices that it is still to be brought to, of its recipient's: those whose token is shown to be his.
+  /// The devices that still need it: those of its recipient with a proved token.
   public func devices(of known: [PushDevice]) -> [PushDevice] {
     known.filter { $0.isVerified && !settledDevices.contains($0.number) }
   }
 }
 
-/// One reading of the queue, from its beginning, for a platform that has room again.
+/// One reading of the stored queue, from its beginning, for a platform that has room again.
 public struct QueueRefill: Sendable {
-  /// Whose room it is.
+  /// The platform.
   public let platform: PushPlatform
-  /// Wakes for that platform that the board had not when they were read, each with its devices, in their order.
+  /// Wakes for that platform that were not in the delivery queue when they were read, with their devices, in order.
   public private(set) var found: [(wake: Wake, devices: [PushDevice])] = []
-  /// Whether the queue, up to the frontier, has no other.
+  /// Whether the stored queue, up to the frontier, has no other.
   public private(set) var isAll = false
-  /// Whether nothing more is to be read.
+  /// Whether the reading is complete.
   public private(set) var isDone = false
-  /// The next page begins behind this number.
+  /// The next page begins after this number.
   public private(set) var after: Int64 = 0
   private let count: Int
   private let frontier: Int64
 
-  /// A reading of so many wakes, or a page more, of those up to the frontier.
+  /// A reading of `count` wakes, or up to a page more, of those up to the frontier.
   public init(_ count: Int, on platform: PushPlatform, upTo frontier: Int64) {
     self.platform = platform
     self.count = count
@@ -41,13 +41,13 @@ public struct QueueRefill: Sendable {
   /// The next page was read.
   ///
   /// - Parameters:
-  ///   - page: wakes behind ``after``.
-  ///   - isWhole: whether the page has as many as it was to have, so that there may be more.
-  ///   - isKnown: whether the board has a wake of this number, or it has ended.
-  /// - Returns: those whose devices are to be looked up, for ``add(_:devices:)``.
+  ///   - page: wakes after ``after``.
+  ///   - isWhole: whether the page is full, so that there may be more.
+  ///   - isKnown: whether the delivery queue has a wake of this number, or it has ended.
+  /// - Returns: the wakes whose devices the caller must look up, for ``add(_:devices:)``.
   public mutating func read(_ page: [OpenWake], isWhole: Bool, isKnown: (Int64) -> Bool) -> [OpenWake] {
     let page = page.prefix { $0.wake.number <= frontier }
-    // What is not handed in is read when the board asks again: no queue is read through for a part of it.
+    // The rest is read when the delivery queue asks again: one refill does not read the whole stored queue.
     if found.count >= count {
       isDone = true
       isAll = page.isEmpty
@@ -55,11 +55,11 @@ public struct QueueRefill: Sendable {
     }
     after = page.last?.wake.number ?? after
     if !isWhole || page.isEmpty || after >= frontier { (isAll, isDone) = (true, true) }
-    // Those that are brought nowhere were settled when they were read the first time.
+    // Wakes that are not delivered were settled when they were read for the first time.
     return page.filter { !$0.isDropped && !isKnown($0.wake.number) }
   }
 
-  /// Wakes of a page, with what is known of their recipients' devices.
+  /// Wakes of a page, with the known devices of their recipients.
   public mutating func add(_ wakes: [OpenWake], devices: [PushOwner: [PushDevice]]) {
     for open in wakes {
       let wanted = open.devices(of: devices[open.wake.recipient] ?? [])

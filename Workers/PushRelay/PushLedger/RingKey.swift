@@ -1,11 +1,11 @@
 internal import Cryptography
 
-/// One key of a ring: what follows from it for each use, and by which name it is known. The key itself is not kept.
+/// One key of a ring: the keys derived from it for each use, and its name. The key itself is not kept.
 final class RingKey: Sendable {
-  /// As the ring calls it.
+  /// Its name in the ring.
   let name: String
-  /// Eight bytes that follow from the key, and from which nothing follows: the ledger knows by them whether it is the
-  /// key it had under this name.
+  /// Eight bytes derived from the key that reveal nothing of it: by them the ledger checks that this is the key that it
+  /// knows by this name.
   let mark: [UInt8]
   /// For tokens.
   let token: SecretMemory
@@ -49,7 +49,8 @@ final class RingKey: Sendable {
     }
   }
 
-  /// Canonical base64 into memory that is wiped; what is wrong, if anything. The house's decoder gives an array.
+  /// Decodes canonical base64 into memory that will be wiped; returns what is wrong, if anything. The decoder in Base
+  /// returns an array, which no code would wipe.
   private static func decode(_ text: ArraySlice<UInt8>, into bytes: UnsafeMutableRawBufferPointer) -> String? {
     guard text.count == digitCount, text.last == UInt8(ascii: "=") else {
       return "the key is not \(byteCount) bytes in base64, which are \(digitCount) characters, the last one '='"
@@ -79,9 +80,9 @@ final class RingKey: Sendable {
   }
 }
 
-/// Keys out of keys.
+/// Derives keys from keys.
 enum KeyDerivation {
-  /// 32 bytes for one use (HKDF-Expand; what it begins with is random in all its length).
+  /// 32 bytes for one use (HKDF-Expand alone, since the root is random in all its bytes).
   static func key(_ root: SecretMemory, _ use: String) -> SecretMemory {
     SecretMemory(byteCount: HKDF.keyByteCount) { output in
       root.withBytes { root in

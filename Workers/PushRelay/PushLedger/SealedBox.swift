@@ -1,14 +1,14 @@
 internal import Cryptography
 internal import PushDelivery
 
-// What stands encrypted in the file: AES-256-GCM with a random nonce (NIST SP 800-38D), bound to the place where it
-// stands, so that a row's bytes moved into another row do not open there.
+// Encrypted content of the file: AES-256-GCM with a random nonce (NIST SP 800-38D), bound to its place, so that a row's
+// bytes do not open after they were moved into another row.
 //
 //     version 1 (1 byte) | nonce (12) | ciphertext | tag (16)
 //
-// A key is good for 2^32 nonces drawn at random; a registration uses one.
+// A key may be used with 2^32 random nonces; a registration uses one.
 
-/// Bytes that were encrypted for a place.
+/// Bytes that are encrypted for one place.
 enum SealedBox {
   private static let version: UInt8 = 1
 
@@ -19,7 +19,7 @@ enum SealedBox {
     }
   }
 
-  /// Nil for another key, another place, or bytes that were changed.
+  /// Nil for another key, another place, or changed bytes.
   static func open(_ sealed: [UInt8], key: SecretMemory, place: [UInt8]) -> [UInt8]? {
     let start = 1 + AESGCM.nonceByteCount
     guard sealed.count >= start + AESGCM.tagByteCount, sealed[0] == version else { return nil }
@@ -29,13 +29,14 @@ enum SealedBox {
     }
   }
 
-  /// Where a device's token stands. The owner has 33 bytes and the platform one, so the name between them is told.
+  /// The place of a device's token. The owner has 33 bytes and the platform one, so the name between them is
+  /// unambiguous.
   static func place(owner: PushOwner, deviceID: String, platform: PushPlatform) -> [UInt8] {
     owner.bytes + Array(deviceID.utf8) + [platform.number]
   }
 }
 
-/// Tokens as bytes: what APNs and FCM give as it is; of Web Push the key (65), the secret (16), and the endpoint.
+/// Tokens as bytes: those of APNs and FCM unchanged; of Web Push the key (65), the secret (16), and the endpoint.
 extension PushToken {
   private static let publicKeyByteCount = 65
   private static let secretByteCount = 16
@@ -48,7 +49,7 @@ extension PushToken {
     }
   }
 
-  /// The opposite; nil for what is none.
+  /// The reverse; nil for invalid bytes.
   init?(bytes: [UInt8], platform: PushPlatform) {
     switch platform {
     case .ios: self = .apple(bytes)

@@ -1,20 +1,21 @@
 internal import Cryptography
 
-// The keys under which push tokens are kept.
+// The keys that encrypt push tokens.
 //
 //     # newest first
 //     2026-06:base64 of 32 random bytes
 //     2025-11:base64 of 32 random bytes
 //
-// The first one encrypts, each of them decrypts what was encrypted under its name. A new key is put on top, the ledger
-// is asked to `rekey`, and when nothing is left under the old one its line can go.
+// The first key encrypts; each key decrypts what was encrypted under its name. To change keys, put a new one on top and
+// have the ledger `rekey`; when nothing is left under the old key, its line can be removed.
 //
-// No key of the file encrypts anything itself: each gives a key for each use (HKDF), and eight bytes by which a ledger
-// sees whether a key is the one that it knows by that name. So a wrong key is told from a damaged file.
+// No key of the file encrypts anything itself: from each are derived a key for each use (HKDF), and eight bytes by
+// which a ledger checks that the key is the one it knows by that name. So a wrong key looks different from a damaged
+// file.
 
-/// What is wrong with a key ring, in words that hold nothing of a key.
+/// What is wrong with a key ring, in words that reveal nothing of a key.
 public struct TokenKeyRingProblem: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The line, from 1; nil: it is the whole.
+  /// The line, from 1; nil: the whole ring.
   public let line: Int?
   /// What is wrong, and what would be right.
   public let reason: String
@@ -42,9 +43,9 @@ public final class TokenKeyRing: Sendable {
   /// The key that encrypts.
   var newest: RingKey { keys[0] }
 
-  /// Reads a ring: lines `name:base64`, each key 32 bytes; empty lines and those that begin with `#` are passed over.
+  /// Reads a ring: lines `name:base64`, each key 32 bytes; empty lines and those that begin with `#` are skipped.
   ///
-  /// - Parameter text: what is in the file; the caller wipes it.
+  /// - Parameter text: the content of the file; the caller wipes it.
   /// - Throws: what is wrong, and in which line.
   public init(_ text: [UInt8]) throws(TokenKeyRingProblem) {
     guard text.count <= Self.textByteCountMaximum else {
@@ -52,7 +53,7 @@ public final class TokenKeyRing: Sendable {
     }
     var keys: [RingKey] = []
     var number = 0
-    // Slices, not copies: a copy would be a key that nobody wipes.
+    // Slices, not copies: no code would wipe a copied key.
     for line in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
       number += 1
       let line = Self.trimmed(line)

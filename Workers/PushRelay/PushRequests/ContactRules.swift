@@ -1,30 +1,30 @@
 public import PushDelivery
 
-/// Whom an owner wants to be woken by, and by whom not: the body of `PUT /contacts`, which replaces what was there, and
-/// of the answer to `GET /contacts`.
+/// Which senders may wake an owner: the body of `PUT /contacts`, which replaces the earlier lists, and of the answer to
+/// `GET /contacts`.
 ///
 ///     {"allow":["…"],"block":["…"],"policy":"contacts"}
 public struct ContactRules: Hashable, Sendable {
-  /// Senders who get through when strangers do not, in the order of their keys.
+  /// Senders that are admitted also when strangers are not, in the order of their keys.
   public let allowed: [PushOwner]
-  /// Senders who never get through, and are not told so.
+  /// Senders that are never admitted, and do not learn it.
   public let blocked: [PushOwner]
-  /// Who gets through beside them.
+  /// Which other senders are admitted.
   public let policy: AdmissionPolicy?
 
   /// Most keys in each list.
   public static let keyCountMaximum = 1_000
 
-  /// A book.
+  /// Lists and a policy.
   public init(allowed: [PushOwner] = [], blocked: [PushOwner] = [], policy: AdmissionPolicy? = nil) {
     self.allowed = Self.ordered(allowed)
     self.blocked = Self.ordered(blocked)
     self.policy = policy
   }
 
-  /// Reads a book. A list that is not there is empty; a policy that is not there stays as it was.
+  /// Reads lists and a policy. A missing list is empty; a missing policy leaves the present one.
   ///
-  /// - Throws: `invalid_request`, with the entry that is wrong.
+  /// - Throws: `invalid_request`, with the wrong entry.
   public init(_ body: RequestBody) throws(PushRefusal) {
     let allowed = try Self.owners(body, "allow")
     let blocked = try Self.owners(body, "block")

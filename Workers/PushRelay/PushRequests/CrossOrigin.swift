@@ -1,8 +1,8 @@
-// Web pages of other origins (CORS, as the Fetch standard has it): a browser asks by OPTIONS, with `Origin`, whether a
-// page may send what it wants to send, and shows the page an answer only if that names the page's origin, or all.
+// Web pages of other origins (CORS, in the Fetch standard): by OPTIONS, with `Origin`, a browser asks whether a page
+// may send a request. It shows the page an answer only if that names the page's origin, or all.
 //
-// What is allowed to a page is allowed to any program, and no cookie is ever looked at: who asks is known by his
-// signature. So the operator's list keeps pages away that he does not know, and is no protection of anybody's phone.
+// Any program may send what a page may send, and the relay reads no cookie: only the signature identifies the sender.
+// So the operator's list keeps unknown pages away, and protects no phone.
 
 /// The origins whose pages may use the service.
 public struct CrossOrigin: Hashable, Sendable {
@@ -13,7 +13,7 @@ public struct CrossOrigin: Hashable, Sendable {
   public static let all = "*"
   /// Most bytes of an origin: a host's name has 253.
   public static let byteCountMaximum = 300
-  /// For how long a browser need not ask again, in seconds: as long as any believes it.
+  /// How long a browser may reuse a preflight answer, in seconds: the longest that any browser accepts.
   public static let preflightSeconds = 7_200
 
   private static let requestFields = [
@@ -21,16 +21,16 @@ public struct CrossOrigin: Hashable, Sendable {
     "Content-Type",
   ]
 
-  /// Pages of these origins; without any, of none but the service's own.
+  /// Pages of these origins; without any, only pages of the service's own origin.
   ///
-  /// - Parameter origins: each as ``isOrigin(_:)`` takes it, or ``all``.
+  /// - Parameter origins: each in the form of ``isOrigin(_:)``, or ``all``.
   public init(_ origins: [String] = []) {
     self.origins = Set(origins)
     isForAll = origins.contains(Self.all)
   }
 
   /// Whether a text is an origin as browsers send it: a scheme, a host and perhaps a port, all in lower case, without a
-  /// path, and without the port that is the scheme's own. Another spelling would never be met.
+  /// path, and without the scheme's default port. No browser would send another spelling.
   public static func isOrigin(_ text: String) -> Bool {
     guard text.utf8.count <= byteCountMaximum, let mark = text.firstRange(of: "://") else { return false }
     let scheme = text[..<mark.lowerBound]
@@ -63,22 +63,22 @@ public struct CrossOrigin: Hashable, Sendable {
 
   // MARK: Answers
 
-  /// What an answer has besides: nothing, unless the request comes from a page that may see it.
+  /// The header fields that an answer has in addition: none, unless the request comes from an allowed page.
   ///
   /// - Parameter request: the request's fields.
   public func fields(for request: [HeaderField]) -> [HeaderField] {
     guard let origin = allowed(request) else { return [] }
-    // A page sees no other fields than some that all answers have.
+    // A page sees only this field, and some that all answers have.
     let shown = HeaderField("Access-Control-Expose-Headers", "Retry-After")
     guard !isForAll else { return [HeaderField("Access-Control-Allow-Origin", Self.all), shown] }
     return [HeaderField("Access-Control-Allow-Origin", origin), shown, HeaderField("Vary", "Origin")]
   }
 
-  /// What the answer to `OPTIONS` has besides ``fields(for:)``; nil for a page that may not ask.
+  /// The header fields of the answer to `OPTIONS` beyond ``fields(for:)``; nil for a page that is not allowed.
   ///
   /// - Parameters:
   ///   - request: the request's fields.
-  ///   - methods: those of the path.
+  ///   - methods: the methods of the path.
   public func preflightFields(for request: [HeaderField], methods: [String]) -> [HeaderField]? {
     guard allowed(request) != nil else { return nil }
     return [

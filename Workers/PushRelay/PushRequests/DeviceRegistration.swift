@@ -3,32 +3,32 @@ internal import Frames
 public import PushDelivery
 public import PushRules
 
-/// The body of `POST /register`: a device its owner wants woken.
+/// The body of `POST /register`: a device that its owner wants to have woken.
 ///
 ///     {"platform":"ios","token":"…","capabilities":["wake"],"device_id":"phone"}
 ///
-/// Beside these `challenge` (what came by push to a token that was another's), `policy`, `enc_pubkey`; of a Nostr key
+/// Also `challenge` (the code from a push, for a token that another key had), `policy`, `enc_pubkey`; from a Nostr key
 /// `rules`, the body of `PUT /rules`.
 public struct DeviceRegistration: Hashable, Sendable {
-  /// Where the device is.
+  /// The address of the device at its platform.
   public let token: PushToken
-  /// What it wants to be woken for; words that are no types are kept and mean nothing.
+  /// The types of wakes that it wants; words that are no types are kept and have no effect.
   public let capabilities: [String]
-  /// What its owner calls it; nil: the ledger derives a name from the token.
+  /// The owner's name for it; nil: the ledger derives a name from the token.
   public let deviceID: String?
-  /// The answer to a challenge that came by push: its code, whether it was sent as such or in base64.
+  /// The answer to a challenge from a push: its code, whether it was sent as such or in base64.
   public let challenge: String?
-  /// Whom its owner wants to hear from, when that is to be changed.
+  /// The owner's policy for senders; nil: no change.
   public let policy: AdmissionPolicy?
-  /// An X25519 key to seal what the device is told for.
+  /// An X25519 key under which messages to the device are sealed.
   public let sealingKey: Octets32?
 
-  /// What its owner wants to be woken for, when that is to be changed.
+  /// The events that wake a Nostr key; nil: no change.
   public let rules: WakeRules?
 
   /// Most capabilities.
   public static let capabilityCountMaximum = 32
-  /// Most bytes of one.
+  /// Most bytes of a capability.
   public static let capabilityByteCountMaximum = 64
   /// Most bytes of a device's name.
   public static let deviceIDByteCountMaximum = 128
@@ -39,9 +39,9 @@ public struct DeviceRegistration: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - body: what was signed.
-  ///   - allowsPrivateEndpoints: whether a Web Push endpoint may be an address that is not everybody's: for a
-  ///     distributor in the operator's own network.
-  /// - Throws: `invalid_token` for what is wrong with the token, `invalid_request` for the rest.
+  ///   - allowsPrivateEndpoints: whether a Web Push endpoint may have a private address: for a distributor in the
+  ///     operator's own network.
+  /// - Throws: `invalid_token` if the token is wrong, otherwise `invalid_request`.
   public init(_ body: RequestBody, allowsPrivateEndpoints: Bool = false) throws(PushRefusal) {
     guard let platform = try body.word("platform", of: PushPlatform.self) else {
       throw .invalid("'platform' is missing: it is 'ios', 'android' or 'webpush'")
@@ -76,7 +76,7 @@ public struct DeviceRegistration: Hashable, Sendable {
     return code(text)
   }
 
-  /// The code of a challenge: hexadecimal digits, or the same in base64, as payloads stand in a push. No text is both:
+  /// The code of a challenge: hexadecimal digits, or the same in base64, as a push carries payloads. No text is both:
   /// base64 of a hexadecimal digit begins with M, N, O, Y or Z.
   private static func code(_ text: String) -> String {
     func isCode(_ bytes: some Collection<UInt8>) -> Bool {
@@ -94,7 +94,7 @@ public struct DeviceRegistration: Hashable, Sendable {
     guard let bytes, let key = Octets32(bytes) else {
       throw .invalid("'enc_pubkey' is not an X25519 key: 32 bytes in base64url without padding, or in hexadecimal")
     }
-    // A key of small order makes the same secret with every key, which anybody knows.
+    // A key of small order makes the same, publicly known secret with every key.
     guard X25519.sharedSecret(X25519.generate(), with: key) != nil else {
       throw .invalid("'enc_pubkey' is a key that keeps nothing secret: make another one")
     }

@@ -1,31 +1,31 @@
 internal import Cryptography
 internal import Frames
 
-/// Which device is to be forgotten: `DELETE /register` with `{"device_id":"…"}`, `{"relay_id":"…"}` or the same in the
-/// query, and `POST /unregister`.
+/// The device to forget: `DELETE /register` with `{"device_id":"…"}`, `{"relay_id":"…"}` or the same in the query, and
+/// `POST /unregister`.
 ///
 /// The clients in the field keep the `relay_id` "for later unregistration" and then send the `device_id`; a device may
-/// have been registered without a name. So both are taken, and an empty object means the devices without a name.
+/// have been registered without a name. So both are accepted, and an empty object means the devices without a name.
 public enum DeviceSelection: Hashable, Sendable {
-  /// The one that its owner calls so.
+  /// The device with this name of its owner.
   case device(String)
-  /// The one that this relay calls so: 32 lower-case hexadecimal digits.
+  /// The device with this name of the relay: 32 lower-case hexadecimal digits.
   case relay(String)
-  /// Those that were registered without a name.
+  /// The devices that were registered without a name.
   case unnamed
 
   /// Reads a selection.
   ///
   /// - Parameters:
-  ///   - target: the request's path, and its query, which names a device where the body names none.
-  ///   - bytes: the body that was signed; none counts as `{}`.
+  ///   - target: the request's path, and its query, which may name a device if the body does not.
+  ///   - body: the bytes that were signed; no bytes count as `{}`.
   /// - Throws: `invalid_request`.
   public init(target: PushTarget, body bytes: [UInt8]) throws(PushRefusal) {
     let body = bytes.isEmpty ? RequestBody() : try RequestBody(bytes)
     try self.init(query: target.query, body: body)
   }
 
-  /// The same for a body that is read already.
+  /// The same, for a body that was already read.
   public init(query: String?, body: RequestBody) throws(PushRefusal) {
     let inBody = try Self.selection(deviceID: body.deviceID(), relayID: body.text("relay_id", byteCountMaximum: 64))
     guard let query else {

@@ -1,6 +1,6 @@
-// Dates as HTTP writes them (RFC 9110, 5.6.7). No calendar of the system is asked, no zone, no language: the days are
-// counted (Howard Hinnant, "chrono-compatible low-level date algorithms"). Those of others are read by `RetryAfter` of
-// PushDelivery.
+// Dates in HTTP's form (RFC 9110, 5.6.7), without the system's calendar, time zone or language: the days are counted
+// (Howard Hinnant, "chrono-compatible low-level date algorithms"). `RetryAfter` of PushDelivery reads the dates of
+// others.
 
 /// A point in time in the form of HTTP.
 public enum HTTPDate {
@@ -11,7 +11,7 @@ public enum HTTPDate {
 
   /// `Sun, 06 Nov 1994 08:49:37 GMT`.
   ///
-  /// - Parameter unixSeconds: of the years 1970 to 9999; what lies outside is written as the nearest of them.
+  /// - Parameter unixSeconds: of the years 1970 to 9999; a time outside them is written as the nearest of them.
   public static func text(_ unixSeconds: Int64) -> String {
     let seconds = min(max(unixSeconds, 0), secondsMaximum)
     let (day, time) = (seconds / 86_400, seconds % 86_400)
@@ -21,7 +21,8 @@ public enum HTTPDate {
       + "\(two(time / 3_600)):\(two(time / 60 % 60)):\(two(time % 60)) GMT"
   }
 
-  /// The day so many days after 1970-01-01; years begin with March, so that a leap day is the last day of one.
+  /// The date `dayNumber` days after 1970-01-01. Years begin in March here, so that a leap day is the last day of a
+  /// year.
   private static func civil(_ dayNumber: Int64) -> (year: Int64, month: Int64, day: Int64) {
     let shifted = dayNumber + 719_468
     let (era, dayOfEra) = (shifted / 146_097, shifted % 146_097)

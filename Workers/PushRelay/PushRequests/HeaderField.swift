@@ -1,4 +1,4 @@
-/// A field of an HTTP message's head, as it stands there.
+/// A field in the head of an HTTP message.
 public struct HeaderField: Hashable, Sendable {
   /// The name, in any case.
   public let name: String
@@ -11,7 +11,7 @@ public struct HeaderField: Hashable, Sendable {
     self.value = value
   }
 
-  /// Whether it has this name; the case of ASCII letters does not count (RFC 9110, 5.1).
+  /// Whether the field has this name; the case of ASCII letters does not matter (RFC 9110, 5.1).
   public func isNamed(_ other: String) -> Bool {
     name.utf8.count == other.utf8.count && name.lowercased() == other.lowercased()
   }

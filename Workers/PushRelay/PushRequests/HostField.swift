@@ -1,7 +1,7 @@
-/// The field by which a request of HTTP/1.1 names whom it is for. Nothing here is chosen by it; but one that is
-/// missing, or stands twice, is not understood in the same sense by all on the request's way.
+/// The field in which an HTTP/1.1 request names its host. The relay chooses nothing by it. But if it is missing or
+/// repeated, the programs on the request's way may understand the request differently.
 public enum HostField {
-  /// Makes sure that there is one, and that it can be a host with a port. An empty one is a host that has no name.
+  /// Checks that there is one, and that it can be a host with a port. An empty one means a host without a name.
   ///
   /// - Throws: `invalid_request` (RFC 9112, 3.2).
   public static func check(_ fields: [HeaderField]) throws(PushRefusal) {
@@ -17,6 +17,6 @@ public enum HostField {
     }
   }
 
-  /// What ends or begins another part of a URL.
+  /// Characters that end or begin another part of a URL.
   private static let delimiters = Set(#"/?#@\"<>^`{|}"#.utf8)
 }

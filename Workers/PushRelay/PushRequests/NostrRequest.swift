@@ -2,17 +2,16 @@ internal import Cryptography
 internal import Nostr
 internal import PushDelivery
 
-// Who sent a request, told from `Authorization: Nostr <base64 of an event>` (NIP-98).
+// The sender of a request with `Authorization: Nostr <base64 of an event>` (NIP-98).
 //
-// The event names the whole address, so the relay must know its own: what stands in a request's Host is the sender's
-// word, and a proxy's. One address, as the operator has written it: not a list of what may have been meant.
+// The event names the whole address, so the relay must know its own: the Host field of a request is only a claim of
+// the sender or a proxy. There is one address, as the operator wrote it, and no list of alternatives.
 //
-// The event's id takes the place of the hash of what was signed, since it is one: so one memory of requests serves both
-// kinds of key.
+// The event's id is the hash of what was signed, so one memory of requests serves both kinds of key.
 
 /// Reads requests that Nostr keys have signed.
 public struct NostrRequests: Hashable, Sendable {
-  /// What stands before `/v1`, as `https://push.example`; nil: such requests are not taken.
+  /// What precedes `/v1`, such as `https://push.example`; nil: such requests are refused.
   public let publicURL: String?
 
   /// - Parameters:
@@ -25,9 +24,9 @@ public struct NostrRequests: Hashable, Sendable {
     self.publicURL = url.isEmpty ? nil : url
   }
 
-  /// The value of `Authorization`, when a request is signed so; nil when it is signed otherwise, or not at all.
+  /// The value of `Authorization` if a request is signed by it; nil if it is signed otherwise, or not at all.
   ///
-  /// - Throws: `invalid_signature` when it is signed in two ways.
+  /// - Throws: `invalid_signature` if it is signed in two ways.
   public static func header(in fields: [HeaderField]) throws(PushRefusal) -> String? {
     let headers = fields.filter { $0.isNamed("authorization") && $0.value.lowercased().hasPrefix("nostr") }
     guard let header = headers.first else { return nil }
@@ -38,14 +37,14 @@ public struct NostrRequests: Hashable, Sendable {
     return header.value
   }
 
-  /// Makes sure that a request is its key's.
+  /// Checks that the request's key signed it.
   ///
   /// - Parameters:
   ///   - header: the value of `Authorization`.
-  ///   - method: as it came.
-  ///   - target: the request's target as it came: with the mount, and the query.
-  ///   - route: what it is for.
-  ///   - body: as it came.
+  ///   - method: as received.
+  ///   - target: the request's target as received: with the mount, and the query.
+  ///   - route: its route.
+  ///   - body: as received.
   ///   - now: Unix seconds.
   /// - Throws: `invalid_signature`, `expired_timestamp`.
   public func verified(

@@ -1,10 +1,11 @@
 internal import Cryptography
 public import PushDelivery
 
-/// How an owner is read from requests; `PushOwner.name` writes it.
+/// Reads an owner from a request; `PushOwner.name` writes it.
 ///
-/// One key has one spelling. 52 characters of z-base-32 hold 260 bits, so sixteen texts decode to one key; a list of
-/// blocked senders that took all of them would block none. Other writings (`pk:…`, upper case, a URL) are refused.
+/// One key has one spelling. 52 characters of z-base-32 have 260 bits, so sixteen texts decode to one key; if all of
+/// them were accepted, a sender could get around a list of blocked senders. Other spellings (`pk:…`, upper case, a URL)
+/// are refused.
 public enum OwnerName {
   /// Characters of a Pubky key.
   public static let characterCount = 52
@@ -12,8 +13,7 @@ public enum OwnerName {
   /// The owner that a text names: 52 characters of z-base-32 are a Pubky key, 64 hexadecimal digits a Nostr key, both
   /// in lower case.
   ///
-  /// Nil for anything else, for points that are no public keys, and for keys of small order, for which anybody can
-  /// sign.
+  /// Nil for anything else, for points that are no public keys, and for keys of small order, for which anyone can sign.
   public static func owner(_ text: some StringProtocol) -> PushOwner? {
     if let octets = Octets32(hexadecimal: text.utf8) {
       return ParsedPublicKey(PublicKey(octets)) == nil ? nil : PushOwner(.nostr, octets)

@@ -1,46 +1,45 @@
 internal import JSON
 internal import Nostr
 
-/// Why a request is answered with something else than success: a stable word, its HTTP status, and a sentence that says
-/// what to do.
+/// Why a request fails: a stable word, its HTTP status, and a sentence that says what to do.
 ///
-/// On the wire `{"error":"rate_limited","message":"…","retry_after":60}`. Phones in the field look at the status and at
-/// the `Retry-After` field only and show the rest to a person, so the sentence is written for one, and field and body
-/// are made of one number.
+/// On the wire `{"error":"rate_limited","message":"…","retry_after":60}`. Phones in the field read only the status and
+/// the `Retry-After` field, and show the rest to a person, so the sentence is written for a person, and field and body
+/// come from one number.
 public struct PushRefusal: Error, Hashable, Sendable {
   /// The words, as programs compare them.
   public enum Code: String, Hashable, Sendable, CaseIterable {
-    /// Who signs is not shown: a header is missing or malformed, or the signature is not the message's.
+    /// The signer is unproved: a header is missing or malformed, or the signature is not the message's.
     case invalidSignature = "invalid_signature"
-    /// The key may not have this here.
+    /// This relay does not allow this key to do that.
     case notAllowed = "not_allowed"
     /// The timestamp is outside the window.
     case expiredTimestamp = "expired_timestamp"
-    /// Too many requests; `retry_after` says when one will pass.
+    /// Too many requests; `retry_after` says when the next one is accepted.
     case rateLimited = "rate_limited"
-    /// The recipient has no device. Told to those only who may know.
+    /// The recipient has no device. Only senders that may know receive this.
     case recipientNotFound = "recipient_not_found"
-    /// The push token has not its platform's form.
+    /// The push token does not have its platform's form.
     case invalidToken = "invalid_token"
-    /// The code is not the one that was pushed to the device, or its time is over.
+    /// The code is not the one that was pushed to the device, or it has expired.
     case wrongChallenge = "wrong_challenge"
-    /// The body or a field of it makes no sense.
+    /// The body or a field of it is invalid.
     case invalidRequest = "invalid_request"
-    /// The wake's payload is no base64, or larger than a platform takes.
+    /// The wake's payload is not base64, or is larger than a platform accepts.
     case invalidPayload = "invalid_payload"
-    /// The wake's ticket is malformed, forged, expired, or somebody else's.
+    /// The wake's ticket is malformed, forged, expired, or another sender's.
     case invalidTicket = "invalid_ticket"
-    /// The body is larger than the route takes.
+    /// The body is larger than the route accepts.
     case payloadTooLarge = "payload_too_large"
     /// The nonce was used by the same sender for another request.
     case nonceReused = "nonce_reused"
-    /// The route is there, the method is not.
+    /// The path exists, but not with this method.
     case methodNotAllowed = "method_not_allowed"
-    /// No such route.
+    /// There is no such path.
     case notFound = "not_found"
-    /// A body was announced and none came: something on the way drops it.
+    /// A body was announced and none arrived: a program on the way drops it.
     case bodyDropped = "body_dropped"
-    /// The request is older than what is kept already.
+    /// The request is older than what is already stored.
     case staleRequest = "stale_request"
     /// The relay cannot work now.
     case unavailable
@@ -65,17 +64,17 @@ public struct PushRefusal: Error, Hashable, Sendable {
   public let code: Code
   /// What happened and what to do.
   public let message: String
-  /// After how many seconds asking again makes sense; at least 1. Nil when asking again never helps.
+  /// After how many seconds another attempt makes sense; at least 1. Nil if it never helps.
   public let retryAfterSeconds: Int?
-  /// The relay's clock, Unix seconds: where the sender's is the likely fault.
+  /// The relay's clock, Unix seconds: set if the sender's clock is the likely cause.
   public let serverTime: Int64?
   /// The methods that the route has, with ``Code/methodNotAllowed``.
   public let allow: [String]
 
-  /// Longest wait that is told to anybody: a day.
+  /// The longest wait in an answer: a day.
   public static let retryAfterSecondsMaximum = 86_400
 
-  /// A refusal. A wait below 1 second is told as 1, one beyond ``retryAfterSecondsMaximum`` as that.
+  /// A refusal. A wait below 1 second becomes 1, one beyond ``retryAfterSecondsMaximum`` becomes that.
   public init(
     _ code: Code, _ message: String, retryAfterSeconds: Int? = nil, serverTime: Int64? = nil, allow: [String] = []
   ) {
@@ -89,17 +88,17 @@ public struct PushRefusal: Error, Hashable, Sendable {
   /// The HTTP status.
   public var status: Int { code.status }
 
-  /// The header fields that belong to it, beside those of any reply: `Retry-After`, `Allow`, `WWW-Authenticate`.
+  /// The header fields that it adds to those of any reply: `Retry-After`, `Allow`, `WWW-Authenticate`.
   public var fields: [HeaderField] {
     var fields: [HeaderField] = []
     if let retryAfterSeconds { fields.append(HeaderField("Retry-After", String(retryAfterSeconds))) }
     if !allow.isEmpty { fields.append(HeaderField("Allow", allow.joined(separator: ", "))) }
-    // RFC 9110, 11.6.1: who answers 401 names a scheme.
+    // RFC 9110, 11.6.1: an answer 401 names a scheme.
     if status == 401 { fields.append(HeaderField("WWW-Authenticate", "Pubky")) }
     return fields
   }
 
-  /// The body: `{"error":"…","message":"…"}`, with `retry_after` and `server_time` where there are any.
+  /// The body: `{"error":"…","message":"…"}`, with `retry_after` and `server_time` if they are set.
   public var body: [UInt8] {
     var json = Array(#"{"error":"\#(code.rawValue)","message":"#.utf8)
     JSONString.append(message, to: &json)
@@ -113,9 +112,9 @@ extension PushRefusal {
   /// Too many requests.
   ///
   /// - Parameters:
-  ///   - things: what there are too many of, as the end of "too many": whoever must wait should learn whether it is for
-  ///     what he does himself or for what others do behind his address.
-  ///   - retryAfterSeconds: how long to wait; as much as there is room for is told.
+  ///   - things: what there are too many of, as the end of "too many". A client that must wait should learn whether its
+  ///     own requests or others from its address caused it.
+  ///   - retryAfterSeconds: how long to wait; the answer has at most ``retryAfterSecondsMaximum``.
   public static func rateLimited(_ things: String = "requests", retryAfterSeconds: Int) -> PushRefusal {
     let seconds = min(max(retryAfterSeconds, 1), retryAfterSecondsMaximum)
     return PushRefusal(
@@ -127,12 +126,12 @@ extension PushRefusal {
   public static let recipientNotFound = PushRefusal(
     .recipientNotFound, "the recipient has no device registered here for this type of wake: reach them another way")
 
-  /// The relay cannot work now, for whatever reason of its own.
+  /// The relay cannot work now, for a reason of its own.
   public static func unavailable(retryAfterSeconds: Int) -> PushRefusal {
     PushRefusal(
       .unavailable, "the relay cannot take requests now: try again later", retryAfterSeconds: retryAfterSeconds)
   }
 
-  /// A field of the body makes no sense.
+  /// A field of the body is invalid.
   static func invalid(_ message: String) -> PushRefusal { PushRefusal(.invalidRequest, message) }
 }

@@ -3,28 +3,28 @@ internal import Frames
 public import PushDelivery
 public import PushRules
 
-// Bodies of answers that are no refusals. All are JSON objects of one line, keys in order.
+// Bodies of successful answers. All are JSON objects of one line, with their keys in order.
 //
-// Two of them are pinned by clients in the field: the answer to DELETE is decoded as a dictionary of texts, so a number
-// in it breaks them; and `expires_at` is whole seconds.
+// Clients in the field fix two of them: they decode the answer to DELETE as a dictionary of texts, so a number in it
+// breaks them; and `expires_at` is whole seconds.
 
-/// What became of a wake, as coarsely as a sender needs it.
+/// What became of a wake, in as much detail as a sender needs.
 public enum WakeState: String, Hashable, Sendable, CaseIterable {
   /// It waits.
   case queued
-  /// A platform has taken it; whether the phone has heard it is known to nobody.
+  /// A platform has accepted it; the relay cannot know whether the phone received it.
   case sent
-  /// It was worth nothing any more before a platform took it.
+  /// It expired before a platform accepted it.
   case expired
-  /// No platform takes it.
+  /// No platform accepts it.
   case failed
-  /// There is no such wake, or it is none of the asker's business which.
+  /// There is no such wake, or the sender of the request may not know of it.
   case unknown
 }
 
-/// What `GET /info` tells a client.
+/// The answer to `GET /info`.
 public struct PushRelayInfo: Hashable, Sendable, Encodable {
-  /// The limits that a client meets.
+  /// The limits for clients.
   public struct Limits: Hashable, Sendable, Encodable {
     /// Wakes of one sender in a minute.
     public var senderPerMinute: Int
@@ -47,32 +47,32 @@ public struct PushRelayInfo: Hashable, Sendable, Encodable {
     }
   }
 
-  /// What the program is called and which version it is.
+  /// The name and version of the program.
   public var software: String
-  /// The names that version 2 of the signature may sign.
+  /// The names that version 2 of the signature may contain.
   public var audiences: [String]
-  /// What becomes of version 1.
+  /// Whether signatures of version 1 are accepted.
   public var firstVersion: SignatureRules.FirstVersion
-  /// How far a timestamp may be off.
+  /// How far a timestamp may be from the relay's clock.
   public var windowSeconds: Int64
   /// The platforms that are switched on.
   public var platforms: [PushPlatform]
-  /// Who is told whether a recipient is registered.
+  /// Which senders learn whether a recipient is registered.
   public var disclosure: DisclosurePolicy
   /// How long a registration lasts.
   public var registrationSeconds: Int64
-  /// How long a wake is worth something.
+  /// How long the relay tries to deliver a wake.
   public var wakeSeconds: Int64
-  /// The public key (P-256, uncompressed, base64url) that Web Push subscriptions are made with (RFC 8292).
+  /// The public key (P-256, uncompressed, base64url) for Web Push subscriptions (RFC 8292).
   public var webPushKey: String?
-  /// The address that a Nostr key signs for (NIP-98), up to `/register`; nil: none may register.
+  /// The address that a Nostr key signs (NIP-98), up to `/register`; nil: no Nostr key may register.
   public var nostrURL: String?
   /// The limits.
   public var limits: Limits
   /// The relay's clock, Unix seconds.
   public var serverTime: Int64
 
-  /// What a relay says of itself.
+  /// Information about a relay.
   public init(
     software: String, rules: SignatureRules, platforms: [PushPlatform], disclosure: DisclosurePolicy,
     registrationSeconds: Int64, wakeSeconds: Int64, webPushKey: String? = nil, limits: Limits, serverTime: Int64
@@ -113,7 +113,8 @@ public enum PushReply {
     object(["status": .string("registered"), "relay_id": .string(relayID), "expires_at": .integer(expiresAt)])
   }
 
-  /// The same for a token that was another's: it counts for little until the challenge that came by push is sent back.
+  /// The same for a token that another key had: the claim has little effect until the challenge from the push is sent
+  /// back.
   public static func challenged(relayID: String, expiresAt: Int64) -> [UInt8] {
     object([
       "status": .string("registered"), "relay_id": .string(relayID), "expires_at": .integer(expiresAt),
@@ -121,21 +122,23 @@ public enum PushReply {
     ])
   }
 
-  /// `DELETE /register` and `POST /unregister`: `{"status":"unregistered"}`, and nothing that is no text, ever.
+  /// `DELETE /register` and `POST /unregister`: `{"status":"unregistered"}`. It must never have a member that is not a
+  /// text.
   public static let unregistered: [UInt8] = JSONPayload.encode(["status": "unregistered"])
 
   /// `POST /wake`: `{"status":"queued","wake_id":"…"}`.
   ///
-  /// - Parameter wakeID: 16 bytes, random also where there is no wake.
+  /// - Parameter wakeID: 16 bytes, random also if there is no wake.
   public static func queued(wakeID: [UInt8]) -> [UInt8] {
-    // Written by hand: it is the answer that is given most, and every one of them has the same length.
+    // Written by hand: it is the most frequent answer, and all of them have the same length.
     Array(#"{"status":"queued","wake_id":""#.utf8) + Hexadecimal.encode(wakeID) + Array(#""}"#.utf8)
   }
 
   /// `GET /wake/{id}`: `{"status":"sent"}`.
   public static func state(_ state: WakeState) -> [UInt8] { JSONPayload.encode(["status": state.rawValue]) }
 
-  /// `GET /contacts`, and `PUT /contacts` with what is kept now: `{"allow":[…],"block":[…],"policy":"open"}`.
+  /// `GET /contacts`, and `PUT /contacts` with the lists that are now stored:
+  /// `{"allow":[…],"block":[…],"policy":"open"}`.
   public static func contacts(_ book: ContactRules) -> [UInt8] {
     func names(_ owners: [PushOwner]) -> JSONValue { .array(owners.map { .string($0.name) }) }
     return object([
@@ -144,7 +147,7 @@ public enum PushReply {
     ])
   }
 
-  /// `GET /rules`, and `PUT /rules` with what is kept now.
+  /// `GET /rules`, and `PUT /rules` with the rules that are now stored.
   public static func rules(_ rules: WakeRules) -> [UInt8] { JSONPayload.encode(rules.json) }
 
   /// `GET /info`.
@@ -156,7 +159,7 @@ public enum PushReply {
   /// `GET /ready`: `{"platforms":{"android":"ok","ios":"off"},"status":"ok"}`.
   ///
   /// - Parameters:
-  ///   - isReady: whether wakes are taken.
+  ///   - isReady: whether the relay accepts wakes.
   ///   - platforms: one word for each platform: `ok`, `off`, or what is wrong.
   public static func ready(isReady: Bool, platforms: [PushPlatform: String]) -> [UInt8] {
     let words = Dictionary(uniqueKeysWithValues: platforms.map { ($0.key.rawValue, JSONValue.string($0.value)) })

@@ -1,17 +1,16 @@
 internal import Cryptography
 
-// Which route a request is for, told from the bytes of its target and from nothing else.
+// The route of a request, which depends only on the bytes of its target.
 //
-// What is signed is a path, so a path must have one spelling: `/v1/wake/`, `/v1//wake`, `/v1/./wake` and `/v1/%77ake`
-// are no routes here, whatever a web framework would make of them. The clients in the field sign the path below the
-// mount (`/wake`), although they ask for `/v1/wake`; whoever would rather have them sign what they ask for says so in
-// the mount.
+// The path is signed, so each path has one spelling: `/v1/wake/`, `/v1//wake`, `/v1/./wake` and `/v1/%77ake` are no
+// routes here, whatever a web framework would make of them. The clients in the field sign the path below the mount
+// (`/wake`), although they request `/v1/wake`; a mount may also accept signatures over the whole path.
 
-/// Where the routes begin, and which paths are signed.
+/// Where the routes begin, and which paths may be signed.
 public struct PushMount: Hashable, Sendable {
-  /// What stands before every route: `/v1`, or empty.
+  /// What precedes every route: `/v1`, or empty.
   public let prefix: String
-  /// Whether a signature over the path with the prefix is taken, too.
+  /// Whether a signature over the path with the prefix is accepted, too.
   public let acceptsPrefixedSignatures: Bool
 
   /// A mount; `prefix` is empty, or begins with `/` and does not end with it.
@@ -22,21 +21,21 @@ public struct PushMount: Hashable, Sendable {
   }
 }
 
-/// What a request is for.
+/// The purpose of a request.
 public enum PushRoute: Hashable, Sendable {
-  /// `POST /register`: a device, new or again, or the answer to a challenge.
+  /// `POST /register`: a device, for the first time or again, or the answer to a challenge.
   case register
-  /// `DELETE /register`, and `POST /unregister` for those whose proxy drops the body of a DELETE.
+  /// `DELETE /register`, and `POST /unregister` for clients whose proxy drops the body of a DELETE.
   case unregister
   /// `POST /wake`.
   case wake
-  /// `GET /wake/{id}`, signed by who sent the wake: 16 bytes, in the path 32 lower-case hexadecimal digits.
+  /// `GET /wake/{id}`, signed by the wake's sender: 16 bytes, in the path 32 lower-case hexadecimal digits.
   case wakeStatus(id: [UInt8])
   /// `GET /contacts`.
   case readContacts
   /// `PUT /contacts`.
   case writeContacts
-  /// `GET /rules`: for which events of Nostr its owner is woken.
+  /// `GET /rules`: which events of Nostr wake the owner.
   case readRules
   /// `PUT /rules`.
   case writeRules
@@ -44,12 +43,12 @@ public enum PushRoute: Hashable, Sendable {
   case info
   /// `GET /health`: the process lives.
   case health
-  /// `GET /ready`: which platforms can be delivered to.
+  /// `GET /ready`: which platforms can be reached.
   case ready
   /// `GET /openapi.json`.
   case openAPI
 
-  /// Whether a request for it must be signed.
+  /// Whether a request for this route must be signed.
   public var isSigned: Bool {
     switch self {
     case .register, .unregister, .wake, .wakeStatus, .readContacts, .writeContacts, .readRules, .writeRules: true
@@ -57,7 +56,7 @@ public enum PushRoute: Hashable, Sendable {
     }
   }
 
-  /// Whether it takes the signature of a Nostr key (NIP-98). Waking others takes a Pubky key.
+  /// Whether the route accepts the signature of a Nostr key (NIP-98). Waking others needs a Pubky key.
   public var takesNostrKeys: Bool {
     switch self {
     case .register, .unregister, .readContacts, .writeContacts, .readRules, .writeRules: true
@@ -65,8 +64,8 @@ public enum PushRoute: Hashable, Sendable {
     }
   }
 
-  /// Most bytes of a body that is lists: 2,000 keys of Nostr with commas and spaces are 136,000; the largest rules with
-  /// every letter of their words escaped 153,000.
+  /// Most bytes of a body of lists: 2,000 keys of Nostr with commas and spaces are 136,000; the largest rules, with
+  /// every letter of their words escaped, are 153,000.
   public static let listByteCountMaximum = 160 << 10
 
   /// Most bytes of a body.
@@ -79,23 +78,23 @@ public enum PushRoute: Hashable, Sendable {
   }
 }
 
-/// A request's method and target, understood.
+/// A request's method and target.
 public struct PushTarget: Hashable, Sendable {
-  /// What it is for.
+  /// The route.
   public let route: PushRoute
   /// The method, as it is signed.
   public let method: String
-  /// What may have been signed as the path, the usual one first. With the query, where there is one.
+  /// The paths that may have been signed, the usual one first. With the query, if there is one.
   public let signedPaths: [String]
-  /// `DELETE /register?…` only: the text behind the question mark, as it came.
+  /// `DELETE /register?…` only: the text after the question mark, as received.
   public let query: String?
 
-  /// Most bytes of a target that is looked at. A query names a device of at most 128 bytes, each as `%XX`.
+  /// Most bytes of a target. A query names a device of at most 128 bytes, each as `%XX`.
   public static let byteCountMaximum = 512
 
-  /// Finds the route of a raw request target (`/v1/wake`). What takes GET takes HEAD.
+  /// Finds the route of a raw request target (`/v1/wake`). A route with GET also has HEAD.
   ///
-  /// - Throws: `not_found`; `method_not_allowed` with the methods that there are.
+  /// - Throws: `not_found`; `method_not_allowed` with the methods of the path.
   public init(method: String, target: String, mount: PushMount = PushMount()) throws(PushRefusal) {
     guard target.utf8.count <= Self.byteCountMaximum, Self.begins(target, with: mount.prefix) else {
       throw Self.notFound(mount)
@@ -105,9 +104,9 @@ public struct PushTarget: Hashable, Sendable {
     let path = String(Substring(parts.first ?? below.utf8[...]))
     let query = parts.count > 1 ? String(Substring(parts[1])) : nil
     let routes = Self.routes(below: path)
-    // Only one route reads a query; elsewhere one that nobody reads would be signed for nothing.
+    // Only one path reads a query; on the others a signed query would have no effect.
     if routes.isEmpty || query != nil && path != Self.registerPath { throw Self.notFound(mount) }
-    // HEAD is GET without what it answers (RFC 9110, 9.3.2), and is signed as HEAD.
+    // HEAD is GET without the body of the answer (RFC 9110, 9.3.2), and is signed as HEAD.
     guard let route = routes.first(where: { $0.method == (method == "HEAD" ? "GET" : method) })?.route else {
       let allow = routes.flatMap { $0.method == "GET" ? ["GET", "HEAD"] : [$0.method] }
       throw PushRefusal(
@@ -122,7 +121,7 @@ public struct PushTarget: Hashable, Sendable {
 
   private static let registerPath = "/register"
 
-  /// Byte by byte: texts are equal that are not the same bytes.
+  /// Compares bytes: Swift calls some texts equal that differ in their bytes.
   private static func begins(_ target: String, with prefix: String) -> Bool {
     target.utf8.starts(with: prefix.utf8) && target.utf8.allSatisfy { (0x21...0x7E).contains($0) }
   }
@@ -134,7 +133,7 @@ public struct PushTarget: Hashable, Sendable {
         + "it stands there, without a slash behind it")
   }
 
-  /// What a path offers, method by method; nothing for a path that is none.
+  /// The methods and routes of a path; empty for an unknown path.
   private static func routes(below path: String) -> [(method: String, route: PushRoute)] {
     switch path {
     case registerPath: return [("POST", .register), ("DELETE", .unregister)]

@@ -3,8 +3,9 @@ internal import Cryptography
 internal import Frames
 public import PushDelivery
 
-// The three forms of a push token. None of them is proved by its form; a token of another platform, a truncated one and
-// one that somebody has put a newline into are told apart from one that was sent to the platform and refused there.
+// The three forms of a push token. A correct form proves nothing. But a check of the form finds a token of another
+// platform, a truncated one or one with a newline before it goes to the platform, which would refuse it without that
+// reason.
 
 extension PushToken {
   /// Most characters of an endpoint.
@@ -84,13 +85,13 @@ extension PushRefusal {
   fileprivate static func token(_ message: String) -> PushRefusal { PushRefusal(.invalidToken, message) }
 }
 
-/// Where a Web Push service is reached: whoever registers says so, and we go there.
+/// The address of a Web Push service, which the registering client chooses and the relay connects to.
 ///
-/// So what can be told from the text alone is refused here: another scheme, a name and password, an address of our own
-/// network, and numbers that some programs take for an address (`https://2130706433/`). What a name leads to is for
-/// whoever dials it to look at, each time.
+/// So everything that the text alone shows is refused here: another scheme, a name and password, a private address, and
+/// numbers that some programs take for an address (`https://2130706433/`). The courier checks the addresses of a name
+/// at each connection.
 enum WebPushEndpoint {
-  /// What is wrong with an endpoint, as the end of a sentence; nil when nothing is.
+  /// What is wrong with an endpoint, as the end of a sentence; nil if it is valid.
   static func flaw(of endpoint: String, allowsPrivateEndpoints: Bool) -> String? {
     guard endpoint.utf8.count <= PushToken.endpointCharacterCountMaximum else {
       return "is longer than \(PushToken.endpointCharacterCountMaximum) characters"
@@ -143,7 +144,7 @@ enum WebPushEndpoint {
       return "has a host that is no name"
     }
     if let address = IPAddress(host) { return flaw(of: address, allowsPrivateEndpoints) }
-    // A name that ends in a number is one to no resolver: they take it for an address, each in its own way.
+    // Resolvers take a name that ends in a number for an address, each in its own way.
     if last.allSatisfy(\.isNumber) || last.hasPrefix("0x") { return "has an address in a form that has no one meaning" }
     if last == "localhost", !allowsPrivateEndpoints { return "leads to this machine" }
     return nil

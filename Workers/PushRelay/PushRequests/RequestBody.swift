@@ -2,12 +2,12 @@ public import Frames
 internal import JSON
 internal import Nostr
 
-// A body is read once, strictly, into a small tree: UTF-8, an object at the top, RFC 8259 to the letter, no member
-// twice, no nesting beyond 16, no number that is none. What is not known is ignored; what is known is asked for by its
-// type, so that a person is told which field is wrong and how.
+// A body is read once, strictly, into a small tree: UTF-8, an object at the top, exactly RFC 8259, no repeated member,
+// at most 16 levels, no number too large for a Double. Unknown members are ignored. Known members are read by their
+// type, so that the refusal names the wrong field and the reason.
 //
-// Rejected: JSONDecoder alone. It guesses UTF-16, takes one of two members of the same name without a word, and looks
-// at no number in what nobody asks for. The tests hold this reader against it and against `JSONFlaw`.
+// Rejected: JSONDecoder alone. It guesses UTF-16, silently takes one of two members of the same name, and checks no
+// numbers in members that are not decoded. The tests compare this reader with it and with `JSONFlaw`.
 
 /// The JSON object in a request's body.
 public struct RequestBody: Hashable, Sendable {
@@ -16,15 +16,15 @@ public struct RequestBody: Hashable, Sendable {
 
   /// Most bytes of a body, other than contacts and rules, which are lists (``PushRoute/listByteCountMaximum``).
   public static let byteCountMaximum = 16_384
-  /// Deepest nesting, the object itself being the first level.
+  /// Deepest nesting; the object itself is the first level.
   public static let depthMaximum = 16
-  /// Letters of a member's name that a message repeats.
+  /// Letters of a member's name that an error message repeats.
   private static let nameLengthMaximum = 64
 
   /// An empty object.
   public init() { members = [:] }
 
-  /// A part of a body: the object that a member holds.
+  /// A part of a body: the object in a member.
   init(part members: [String: JSONValue]) { self.members = members }
 
   /// Reads a body.
@@ -40,16 +40,17 @@ public struct RequestBody: Hashable, Sendable {
     members = try bytes.withUnsafeBytes { Self.object($0) }.get()
   }
 
-  /// A body that is larger than its route takes, told before it is read.
+  /// The refusal of a body that is larger than its route accepts, made before the body is read.
   public static func tooLarge(_ byteCountMaximum: Int) -> PushRefusal {
     let message =
       byteCountMaximum == 0 ? "this request takes no body" : "the body is larger than \(byteCountMaximum) bytes"
     return PushRefusal(.payloadTooLarge, message)
   }
 
-  /// Tells a body that was announced by `Content-Length` and did not arrive.
+  /// Detects a body that `Content-Length` announced and that did not arrive.
   ///
-  /// - Throws: `body_dropped`, so that whoever runs the proxy learns of it; the signature alone would only be wrong.
+  /// - Throws: `body_dropped`, so that the proxy's operator learns the cause; otherwise only the signature would be
+  ///   wrong.
   public static func checkArrival(announcedByteCount: Int?, received bytes: [UInt8]) throws(PushRefusal) {
     guard let announcedByteCount, announcedByteCount > 0, bytes.isEmpty else { return }
     throw PushRefusal(
@@ -138,7 +139,7 @@ public struct RequestBody: Hashable, Sendable {
     guard let number = Double(digits), number.isFinite else {
       throw PushRefusal.invalid("the body has a number that no program can hold")
     }
-    // `1e3` is a whole number as much as `1000`. Beyond 2^53 a fraction may have been rounded away.
+    // `1e3` is as much a whole number as `1000`. Beyond 2^53 a fraction may have been rounded away.
     guard number.magnitude <= 9_007_199_254_740_992, let whole = Int64(exactly: number) else { return .number(number) }
     return .integer(whole)
   }
@@ -147,7 +148,7 @@ public struct RequestBody: Hashable, Sendable {
 // MARK: Fields
 
 extension RequestBody {
-  /// A text, if the field is there. `null` counts as not there: that is how some libraries write an absent value.
+  /// A text, if the field is there. `null` counts as missing: some libraries write it for an absent value.
   func text(_ name: String, byteCountMaximum: Int) throws(PushRefusal) -> String? {
     guard let value = present(name) else { return nil }
     guard case .string(let text) = value else { throw .invalid("'\(name)' is not a text") }
@@ -212,7 +213,7 @@ extension RequestBody {
 }
 
 extension String {
-  /// Whether it has a control character (Unicode category Cc), a line or paragraph separator included.
+  /// Whether it has a control character (Unicode category Cc), or a line or paragraph separator.
   var hasControlCharacters: Bool {
     unicodeScalars.contains { scalar in
       scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) || scalar.value == 0x2028 || scalar.value == 0x2029

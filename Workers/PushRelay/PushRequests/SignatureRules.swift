@@ -1,28 +1,28 @@
-/// What signatures a relay takes.
+/// Which signatures a relay accepts.
 public struct SignatureRules: Hashable, Sendable {
-  /// What becomes of signatures in the first form, `METHOD:path:timestamp:bodyhash`, which name no relay: one made for
-  /// a relay is good for all others within the window.
+  /// Whether signatures in the first form, `METHOD:path:timestamp:bodyhash`, are accepted. They name no relay: one made
+  /// for a relay is valid at all others within the window.
   public enum FirstVersion: String, Hashable, Sendable, CaseIterable, Codable {
-    /// Taken.
+    /// Accepted.
     case accept
-    /// Taken from keys that have a device here, which is for the ledger to tell; a new key uses version 2.
+    /// Accepted from keys that have a device here, which the ledger knows; a new key uses version 2.
     case registeredOnly = "registered_only"
     /// Refused.
     case reject
   }
 
-  /// Signatures of version 1.
+  /// Whether signatures of version 1 are accepted.
   public var firstVersion: FirstVersion
-  /// The names by which clients know this relay, as `push.example`; without one there is no version 2.
+  /// The names by which clients know this relay, such as `push.example`; without one there is no version 2.
   public var audiences: [String]
-  /// How far a timestamp may lie in the past or in the future, seconds. Phones ask another app to sign, and a person to
-  /// allow it: that takes minutes.
+  /// How far a timestamp may be in the past or in the future, in seconds. A phone asks another app to sign, and that
+  /// app asks a person: this takes minutes.
   public var windowSeconds: Int64
 
   /// The window of the clients in the field.
   public static let standardWindowSeconds: Int64 = 300
 
-  /// How a signature of version 2 is made, as an order.
+  /// How to sign version 2, as an instruction.
   static let form =
     "send X-Pubky-Version: 2 and X-Pubky-Audience, and sign"
     + " pubky-push/2:audience:METHOD:path:timestamp:hex(sha256(body))"

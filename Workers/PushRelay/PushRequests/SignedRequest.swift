@@ -1,57 +1,56 @@
 public import Cryptography
 public import PushDelivery
 
-// Who sent a request, told from three header fields.
+// The sender of a request, from three header fields.
 //
 //     X-Pubky-Pubkey     52 characters of z-base-32
 //     X-Pubky-Timestamp  Unix seconds, 1 to 11 digits
 //     X-Pubky-Signature  128 hexadecimal digits, either case: Ed25519 over
 //                        METHOD:path:timestamp:hex(sha256(body))
 //
-// The body is hashed as it came: the clients escape slashes and order keys as they like, and whoever writes the body
-// again before hashing it has another one. The path is the one below the mount.
+// The body is hashed as received: clients escape slashes and order keys as they like, so a body that was parsed and
+// written again has another hash. The path is the one below the mount.
 //
-// That message names no relay and no purpose, so there is a second version, which a client asks for by two more fields:
+// That message names no relay and no purpose, so there is a second version, which a client selects by two more fields:
 //
 //     X-Pubky-Version    2
 //     X-Pubky-Audience   push.example
 //                        pubky-push/2:<audience>:<method>:<path>:<timestamp>:<body hash>
 //
-// Order: what can be told without a key's arithmetic first (form, time), the signature last, and nothing is looked up
-// anywhere before it. Verifying is a step of its own, because it is the only one that costs something: a shell may do
-// it on a thread of its own.
+// Order: first the checks that need no cryptography (form, time), then the signature; before it nothing is looked up.
+// Verification is a separate step, because it is the only expensive one: the shell may use another thread for it.
 //
-// Rejected: keying the memory of requests by signature. Ed25519 as some phones do it is randomised, so one message has
-// many signatures; the message is what was asked for.
+// Rejected: a memory of requests by signature. Some phones randomise Ed25519, so one message has many signatures; the
+// message identifies the request.
 
-/// A request whose head and time are right, and whose signature is still to be verified.
+/// A request with a valid head and time, whose signature is not verified yet.
 public struct SignedRequest: Sendable {
-  /// Whose signature it should be.
+  /// The key that must have signed it.
   public let owner: PushOwner
   /// When it was signed, Unix seconds.
   public let timestamp: Int64
-  /// Which form of message was signed: 1 or 2.
+  /// The version of the signed message: 1 or 2.
   public let version: Int
 
   private let key: Ed25519PublicKey
   private let signature: [UInt8]
-  /// What may have been signed, the usual first.
+  /// The messages that may have been signed, the usual one first.
   private let messages: [[UInt8]]
   private let needsRegistration: Bool
 
-  /// Most bytes of any of the five fields.
+  /// Most bytes of each of the five fields.
   public static let fieldByteCountMaximum = 255
 
   /// Reads the head of a request.
   ///
   /// - Parameters:
-  ///   - target: what was asked for, as it stood in the request line.
-  ///   - fields: all of the request's header fields, as often as they stood there.
-  ///   - body: as it came.
-  ///   - rules: which signatures this relay takes.
+  ///   - target: the request's target.
+  ///   - fields: all of the request's header fields, repeated ones included.
+  ///   - body: as received.
+  ///   - rules: which signatures this relay accepts.
   ///   - now: Unix seconds.
   /// - Throws: `invalid_signature` for a field that is missing or malformed, `expired_timestamp`; both with the relay's
-  ///   time where time is the matter.
+  ///   time if the timestamp is wrong.
   public init(
     target: PushTarget, fields: [HeaderField], body: [UInt8], rules: SignatureRules, now: Int64
   ) throws(PushRefusal) {
@@ -81,7 +80,7 @@ public struct SignedRequest: Sendable {
     needsRegistration = version.number == 1 && rules.firstVersion == .registeredOnly
   }
 
-  /// Verifies the signature: some 100 microseconds of arithmetic, and no state.
+  /// Verifies the signature: about 100 microseconds of arithmetic, and no state.
   ///
   /// - Throws: `invalid_signature`.
   public func verified() throws(PushRefusal) -> VerifiedRequest {
@@ -100,18 +99,18 @@ public struct SignedRequest: Sendable {
   }
 }
 
-/// Who sent a request, proved.
+/// A request whose sender is proved.
 public struct VerifiedRequest: Hashable, Sendable {
-  /// Who signed it.
+  /// The key that signed it.
   public let owner: PushOwner
-  /// When, Unix seconds.
+  /// The time of signing, Unix seconds.
   public let timestamp: Int64
-  /// SHA-256 of what was signed: together with the owner it names the request, for the memory of those already seen.
+  /// SHA-256 of what was signed: with the owner it identifies the request in the memory of past requests.
   public let digest: Octets32
-  /// Whether it counts only if the owner has a device here; see ``SignatureRules/FirstVersion/registeredOnly``.
+  /// Whether it is valid only if the owner has a device here; see ``SignatureRules/FirstVersion/registeredOnly``.
   public let needsRegistration: Bool
 
-  /// A request that was proved: by ``SignedRequest/verified()``, or in another way by who calls this.
+  /// A proved request: proved by ``SignedRequest/verified()``, or by the caller in another way.
   public init(owner: PushOwner, timestamp: Int64, digest: Octets32, needsRegistration: Bool = false) {
     self.owner = owner
     self.timestamp = timestamp
@@ -119,7 +118,7 @@ public struct VerifiedRequest: Hashable, Sendable {
     self.needsRegistration = needsRegistration
   }
 
-  /// What a key hears that must use version 2.
+  /// The answer to a key that must use version 2.
   public static let registrationNeeded = PushRefusal(
     .invalidSignature,
     "this relay takes signatures of version 1 only from keys that have a device here: \(SignatureRules.form), with the"
@@ -132,7 +131,7 @@ struct SignatureHead {
 
   init(_ fields: [HeaderField]) { self.fields = fields }
 
-  /// A field's value; nil when it is not there.
+  /// A field's value; nil if it is missing.
   private func value(_ name: String) throws(PushRefusal) -> String? {
     let found = fields.filter { $0.isNamed(name) }
     guard let field = found.first else { return nil }
@@ -208,9 +207,9 @@ struct SignatureHead {
 }
 
 extension RequestBody {
-  /// Looks at the signed member `audience`, by which a client of version 1 may say which relay it means.
+  /// Checks the signed member `audience`, in which a client of version 1 may name the relay.
   ///
-  /// - Throws: `invalid_signature` when it is there and is none of the relay's names.
+  /// - Throws: `invalid_signature` if it is present and not one of the relay's names.
   public func checkAudience(_ rules: SignatureRules) throws(PushRefusal) {
     guard let audience = try text("audience", byteCountMaximum: SignedRequest.fieldByteCountMaximum) else { return }
     guard rules.audiences.contains(where: { $0.utf8.elementsEqual(audience.utf8) }) else {

@@ -1,30 +1,31 @@
-// Who hears what when they wake somebody, and what becomes of the wake: one table, without a lookup of its own, so that
-// every row of it can be read and tested.
+// What a sender receives as the answer to a wake, and what becomes of the wake: one table without lookups, so that
+// every row can be read and tested.
 //
-// Two policies meet. The recipient says who gets through (admission). The operator says who is told the truth
-// (disclosure): an answer that tells a registered key from one that is not tells the world who uses a wallet, and one
-// that tells a blocked sender so makes him come again under another key. So whoever may not know hears `queued`, with
-// an id that looks like any other, whether the recipient is registered, has blocked him, or has heard enough today.
+// Two policies meet. The recipient decides which senders are admitted (admission). The operator decides which senders
+// learn the truth (disclosure): an answer that differs between registered and unregistered keys shows everyone who uses
+// a wallet, and an answer that shows a sender that it is blocked makes it come back under another key. So a sender that
+// may not know receives `queued`, with an id that looks like any other, whether the recipient is registered, has
+// blocked the sender, or has reached a limit.
 //
-// What a sender has spent himself is his to know: that is always told.
+// The sender's own limits are no secret from it: it always learns of them.
 
-/// Who may wake a recipient: the recipient's policy.
+/// Which senders may wake a recipient: the recipient's policy.
 public enum AdmissionPolicy: String, Hashable, Sendable, CaseIterable, Codable {
-  /// Everybody who is not blocked.
+  /// All that are not blocked.
   case open
-  /// Contacts, and whoever has a ticket.
+  /// Contacts, and holders of a ticket.
   case contacts
-  /// Contacts alone: tickets given away count for nothing.
+  /// Contacts only: tickets given away have no effect.
   case blockStrangers = "block_strangers"
 }
 
-/// Who is told whether a recipient is registered: the operator's policy.
+/// Which senders learn whether a recipient is registered: the operator's policy.
 public enum DisclosurePolicy: String, Hashable, Sendable, CaseIterable, Codable {
-  /// Those whom the recipient has allowed.
+  /// Those that the recipient has allowed.
   case contacts
-  /// Everybody: as the first clients expect it, while they move.
+  /// All: as the first clients expect it, until they have changed.
   case open
-  /// Nobody.
+  /// None.
   case never
 }
 
@@ -32,7 +33,7 @@ public enum DisclosurePolicy: String, Hashable, Sendable, CaseIterable, Codable 
 public enum SenderStanding: String, Hashable, Sendable, CaseIterable {
   /// The recipient has allowed the sender, or is the sender.
   case contact
-  /// The recipient has given a ticket.
+  /// The recipient has given the sender a ticket.
   case ticket
   /// None of these.
   case stranger
@@ -40,17 +41,17 @@ public enum SenderStanding: String, Hashable, Sendable, CaseIterable {
   case blocked
 }
 
-/// What the limits say to a wake.
+/// What the limits decide about a wake.
 public enum WakeLimit: Hashable, Sendable {
   /// There is room.
   case within
-  /// The sender, his network or the relay as a whole has none.
+  /// The sender, its network or the whole relay has reached a limit.
   case ofSender(retryAfterSeconds: Int)
-  /// The recipient has had enough, of this sender, of strangers or of everybody.
+  /// The recipient has reached a limit: for this sender, for strangers or for all.
   case ofRecipient(retryAfterSeconds: Int)
 }
 
-/// What is known of a wake when it is decided.
+/// Everything on which the decision about a wake depends.
 public struct WakeCircumstances: Hashable, Sendable {
   /// What the sender is to the recipient.
   public var standing: SenderStanding
@@ -60,7 +61,7 @@ public struct WakeCircumstances: Hashable, Sendable {
   public var admission: AdmissionPolicy
   /// The operator's policy.
   public var disclosure: DisclosurePolicy
-  /// What the limits say.
+  /// What the limits decide.
   public var limit: WakeLimit
 
   /// Circumstances.
@@ -78,7 +79,7 @@ public struct WakeCircumstances: Hashable, Sendable {
 
 /// What becomes of a wake.
 public struct WakeDecision: Hashable, Sendable {
-  /// What the sender hears.
+  /// The answer to the sender.
   public enum Answer: Hashable, Sendable {
     /// 200, `queued`.
     case queued
@@ -88,21 +89,21 @@ public struct WakeDecision: Hashable, Sendable {
     case limited(retryAfterSeconds: Int)
   }
 
-  /// Why nothing is delivered: for the operator's counters.
+  /// Why a wake is not delivered: for the operator's counters.
   public enum Drop: String, Hashable, Sendable, CaseIterable {
-    /// The sender has spent what he may.
+    /// The sender has reached its limit.
     case senderLimited = "sender_limited"
-    /// The recipient has heard enough.
+    /// The recipient has reached a limit.
     case recipientLimited = "recipient_limited"
-    /// There is no device for it.
+    /// The recipient has no device for it.
     case unregistered
     /// The recipient has blocked the sender.
     case blocked
-    /// The recipient takes no wakes of strangers.
+    /// The recipient does not admit strangers.
     case notAdmitted = "not_admitted"
   }
 
-  /// What the sender hears.
+  /// The answer to the sender.
   public let answer: Answer
   /// Why the wake is not put into the queue; nil: it is.
   public let drop: Drop?
@@ -111,26 +112,26 @@ public struct WakeDecision: Hashable, Sendable {
   public var isEnqueued: Bool { drop == nil }
 }
 
-/// What a sender is shown of what became of a wake.
+/// What a sender may learn of what became of a wake.
 public enum WakeOutcomeView: String, Hashable, Sendable, CaseIterable {
-  /// Nothing: it stays ``WakeState/queued`` for an hour, and then it is ``WakeState/unknown``, whatever became of it,
-  /// and also where there was none.
+  /// Nothing: it stays ``WakeState/queued`` for an hour and then is ``WakeState/unknown``, whatever became of it, and
+  /// also if there was no wake.
   case none
-  /// How it ended.
+  /// The true state.
   case truth
-  /// ``WakeState/sent``, as wakes of others whom the recipient has not blocked.
+  /// ``WakeState/sent``, as for wakes of senders that the recipient has not blocked.
   case disguise
 }
 
 /// The table.
 public enum WakePolicy {
-  /// What the sender may know and do, both policies considered.
+  /// What the sender counts as, with both policies considered.
   private static func standing(_ given: WakeCircumstances) -> SenderStanding {
     given.standing == .ticket && given.admission == .blockStrangers ? .stranger : given.standing
   }
 
-  /// Whether the sender is told how things are with the recipient: whether he is there, and whether he has heard
-  /// enough. A blocked one is told what a stranger is told.
+  /// Whether the sender may learn the recipient's state: whether it is registered, and whether it has reached a limit.
+  /// A blocked sender learns as much as a stranger.
   public static func isToldTruth(_ given: WakeCircumstances) -> Bool {
     switch (given.disclosure, standing(given)) {
     case (.open, _), (.contacts, .contact), (.contacts, .ticket): true
@@ -138,13 +139,13 @@ public enum WakePolicy {
     }
   }
 
-  /// Whether a wake takes of what all strangers share. A ticket counts for as much as the recipient's policy says.
+  /// Whether a wake uses the share of all strangers. The recipient's policy decides what a ticket is worth.
   public static func isStrangers(_ given: WakeCircumstances) -> Bool {
     let standing = standing(given)
     return standing == .stranger || standing == .blocked
   }
 
-  /// Decides.
+  /// Decides about a wake.
   public static func decide(_ given: WakeCircumstances) -> WakeDecision {
     if case .ofSender(let seconds) = given.limit {
       return WakeDecision(answer: .limited(retryAfterSeconds: seconds), drop: .senderLimited)
@@ -161,17 +162,17 @@ public enum WakePolicy {
     return WakeDecision(answer: answer, drop: given.limit == .within ? nil : .recipientLimited)
   }
 
-  /// What a sender learns of what became of a wake of his (`GET /wake/{id}`).
+  /// What a sender learns of what became of its wake (`GET /wake/{id}`).
   ///
   /// - Parameters:
-  ///   - given: all that the decision needs.
-  ///   - unblocked: what the sender would be if he were not blocked.
+  ///   - given: everything that the decision needs.
+  ///   - unblocked: what the sender would be without the block.
   public static func outcome(_ given: WakeCircumstances, unblocked: SenderStanding) -> WakeOutcomeView {
     guard isToldTruth(given) else { return .none }
     guard given.standing == .blocked else { return .truth }
     var other = given
     other.standing = unblocked
-    // Who is not let through for another reason either learns that much, as others do.
+    // If the sender is not admitted for another reason either, it learns that, as others do.
     return isAdmitted(other) ? .disguise : .truth
   }
 

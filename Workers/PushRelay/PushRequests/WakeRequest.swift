@@ -1,28 +1,28 @@
 internal import Cryptography
 public import PushDelivery
 
-/// The body of `POST /wake`: somebody asks that another be woken.
+/// The body of `POST /wake`: a sender wants to wake a recipient.
 ///
 ///     {"recipient_pubkey":"…","sender_pubkey":"…","wake_type":"noise_connect","nonce":"…","payload":"…"}
 ///
-/// Waking oneself is allowed: that reaches one's other devices.
+/// A key may wake itself: that reaches the other devices of its owner.
 public struct WakeRequest: Hashable, Sendable {
-  /// Who is to be woken.
+  /// The key to wake.
   public let recipient: PushOwner
-  /// Who asks: whoever signed the request, never what the body says.
+  /// The key that signed the request, never what the body says.
   public let sender: PushOwner
-  /// What for: 1 to 64 characters of `a-z0-9_`. One that is known to nobody is well-formed all the same.
+  /// The type: 1 to 64 characters of `a-z0-9_`. An unknown type is well-formed too.
   public let type: String
-  /// What the sender calls the wake, 16 bytes.
+  /// The sender's name for the wake, 16 bytes.
   public let nonce: [UInt8]
-  /// What the sender wants brought, encrypted by him; at most `Wake.payloadByteCountMaximum` bytes.
+  /// What the push carries, encrypted by the sender; at most `Wake.payloadByteCountMaximum` bytes.
   public let payload: [UInt8]?
-  /// The recipient's permission, still to be verified.
+  /// The recipient's permission, not verified yet.
   public let ticket: WakeTicket?
 
   /// Most characters of a type.
   public static let typeCharacterCountMaximum = 64
-  /// Types that the relay itself sends wakes of; nobody else's may look like them.
+  /// Types of wakes that only the relay sends, so that no sender can imitate them.
   public static let reservedTypes: Set<String> = ["nostr", "registration_challenge"]
   /// Bytes of a nonce.
   public static let nonceByteCount = 16
@@ -31,8 +31,8 @@ public struct WakeRequest: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - body: what was signed.
-  ///   - sender: who signed it.
-  /// - Throws: `invalid_signature` when the body says that somebody else sends it; `invalid_payload`, `invalid_ticket`,
+  ///   - sender: the key that signed it.
+  /// - Throws: `invalid_signature` if the body names another sender; `invalid_payload`, `invalid_ticket`,
   ///   `invalid_request` for the rest.
   public init(_ body: RequestBody, sender: PushOwner) throws(PushRefusal) {
     try Self.checkSender(body, sender)

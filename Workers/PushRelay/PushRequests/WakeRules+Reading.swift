@@ -5,12 +5,12 @@ internal import PushDelivery
 public import PushRules
 
 extension WakeRules {
-  /// Reads the body of `PUT /rules`. What is not there is as it is by default.
+  /// Reads the body of `PUT /rules`. Missing members have their defaults.
   ///
   ///     {"wake":{"message":true,"reaction":false},
   ///      "mute":{"pubkeys":["…"],"events":["…"],"hashtags":["…"],"words":["…"]}}
   ///
-  /// - Throws: `invalid_request`, with the member that is wrong.
+  /// - Throws: `invalid_request`, with the wrong member.
   public init(_ body: RequestBody) throws(PushRefusal) {
     self.init()
     try body.allows(["wake", "mute"], in: "the rules")
@@ -29,7 +29,7 @@ extension WakeRules {
     mutedWords = try mute.words("words")
   }
 
-  /// The same as it is kept, and as `GET /rules` answers it: everything named, lists in order.
+  /// The same in the form that the ledger stores and `GET /rules` answers: all members, lists in order.
   public var json: JSONValue {
     func list(_ texts: some Sequence<String>) -> JSONValue { .array(texts.sorted().map { .string($0) }) }
     let wake = WakeTopic.allCases.map { ($0.rawValue, JSONValue.bool(topics.contains($0))) }
@@ -44,7 +44,7 @@ extension WakeRules {
 }
 
 extension RequestBody {
-  /// A member that nobody knows is a switch that switches nothing: its writer is told.
+  /// An unknown member would have no effect, so it is refused.
   fileprivate func allows(_ names: [String], in place: String) throws(PushRefusal) {
     guard let other = members.keys.sorted().first(where: { !names.contains($0) }) else { return }
     let verb = place.hasPrefix("'") ? "has" : "have"
@@ -71,7 +71,7 @@ extension RequestBody {
       guard !text.isEmpty, !text.hasControlCharacters else {
         throw .invalid("'\(name)[\(index)]' is empty or has control characters")
       }
-      // Some letters are longer in lower case, and what is kept must be short enough to be read again.
+      // Some letters are longer in lower case, and what is stored must be short enough to be read again.
       let word = text.lowercased()
       guard word.utf8.count <= WakeRules.wordByteCountMaximum else {
         throw .invalid("'\(name)[\(index)]' is longer than \(WakeRules.wordByteCountMaximum) bytes in lower case")

@@ -2,25 +2,25 @@ public import Cryptography
 internal import Frames
 public import PushDelivery
 
-// A permission to wake somebody, which they sign and give away: in an invoice, over Noise, on a card.
+// A permission to wake a recipient, which the recipient signs and gives away: in an invoice, over Noise, on a card.
 //
 //     <base64url of the claims>.<base64url of the signature>          no padding
 //     claims     {"v":1,"iss":"<recipient>","sub":"<sender, or *>","exp":<Unix seconds>}
 //     signature  Ed25519 by the recipient over  pubky-push-ticket/1:<base64url of the claims>
 //
-// The relay keeps nothing of it: whoever holds a ticket for `*` can use it until it expires, and so can whoever he
-// shows it to. A recipient takes one back by blocking the sender, which counts more than any ticket.
+// The relay stores no tickets: any holder of a ticket for `*` can use it until it expires, and so can anyone who sees
+// it. A recipient revokes a ticket by blocking the sender: a block overrides any ticket.
 //
-// The text is signed as it stands, with a word before it that no request's message begins with: so neither can be taken
-// for the other, whatever the app that signs is asked to sign.
+// The text is signed as it is, after a word with which no request's message begins: so neither can be taken for the
+// other, whatever the signing app is asked to sign.
 
-/// A ticket whose form is right; whether it is good is for ``verify(recipient:sender:now:)`` to say.
+/// A ticket of a valid form; ``verify(recipient:sender:now:)`` decides whether it is valid.
 public struct WakeTicket: Hashable, Sendable {
-  /// Who gave it: whose wakes it is for.
+  /// The key that gave it: the recipient of the wakes.
   public let issuer: PushOwner
-  /// Whom it was given; nil: whoever has it.
+  /// The sender that may use it; nil: any sender.
   public let holder: PushOwner?
-  /// From when it is worth nothing, Unix seconds.
+  /// When it expires, Unix seconds.
   public let expiresAt: Int64
 
   private let message: [UInt8]
@@ -28,7 +28,7 @@ public struct WakeTicket: Hashable, Sendable {
 
   /// Most characters of a ticket.
   public static let characterCountMaximum = 1_024
-  /// How far in the future a ticket may expire: a year and a month. What was given away for good cannot be taken back.
+  /// How far in the future a ticket may expire: a year and a month. A ticket given for ever could not be revoked.
   public static let lifetimeSecondsMaximum: Int64 = 396 * 86_400
   private static let messagePrefix = "pubky-push-ticket/1:"
 
@@ -57,8 +57,8 @@ public struct WakeTicket: Hashable, Sendable {
     message = Array(Self.messagePrefix.utf8) + Array(parts[0].utf8)
   }
 
-  /// Makes sure that the ticket lets `sender` wake `recipient` now. One signature is verified, last of all; nothing is
-  /// looked up, so the answer says nothing of whether the recipient is known here.
+  /// Checks that the ticket lets `sender` wake `recipient` now. One signature is verified, last; nothing is looked up,
+  /// so the answer does not show whether the recipient is known here.
   ///
   /// - Throws: `invalid_ticket`.
   public func verify(recipient: PushOwner, sender: PushOwner, now: Int64) throws(PushRefusal) {
@@ -77,7 +77,7 @@ public struct WakeTicket: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - key: the recipient's.
-  ///   - holder: whom it is for; nil: whoever has it.
+  ///   - holder: the sender that may use it; nil: any sender.
   ///   - expiresAt: Unix seconds.
   public static func text(by key: Ed25519SecretKey, holder: PushOwner?, expiresAt: Int64) -> String {
     let issuer = ZBase32.text(of: key.publicKey.octets)

@@ -3,7 +3,8 @@ public import Nostr
 import NostrContracts
 public import PushDelivery
 
-// Whether an event wakes somebody, and as what. The cheap questions first; whether a zap is one, last.
+// Whether an event wakes the owner of a key, and as which topic. The cheap checks come first; the check of a zap comes
+// last.
 //
 //   kind          with `p` = the owner       wakes as
 //   1059, 4                                  message
@@ -14,27 +15,28 @@ public import PushDelivery
 //   7             the last `p`               reaction
 //   6, 16                                    repost
 //
-// What a text answers is its author's word. A text that stands in somebody's conversation is a reply, unless it writes
-// his name: then it is a mention. Nothing is looked up for it, and nothing but a word in a push depends on it.
+// The judge believes the tags of a text. If they do not name the author of the parent, the text counts as a reply,
+// unless its content names the owner: then it is a mention. The judge looks nothing up for this, and only a word in the
+// push depends on it.
 //
-// Old events do not wake: a relay that sends what it has kept for a year is no news. The time of a gift wrap is made
-// up, up to two days in the past (NIP-59), so of these it counts when they arrive.
+// Old events do not wake: an event that a relay has kept for a year is not news. The date of a gift wrap is invented,
+// up to two days in the past (NIP-59), so for gift wraps the time of arrival counts.
 
-/// Why an event wakes nobody.
+/// Why an event does not wake.
 public enum EventDismissal: String, Hashable, Sendable, CaseIterable {
   /// It is not for the owner.
   case unrelated
-  /// The owner does not want to be woken for its kind.
+  /// The owner does not want to be woken for this topic.
   case off
-  /// The owner made it, or paid the zap himself.
+  /// The owner wrote it, or paid the zap.
   case own
-  /// It is older than what is news, or dated in the future; or it is a gift wrap that came while nobody listened.
+  /// It is too old to be news, or dated in the future; or it is a gift wrap that arrived while no stream was open.
   case old
   /// Its author, its conversation or its words are muted.
   case muted
-  /// It names more people than a person would.
+  /// It names too many people to mean one of them.
   case crowd
-  /// It is not what its kind promises: a receipt without an invoice, or without the payer's request.
+  /// It is not what its kind promises: a zap receipt without an invoice, or without the payer's request.
   case malformed
 }
 
@@ -46,45 +48,45 @@ public enum EventVerdict: Hashable, Sendable {
   case dismissed(EventDismissal)
 }
 
-/// When an event came.
+/// When an event arrived.
 public enum EventArrival: Hashable, Sendable {
-  /// Now, or so short a time ago that it is news.
+  /// Now, or so recently that it is news.
   case live
-  /// While nobody listened, nobody knows when.
+  /// While no stream was open, at an unknown time.
   case past
 }
 
 /// Judges events.
 public struct EventJudge: Hashable, Sendable {
-  /// How old an event may be, in seconds by its author's clock.
+  /// The oldest event that wakes, in seconds by its author's clock.
   public var ageSeconds: Int64
 
-  /// How far into the past the time of a gift wrap is moved (NIP-59), in seconds.
+  /// How far into the past the date of a gift wrap is moved (NIP-59), in seconds.
   public static let wrapSeconds: Int64 = 2 * 86_400
   /// How far an author's clock may be ahead, in seconds.
   public static let aheadSeconds: Int64 = 900
   /// Most people that an event may name and still mean one of them.
   public static let crowdMaximum = 100
-  /// Bytes of a text that are searched for muted words.
+  /// Bytes of a text in which muted words are searched.
   public static let textByteCountMaximum = 16 << 10
-  /// Texts that are mentions or replies: notes, threads, pictures, videos, polls, comments, voices, highlights.
+  /// Texts that are mentions or replies: notes, threads, pictures, videos, polls, comments, voice messages, highlights.
   public static let textKinds: Set<UInt16> = [
     EventKind.textNote, 11, 20, 21, 22, 1_068, EventKind.comment, 1_222, 1_244, 9_802,
   ]
-  /// All kinds that can wake, in order: what the event store gives to who wakes phones.
+  /// All kinds that can wake, in order: the kinds that the event store gives to push-relay.
   public static let kinds = EventKind.wakingKinds.sorted()
 
-  /// A judge. `ageSeconds`: how old news may be.
+  /// A judge. `ageSeconds`: the greatest age of news.
   public init(ageSeconds: Int64 = 600) { self.ageSeconds = ageSeconds }
 
   /// Judges one event, whose signature was verified, for one key.
   ///
   /// - Parameters:
-  ///   - event: what came.
+  ///   - event: the event.
   ///   - owner: the key that may be woken.
   ///   - rules: what its owner wants.
-  ///   - mutes: his public mute list, if there is one.
-  ///   - arrival: when it came; counts for gift wraps.
+  ///   - mutes: the owner's public mute list, if there is one.
+  ///   - arrival: when the event arrived; matters for gift wraps only.
   ///   - now: Unix seconds.
   public func judge(
     _ event: Event, for owner: PublicKey, _ rules: WakeRules, _ mutes: MuteList?, arrival: EventArrival, now: Int64
@@ -123,7 +125,7 @@ public struct EventJudge: Hashable, Sendable {
     return muted.people(sender) || muted.text(receipt.request.comment) ? .dismissed(.muted) : .wakes(.zap)
   }
 
-  // MARK: What it is
+  // MARK: Topic
 
   private static func topic(of event: Event, for owner: PublicKey) -> WakeTopic? {
     let people = event.values(of: "p").compactMap { PublicKey($0) }
@@ -132,7 +134,7 @@ public struct EventJudge: Hashable, Sendable {
     case EventKind.giftWrap, EventKind.encryptedDirectMessage: return .message
     case EventKind.zapReceipt: return .zap
     case EventKind.repost, EventKind.genericRepost: return .repost
-    // Clients name everybody in the conversation; the last one is who is meant (NIP-25).
+    // Clients name all participants of the conversation; the last `p` is the author of what was reacted to (NIP-25).
     case EventKind.reaction: return people.last == owner ? .reaction : nil
     case EventKind.comment: return people.first == owner ? .reply : .mention
     case _ where textKinds.contains(event.kind):
@@ -143,13 +145,13 @@ public struct EventJudge: Hashable, Sendable {
     }
   }
 
-  /// Whether a text writes somebody's name (NIP-27).
+  /// Whether a text names the owner (NIP-27).
   private static func names(_ owner: PublicKey, in text: String) -> Bool {
     ByteSearch.contains(Array("nostr:\(owner.npub)".utf8), in: Array(text.utf8.prefix(textByteCountMaximum)))
   }
 }
 
-/// What is muted, by the rules and by the list.
+/// What is muted, by the rules and by the mute list.
 private struct Mutes {
   let rules: WakeRules
   let list: MuteList?
@@ -176,7 +178,7 @@ private struct Mutes {
 }
 
 enum ByteSearch {
-  /// Whether bytes stand in others, one after the other.
+  /// Whether `bytes` contains `needle`.
   static func contains(_ needle: [UInt8], in bytes: [UInt8]) -> Bool {
     guard let first = needle.first, needle.count <= bytes.count else { return false }
     var start = 0

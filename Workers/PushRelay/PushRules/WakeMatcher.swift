@@ -3,32 +3,32 @@ public import Cryptography
 public import Nostr
 public import PushDelivery
 
-// Who is watched for, what came for them, and when they are woken for it.
+// Which keys are watched, which events arrived for them, and when they are woken.
 //
 //   began ─▶ received … ─▶ caughtUp ─▶ received …          and at any time: watch, due
 //            what was stored           what comes
 //
-// Events of one topic for one key are grouped: the first wakes at once, those within the pause after it wake together
-// at its end. So whoever is talked about gets a push at a time, and none of what came is told of never.
+// Events of one topic for one key are grouped: the first wakes at once; those that arrive within the pause after it
+// wake together at its end. So an owner gets one push for each pause, and no event is left out.
 //
-// An event that waits for the end of a pause is not behind the place that is kept (`place`): after a crash it is read
-// again. What has woken already is known to the ledger, by its id.
+// An event that waits for the end of a pause is not yet counted in the position that is stored (`place`): after a crash
+// the worker reads it again. The ledger knows by their ids which events have already woken.
 
-/// Somebody is to be woken.
+/// A key to wake.
 public struct MatchedWake: Hashable, Sendable {
-  /// Whose devices.
+  /// The key whose devices are woken.
   public let key: PublicKey
-  /// What for.
+  /// The topic.
   public let topic: WakeTopic
-  /// The events, in the order in which they came; the last one is what the devices are told.
+  /// The events in the order of arrival; the push names the last one.
   public let events: [EventID]
 }
 
-/// What was made of events since the process began, one for each key that an event was judged for.
+/// What became of events since the process began, counted once for each key that an event was judged for.
 public struct EventCounts: Hashable, Sendable {
   /// Events that wake.
   public var waking: UInt64 = 0
-  /// Events that do not, by why.
+  /// Events that do not wake, by reason.
   public var dismissed: [EventDismissal: UInt64] = [:]
 }
 
@@ -36,7 +36,7 @@ public struct EventCounts: Hashable, Sendable {
 public struct WakeMatcher: Sendable {
   private struct Watched: Sendable {
     var rules: WakeRules
-    /// Whether its events from before are history: it is watched since this stream began.
+    /// Whether its stored events are history: it was not watched before this stream began.
     var isNew = true
   }
 
@@ -46,20 +46,20 @@ public struct WakeMatcher: Sendable {
   }
 
   private struct Group: Sendable {
-    /// From when it may wake again.
+    /// When the group may wake again.
     var opensAt: Instant
     var events: [EventID] = []
-    /// The seq before the first of them.
+    /// The seq before that of its first event.
     var before: Int64 = 0
   }
 
-  /// Who judges.
+  /// The judge of events.
   public let judge: EventJudge
-  /// Between two wakes of one topic for one key, in milliseconds.
+  /// The pause between two wakes of one topic for one key, in milliseconds.
   public let pauseMilliseconds: UInt64
-  /// What was made of events.
+  /// What became of events.
   public private(set) var counts = EventCounts()
-  /// The last seq that was looked at; nil before anything was.
+  /// The last seq that was read; nil before the first.
   public private(set) var seq: Int64?
   private var watched: [PublicKey: Watched] = [:]
   private var mutes: [PublicKey: MuteList] = [:]
@@ -67,30 +67,30 @@ public struct WakeMatcher: Sendable {
   private var isCaughtUp = false
   private var pastIsNews = false
 
-  /// Events of one group whose ids are kept; of more only the last is.
+  /// Most events of one group whose ids are kept; after that each event replaces the last one.
   public static let groupMaximum = 64
 
-  /// A watch that goes on at a place.
+  /// A matcher that continues after `seq`.
   public init(judge: EventJudge, pauseMilliseconds: UInt64, seq: Int64?) {
     self.judge = judge
     self.pauseMilliseconds = pauseMilliseconds
     self.seq = seq
   }
 
-  // MARK: Who
+  // MARK: Keys
 
-  /// The keys that are watched for.
+  /// The watched keys.
   public var keys: Set<PublicKey> { Set(watched.keys) }
 
-  /// Whether events for a key are looked at as they come.
+  /// Whether events for a key are judged as they arrive.
   public func isFollowing(_ key: PublicKey) -> Bool { isCaughtUp && watched[key]?.isNew == false }
 
-  /// Watches for these keys and no others.
+  /// Watches these keys and no others.
   ///
   /// - Parameters:
-  ///   - rules: by key.
-  ///   - known: those whose events from the place on are news, as they were watched for before.
-  /// - Returns: whether keys were added or have gone, so that the store is to be asked again.
+  ///   - rules: the rules of each key.
+  ///   - known: keys that were watched before, so that events after the stored position are news for them.
+  /// - Returns: whether keys were added or removed, so that the caller must subscribe at the store again.
   public mutating func watch(_ rules: [PublicKey: WakeRules], known: Set<PublicKey> = []) -> Bool {
     let isChanged = rules.count != watched.count || rules.keys.contains { watched[$0] == nil }
     var next: [PublicKey: Watched] = [:]
@@ -105,39 +105,39 @@ public struct WakeMatcher: Sendable {
     return isChanged
   }
 
-  // MARK: What comes
+  // MARK: Events
 
-  /// A stream of the store begins.
+  /// A stream of the store began.
   ///
-  /// - Parameter pastIsNews: whether what comes before ``caughtUp(seq:)`` was stored so short ago that gift wraps
-  ///   among it are news.
+  /// - Parameter pastIsNews: whether the events before ``caughtUp(seq:)`` were stored so recently that the gift wraps
+  ///   among them are news.
   public mutating func began(pastIsNews: Bool) {
     isCaughtUp = false
     self.pastIsNews = pastIsNews
   }
 
-  /// The stream has ended; what comes next begins another.
+  /// The stream ended; the next event belongs to another stream.
   public mutating func ended() { isCaughtUp = false }
 
-  /// All that was stored has come, up to this seq.
+  /// All stored events have arrived, up to this seq.
   public mutating func caughtUp(seq: Int64) {
     self.seq = max(self.seq ?? seq, seq)
     isCaughtUp = true
     for key in watched.keys { watched[key]?.isNew = false }
   }
 
-  /// The store is another one: it begins again, and all that it has is history.
+  /// The store is another one: the matcher begins again, and everything stored there is history.
   public mutating func storeChanged() {
     seq = nil
     isCaughtUp = false
     groups = [:]
   }
 
-  /// An event came, verified. Mute lists are taken in, all others judged.
+  /// A verified event arrived. A mute list is learned; any other event is judged.
   ///
   /// - Parameters:
-  ///   - event: what came.
-  ///   - seq: its place in the store's order.
+  ///   - event: the event.
+  ///   - seq: its number in the store's order.
   ///   - moment: now.
   public mutating func received(_ event: Event, seq: Int64, at moment: PushMoment) {
     let before = self.seq ?? max(0, seq - 1)
@@ -146,7 +146,7 @@ public struct WakeMatcher: Sendable {
     var seen: Set<PublicKey> = []
     for name in event.values(of: "p") {
       guard let key = PublicKey(name), let entry = watched[key], seen.insert(key).inserted else { continue }
-      // It was there before its recipient was.
+      // The event was stored before its recipient was watched.
       if !isCaughtUp, entry.isNew { continue }
       let arrival: EventArrival = isCaughtUp || pastIsNews ? .live : .past
       let verdict = judge.judge(
@@ -160,9 +160,9 @@ public struct WakeMatcher: Sendable {
     }
   }
 
-  /// Takes in a mute list.
+  /// Learns a mute list.
   public mutating func learn(_ event: Event) {
-    // What is no mute list mutes nobody.
+    // An invalid mute list mutes nothing.
     guard watched[event.pubkey] != nil, let list = try? MuteList(event) else { return }
     if let present = mutes[event.pubkey], present.createdAt > list.createdAt { return }
     mutes[event.pubkey] = list
@@ -176,9 +176,9 @@ public struct WakeMatcher: Sendable {
     groups[key] = group
   }
 
-  // MARK: When
+  // MARK: Time
 
-  /// The wakes whose time has come. From then on they are the caller's to keep.
+  /// The wakes that are due. The caller must keep them: the matcher forgets them.
   public mutating func due(at instant: Instant) -> [MatchedWake] {
     var wakes: [MatchedWake] = []
     for (key, group) in groups where group.opensAt <= instant {
@@ -192,10 +192,10 @@ public struct WakeMatcher: Sendable {
     return wakes
   }
 
-  /// When ``due(at:)`` is wanted; nil for never.
+  /// When to call ``due(at:)``; nil for never.
   public var deadline: Instant? { groups.values.lazy.filter { !$0.events.isEmpty }.map(\.opensAt).min() }
 
-  /// The place to go on at after a crash: all up to this seq has woken, or does not wake. Nil: not known.
+  /// Where to continue after a crash: every event up to this seq has woken, or does not wake. Nil: unknown.
   public var place: Int64? {
     let waiting = groups.values.lazy.filter { !$0.events.isEmpty }.map(\.before).min()
     guard let seq else { return nil }

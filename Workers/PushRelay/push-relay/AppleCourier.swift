@@ -10,23 +10,23 @@ import Logging
 import PushDelivery
 import PushLedger
 
-/// What is needed to speak with APNs.
+/// What is needed to send to APNs.
 struct AppleAccount: Sendable {
-  /// Where it is.
+  /// The address of APNs.
   var origin: HTTP2Origin
-  /// The key from Apple's site, its identifier, and the team's.
+  /// The key from Apple's site, and the identifiers of the key and of the team.
   var key: P256SecretKey
   var keyID: String
   var teamID: String
 
-  /// What a token hangs on. One that was signed with another key, or for another team, is refused: whoever mends that
-  /// in the settings must not wait 20 minutes for the next.
+  /// What a token depends on. APNs refuses one that was signed with another key, or for another team: after a
+  /// correction of the settings the relay must not wait 20 minutes for the next token.
   var signature: String { "\(keyID) \(teamID) \(SHA256.hash(key.publicKey))" }
 
-  /// What of the settings decides whether APNs takes a push, beside its topic.
+  /// The settings that decide, with the topic, whether APNs accepts a push.
   var place: String { "\(origin) \(signature)" }
 
-  /// What the settings say; nil when APNs is off.
+  /// The account in the settings; nil if APNs is off.
   init?(_ settings: PushSettings) throws(Refusal) {
     guard let file = PushSettings.file(settings.apnsKeyFile) else { return nil }
     guard let key = P256SecretKey(pem: try SecretFiles.text(file, what: "apns-key-file")) else {
@@ -41,7 +41,7 @@ struct AppleAccount: Sendable {
   }
 }
 
-/// Posts to APNs, over one connection, with one token for all (`AppleCredential`).
+/// Posts to APNs, over one connection, with one token for all pushes (`AppleCredential`).
 @EventLoopActor
 final class AppleCourier: Courier {
   let account: AppleAccount
@@ -51,13 +51,13 @@ final class AppleCourier: Courier {
   private var credential: AppleCredential
   /// Raised when the credential has changed, for pushes that wait for a token.
   private let credentialChanged = Signal()
-  /// Why there was no connection the last time, as it was told.
+  /// Why there was no connection the last time, as it was logged.
   private(set) var trouble: String?
 
   /// The credential's name in the ledger.
   nonisolated static let credentialName = "apns"
   private static let answerMilliseconds: UInt64 = 15_000
-  /// How long a push waits for a token that is being made and written down.
+  /// How long a push waits for a token that is being made and saved.
   private static let mintingMilliseconds: UInt64 = 5_000
 
   init(
@@ -66,7 +66,7 @@ final class AppleCourier: Courier {
     self.account = account
     self.writer = writer
     self.log = log
-    // What cannot be read is as good as none: a token too many at the worst.
+    // An unreadable credential counts as none: at worst one token more is made.
     let saved = kept.flatMap { try? JSONPayload.decode(AppleCredential.Kept.self, from: $0) }
     credential = AppleCredential(keyID: account.signature, kept: saved, at: .now)
     var settings = HTTP2SenderSettings()
@@ -104,7 +104,7 @@ final class AppleCourier: Courier {
     return verdict
   }
 
-  /// Says once why there is no connection: a name, a firewall, an authority, and not only that there is none.
+  /// Logs once why there is no connection: name lookup, firewall or authority, and not only that it failed.
   private func tellTrouble(_ outcome: HTTP2Outcome) {
     switch outcome {
     case .answered: trouble = nil
@@ -117,7 +117,7 @@ final class AppleCourier: Courier {
     }
   }
 
-  /// What an outcome means.
+  /// The verdict of an outcome.
   private static func verdict(_ outcome: HTTP2Outcome) -> PushVerdict {
     switch outcome {
     case .answered(let answer):
@@ -136,11 +136,11 @@ final class AppleCourier: Courier {
 
   // MARK: The token
 
-  /// Why there is no token at present.
+  /// Why there is no token now.
   private struct Wait: Error {
     var milliseconds: UInt64
-    /// What Apple has against the token there is: then somebody has to mend something, and single pushes look whether
-    /// that was done.
+    /// Apple's reason to refuse the present token. If it is set, the operator must correct something, and single pushes
+    /// test whether that was done.
     var complaint: PushReason?
     var verdict: PushVerdict {
       complaint.map { .providerFault($0) } ?? .retry(afterMilliseconds: milliseconds, "no-token-yet")
@@ -161,7 +161,7 @@ final class AppleCourier: Courier {
     }
   }
 
-  /// Makes a token, and writes it down before it is used: the next process continues with it.
+  /// Makes a token, and saves it before it is used: the next process continues with it.
   private func mint() async -> Bool {
     let moment = PushMoment.now
     let token = WebToken.signed(
@@ -171,7 +171,7 @@ final class AppleCourier: Courier {
           "iss": .string(account.teamID), "iat": .integer(moment.unixSeconds),
         ])), by: account.key)
     let kept = credential.minted(token, at: moment)
-    // APNs may have answered something meanwhile: what is told the credential is told the one that there is by then.
+    // APNs may have answered during the wait: `credential` then has a newer state, and must be asked now.
     guard await keep(kept) else {
       let kept = credential.mintingFailed()
       credentialChanged.raise()
@@ -194,7 +194,7 @@ final class AppleCourier: Courier {
     return true
   }
 
-  /// The name's addresses, as the system finds them.
+  /// The name's addresses, from the system's resolver.
   private static func addresses(of origin: HTTP2Origin) async -> HTTP2Resolution {
     if let literal = origin.literal { return .addresses([literal]) }
     do throws(LoopFault) {

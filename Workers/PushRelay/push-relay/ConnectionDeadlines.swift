@@ -8,17 +8,16 @@ import PushAdmission
 import PushRequests
 import Synchronization
 
-// How long a connection may take over each thing, and whether it may stay.
+// How long each phase of a connection may last, and whether the connection may stay.
 //
 //     opening ─▶ head ─▶ body ─▶ answer ─▶ idle ─▶ head …
 //      10 s      10 s    10 s     60 s     60 s             every one of them ends in ─▶ ending, 5 s
 //
-// Each time is from its beginning to its end and is not begun again by a byte that comes: who sends a byte a second has
-// no more of us than who sends none. A handshake of TLS is part of the opening. While it is opened or idle, or its head
-// comes, a connection gives its place to a newcomer who would have none; and then while its body comes
-// (`ConnectionAdmission`).
+// A received byte does not restart a time: a client that sends one byte a second gets no more time than one that sends
+// none. The TLS handshake is part of the opening. While a connection is opening or idle, or its head arrives, it may be
+// closed to make room for a new one; if there is no such connection, one whose body arrives (`ConnectionAdmission`).
 
-/// Connections, for the threads of HTTP.
+/// The connections, for the threads of HTTP.
 final class ConnectionTable: Sendable {
   private struct Contents {
     var book: ConnectionAdmission
@@ -33,10 +32,10 @@ final class ConnectionTable: Sendable {
     self.proxies = proxies
   }
 
-  /// Enters a connection; nil when there is no room for it.
+  /// Adds a connection; nil if there is no room for it.
   func enter(_ channel: any Channel) -> UInt64? {
     let peer = channel.remoteAddress?.ipAddress.flatMap { IPAddress($0)?.unmapped }
-    // All that a proxy brings comes from the proxy.
+    // A trusted proxy brings the requests of many clients, so its address must not count.
     let address = peer.flatMap { proxies.isTrusted($0) ? nil : $0 }
     let (number, leaving): (UInt64?, (any Channel)?) = contents.withLock { contents in
       switch contents.book.enter(from: address) {
@@ -67,7 +66,7 @@ final class ConnectionTable: Sendable {
   }
 }
 
-/// Ends a connection that takes too long, and answers what is no HTTP.
+/// Ends a connection that takes too long, and answers what is not HTTP.
 final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias InboundOut = HTTPRequestPart
@@ -85,8 +84,8 @@ final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
     case answer
     /// From there to the first byte of the next request.
     case idle
-    /// Nothing more is answered. What still comes is read and thrown away for a moment: a socket that is closed with
-    /// bytes unread takes the answer back that the other side has not read yet.
+    /// Nothing more is answered. What still arrives is read and discarded for a moment: if a socket is closed with
+    /// unread bytes, the client loses an answer that it has not read yet.
     case ending
 
     var time: TimeAmount {
@@ -106,7 +105,7 @@ final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
 
   init(_ table: ConnectionTable) { self.table = table }
 
-  // MARK: Coming and going
+  // MARK: Begin and end
 
   func handlerAdded(context: ChannelHandlerContext) {
     if context.channel.isActive { begin(context) }
@@ -142,7 +141,7 @@ final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
     switch unwrapInboundIn(data) {
     case .head:
       answersDue += 1
-      // One that has an answer to come stays for that.
+      // A connection that still owes an answer stays at work.
       if let number, answersDue == 1 { table.arrive(number) }
       enter(.body, context)
     case .end:
@@ -174,11 +173,11 @@ final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
     context.close(mode: mode, promise: promise)
   }
 
-  // MARK: What is no HTTP
+  // MARK: What is not HTTP
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     guard phase != .ending else { return }
-    // An answer that is due goes first, and then this comes again, from the server behind.
+    // An answer that is due goes first; then the server behind this handler reports the fault again.
     guard let fault = error as? HTTPParserError, answersDue <= 0 else { return context.fireErrorCaught(error) }
     refuse(fault, context)
   }

@@ -10,28 +10,28 @@ import PushDelivery
 import PushLedger
 import Storage
 
-// The shell of the delivery board: it hands in what the ledger's queue has, sends what the board says, and writes down
-// what came of it.
+// The shell of the delivery queue (`board`): it hands in the wakes of the ledger's queue, sends what the delivery queue
+// decides, and writes the results.
 //
 //    ledger's queue ─▶ DeliveryQueue ─▶ Courier of the platform ─▶ verdict ─▶ DeliveryQueue ─▶ PushWriter
 //
-// The ledger is read in the order of its numbers, each wake once; what the board had no room for is read again when it
-// asks for more. A wake that has ended stays in the ledger until that is written, so whoever reads again asks the
-// writer which have.
+// The ledger is read in the order of its numbers, each wake once; wakes for which the delivery queue had no room are
+// read again when it asks for more. An ended wake stays in the ledger until its end is written, so a second reading
+// asks the writer which wakes have ended.
 
-/// Sends what waits.
+/// Delivers the waiting wakes.
 @EventLoopActor
 final class Dispatcher {
   private(set) var board: DeliveryQueue
   private(set) var figures: [PushPlatform: Figures] = [:]
   private(set) var ended: [WakeOutcome: UInt64] = [:]
-  /// What is wrong with a provider at present, by platform.
+  /// What is wrong with a provider now, by platform.
   private(set) var troubles: [PushPlatform: PushReason] = [:]
-  /// What a platform that works says against single pushes.
+  /// The reasons for which a working platform refuses single pushes.
   private(set) var remarks = PlatformRemarks()
-  /// A wake has reached nobody, for its platforms refuse it.
+  /// Called when a wake reached no device because its platforms refuse it.
   var onFailed: ((Wake) -> Void)?
-  /// Wakes whose outcome somebody waits for.
+  /// Wakes whose outcome a caller waits for.
   var trials = SendTrials()
   /// Raised when a platform has answered.
   let verdictNoted = Signal()
@@ -44,9 +44,9 @@ final class Dispatcher {
   private let proved: ProvedPlatforms
   private let log: Logger
   private let timer = LoopTimer()
-  /// Until the queue is read.
+  /// The pause before the queue is read.
   private let pause = LoopTimer()
-  /// Wakes up to this number were handed to the board: it has them, had them, or asks for them.
+  /// Wakes up to this number were handed to the delivery queue: it has them, had them, or will ask for them.
   private var lastNumber: Int64 = 0
   private var news = DeviceNews()
   private var isReading = false
@@ -61,11 +61,11 @@ final class Dispatcher {
     var pruned: UInt64 = 0
   }
 
-  /// How long new wakes lie in the queue before it is read.
+  /// How long new wakes stay in the queue before it is read.
   private static let pauseMilliseconds: ClosedRange<UInt64> = 5...25
   /// Wakes that are read at once.
   private static let pageCount = 500
-  /// After a failure, how long until the queue is read again.
+  /// The pause after a failure until the queue is read again.
   private static let retryMilliseconds: UInt64 = 1_000
 
   init(
@@ -88,15 +88,15 @@ final class Dispatcher {
     }
   }
 
-  /// Whether pushes are under way.
+  /// Whether pushes are in flight.
   var isBusy: Bool { board.inFlightCount > 0 }
 
-  /// Goes on where the last process ended: all that is in the queue.
+  /// Continues where the last process ended: with everything in the queue.
   func begin() { read() }
 
-  /// There are new wakes in the queue. They are read a little later, nobody knows when: the work for a wake that goes
-  /// somewhere would else fall together with its answer and with what the sender asks next, and both would take longer
-  /// than for one that goes nowhere.
+  /// There are new wakes in the queue. They are read after a short random pause: otherwise the work for a wake that is
+  /// delivered would coincide with its answer and with the sender's next request, and both would take longer than for a
+  /// wake that is not delivered.
   func wakesQueued() {
     guard !isClosed, !pause.isSet else { return }
     pause.set(afterMilliseconds: UInt64.random(in: Self.pauseMilliseconds)) { [unowned self] in read() }
@@ -122,7 +122,7 @@ final class Dispatcher {
     perform { $0.deviceChanged(device, at: $1) }
   }
 
-  /// Devices are none any more: what waits for them reaches nobody.
+  /// Devices were removed: what waits for them is not delivered.
   func removed(_ devices: [Int64]) {
     for device in devices {
       news.removed(device)
@@ -130,7 +130,7 @@ final class Dispatcher {
     }
   }
 
-  /// Nothing new is sent.
+  /// Nothing new is sent from now on.
   func close() {
     isClosed = true
     writer.roomMade.raise()
@@ -180,10 +180,10 @@ final class Dispatcher {
         refill.add(wanted, devices: try await devices(for: wanted))
       }
     } catch {
-      // The board asks once, and waits for the answer.
+      // The delivery queue asks once, and waits for the answer.
       return complain(error) { [self] in EventLoopActor.task { [self] in await self.refill(count, on: platform) } }
     }
-    // Another platform's reading may have handed one in meanwhile, and it may be over.
+    // The reading for another platform may have handed in one of these meanwhile, and it may have ended.
     let found = refill.found.filter { !writer.hasEnded($0.wake.number) }.map {
       (wake: $0.wake, devices: news.current($0.devices))
     }
@@ -195,12 +195,12 @@ final class Dispatcher {
     return recipients.isEmpty ? [:] : try await ledger.devices(of: recipients, now: WallClock.seconds)
   }
 
-  /// Nothing more is begun while too much of what has ended is not written: a crash would repeat all of it.
+  /// While too many results are not written, nothing more is begun: a crash would repeat all of it.
   private func awaitRoom() async {
     await writer.roomMade.wait { !writer.isFull || isClosed }
   }
 
-  /// The queue cannot be read now: what is in it was accepted, so it is read again before long.
+  /// The queue cannot be read now. Its wakes were accepted, so it is read again soon.
   private func complain(_ fault: StorageFault, _ again: @escaping @EventLoopActor () -> Void) {
     writer.health.leaveIfDamaged(fault)
     log.warning("the queue of wakes cannot be read", metadata: ["why": "\(fault)"])
@@ -210,7 +210,7 @@ final class Dispatcher {
     }
   }
 
-  // MARK: The board
+  // MARK: The delivery queue
 
   private func perform(_ step: (inout DeliveryQueue, PushMoment) -> [DeliveryAction]) {
     let actions = step(&board, .now)
@@ -268,7 +268,7 @@ final class Dispatcher {
     ) { X25519.generate() }
   }
 
-  /// Sends what shows that a token is its owner's: by the way of a wake, past the queue. Once; who waits in vain
+  /// Sends the challenge for a token, in the form of a wake, without the queue. Once: an owner that does not receive it
   /// registers again.
   func send(_ challenge: PushChallenge, to device: PushDevice) {
     let now = WallClock.milliseconds
@@ -283,7 +283,7 @@ final class Dispatcher {
     }
   }
 
-  /// What the type of a challenge is, as the device is told it.
+  /// The type of a challenge, as the device receives it.
   static let challengeType = "registration_challenge"
 
   private func count(_ verdict: PushVerdict, _ platform: PushPlatform) {
@@ -311,7 +311,7 @@ final class Dispatcher {
   private func prune(_ device: PushDevice) {
     let platform = device.token.platform
     EventLoopActor.task { [self] in
-      // Who registered the same token again while the push was under way has shown that it lives.
+      // If the owner registered the same token again while the push was in flight, the token is alive.
       let command = PruneCommand(device: device.number, token: device.token, goneSince: device.registeredAt)
       guard case .success(.pruned(true)) = await writer.perform(.prune(command)) else { return }
       figures[platform]?.pruned += 1
@@ -340,7 +340,7 @@ final class Dispatcher {
 }
 
 extension WakeOutcome {
-  /// As the ledger has it.
+  /// The outcome in the ledger's terms.
   var end: WakeEnd {
     switch self {
     case .delivered: .delivered

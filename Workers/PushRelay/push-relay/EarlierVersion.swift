@@ -4,10 +4,10 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
 
-// HTTP/1.0 has neither `Host` nor `Expect` (RFC 9112, 3.2; RFC 9110, 10.1.1), and behind the codec nobody knows any
-// more which version a request was of. So its heads are made what HTTP/1.1 would have said, before the codec.
+// HTTP/1.0 has neither `Host` nor `Expect` (RFC 9112, 3.2; RFC 9110, 10.1.1), and after the codec the version of a
+// request is unknown. So before the codec its heads get the form that HTTP/1.1 would have.
 
-/// Gives a head of HTTP/1.0 that names no host the empty one, and takes an expectation from it.
+/// Adds an empty Host to a head of HTTP/1.0 that has none, and removes an expectation.
 final class EarlierVersion: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias InboundOut = HTTPServerRequestPart
@@ -22,7 +22,8 @@ final class EarlierVersion: ChannelInboundHandler, RemovableChannelHandler {
   }
 }
 
-/// Hummingbird's connection, with ``EarlierVersion`` in it: what the library lets one add stands behind the codec.
+/// Hummingbird's connection with ``EarlierVersion`` in it: the handlers that the library lets one add are after the
+/// codec.
 struct ListenerChannel: ServerChildChannel {
   let base: HTTP1Channel
 

@@ -15,20 +15,20 @@ import PushRules
 import Storage
 import WorkerKit
 
-// Who is watched for.
+// The watched owners.
 
 extension EventFollower {
-  /// How long changes of who is watched for gather.
+  /// How long changes of the owners are collected before they are read.
   private static let gatherMilliseconds: UInt64 = 20
-  /// How often it is looked who is still registered.
+  /// How often the registered owners are read.
   private static let lookMilliseconds: UInt64 = 60_000
   /// How long a registration waits until the store is read for its key.
   private static let patienceMilliseconds: UInt64 = 3_000
 
-  /// Whether as many keys are watched for as may be, and this is another. The ledger has the last word.
+  /// Whether the maximum of keys is watched, and this is another key. The ledger has the final decision.
   func isFull(for key: PublicKey) -> Bool { watch.keys.count >= rules.keyMaximum && !watch.keys.contains(key) }
 
-  /// Somebody has registered, or has changed what wakes him.
+  /// An owner has registered, or has changed its rules.
   func ownersChanged() {
     guard isRunning, !isOver, !isGathering else { return }
     isGathering = true
@@ -42,14 +42,14 @@ extension EventFollower {
     }
   }
 
-  /// Waits until the store is read for a key: not for long, and not at all where there is no store.
+  /// Waits until the store is read for a key: for a short time, and not at all if there is no store.
   func awaitFollowing(_ key: PublicKey) async {
-    // The reading that is under way may have begun before the registration was written.
+    // A reading in progress may have begun before the registration was written.
     let wanted = readCount + (isReading ? 2 : 1)
     let deadline = EventLoop.process.now.advanced(milliseconds: Self.patienceMilliseconds)
     ownersChanged()
     while !isOver, !watch.isFollowing(key), hasStore {
-      // It has no device that can be woken yet, or has none any more.
+      // The key has no device that can be woken: not yet, or no longer.
       if readCount >= wanted, !watch.keys.contains(key) { return }
       guard await progress.wait(until: deadline) else { return }
     }
@@ -86,8 +86,8 @@ extension EventFollower {
 
   private func adopt(_ found: [WatchedOwner]) {
     guard !isOver else { return }
-    // What was missed since the last process is news to those who were there then; told once, when first it is known
-    // who they are.
+    // What arrived since the last process is news for owners that were watched then. This applies only to the first
+    // reading of the owners.
     let isFirst = readCount == 0
     readCount += 1
     defer { progress.raise() }

@@ -9,16 +9,16 @@ import NostrContracts
 import PushRules
 import WorkerKit
 
-// What relays are asked for.
+// The subscription at relays.
 
 extension EventFollower {
-  /// The wall clock was set: what relays send is asked for by date.
+  /// The wall clock was set: the filter for relays has a date, so the subscription must be renewed.
   func clockSet() {
     heardAt = heardAt.map { min($0, WallClock.seconds) }
     networkAnswer?.abandon(Refusal(.cancelled, "it is asked again"))
   }
 
-  /// Has the events of all keys fetched from relays, until others are watched for.
+  /// Has the events of all keys fetched from relays, until the watched keys change.
   func askRelays() {
     let keys = watch.keys
     networkRound += 1
@@ -37,7 +37,7 @@ extension EventFollower {
         return true
       }
       networkAnswer = answer.answer
-      // Nothing of it is read here: it comes to the store.
+      // The events are not read here: they arrive in the store.
       while try await answer.nextPart() != nil {}
       return isOver || round != networkRound
     }

@@ -15,10 +15,10 @@ import WorkerKit
 // Reading the store.
 
 extension EventFollower {
-  /// How long the store has for mute lists.
+  /// How long the store may take for mute lists.
   private static let listMilliseconds: UInt32 = 10_000
 
-  /// Reads the store as long as somebody is watched for; begins again when others are, or when the store was away.
+  /// Reads the store while keys are watched; begins again when the keys change, or after the store was away.
   func follow() async {
     var delay = BackOff(longestMilliseconds: Self.retryMillisecondsMaximum)
     while !isOver, !watch.keys.isEmpty {
@@ -45,7 +45,7 @@ extension EventFollower {
     try await readLists(keys)
     guard keys == watch.keys, !isOver else { return }
     var events = Self.events(for: keys)
-    // Who begins wants nothing that is stored, but the place.
+    // The first reading needs no stored events, only the position.
     if watch.seq == nil { events.limit = 0 }
     var wanted = StoreObserve(
       filters: [events, Self.lists(of: keys)].map { JSONValue(of: $0) }, afterSeq: watch.seq)
@@ -74,13 +74,13 @@ extension EventFollower {
     }
   }
 
-  /// Mute lists first, so that none of what comes is judged without them.
+  /// Mute lists come first, so that no event is judged without them.
   private func readLists(_ keys: Set<PublicKey>) async throws(Refusal) {
     let answer = try await worker.bus.ask(
       StoreMethod.query, StoreQuery(filters: [JSONValue(of: Self.lists(of: keys))]),
       ttlMilliseconds: Self.listMilliseconds)
     while let part = try await answer.nextPart() {
-      // The store has verified it; what cannot be read mutes nobody.
+      // The store has verified it; an unreadable list mutes nothing.
       if let event = try? Event(json: part.bytes) { watch.learn(event) }
     }
   }
@@ -93,7 +93,7 @@ extension EventFollower {
     let moment = PushMoment.now
     for record in records {
       guard let seq = record.seq else { continue }
-      // The store has read it before; what is none to this program is passed by.
+      // The store has verified it; an event that this program cannot read is skipped.
       if let event = try? Event(json: Array(page[record.bytes])) { watch.received(event, seq: seq, at: moment) }
     }
     await wakeDue()

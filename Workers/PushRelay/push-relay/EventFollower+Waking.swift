@@ -11,16 +11,16 @@ import Storage
 // Writing wakes, and how far the store was read.
 
 extension EventFollower {
-  /// How often the place is written down when nobody is woken.
+  /// How often the position is written when no key is woken.
   private static let keepMilliseconds: UInt64 = 30_000
-  /// Until the ledger is tried again.
+  /// The pause before the ledger is tried again.
   private static let writeMilliseconds: UInt64 = 1_000
-  /// Longest wait for somebody else's writing, until it is looked again.
+  /// The longest wait for another task's writing, before it is checked again.
   private static let writtenMilliseconds: UInt64 = 60_000
 
-  /// Writes the wakes whose time has come, and waits until they are written.
+  /// Writes the wakes that are due, and waits until they are written.
   func wakeDue() async {
-    // Two wait at most: who reads the store, and the pause's timer.
+    // At most two tasks wait: the reader of the store, and the pause's timer.
     while isWriting, !isOver {
       _ = await written.wait(until: EventLoop.process.now.advanced(milliseconds: Self.writtenMilliseconds))
     }
@@ -28,7 +28,7 @@ extension EventFollower {
     let wakes = watch.due(at: EventLoop.process.now)
     setPause()
     guard !wakes.isEmpty else { return }
-    // What was taken from the machine is here alone: nobody writes the place without it.
+    // The wakes taken from the matcher exist only here: the position must not be written without them.
     isWriting = true
     unwritten = wakes.map(batch)
     while true {
@@ -38,7 +38,7 @@ extension EventFollower {
         unwritten = []
         break
       }
-      // What is left is written with the last there is (`last`).
+      // The rest is written at the stop (`last`).
       guard !isOver else { break }
       await EventLoopActor.sleep(milliseconds: Self.writeMilliseconds)
     }
@@ -65,7 +65,7 @@ extension EventFollower {
   /// How far the store was read.
   var place: EventPlace? { watch.place.map { EventPlace(seq: $0, readAt: heardAt ?? WallClock.seconds) } }
 
-  /// Writes down now and then how far the store was read: after a crash, what came since is news.
+  /// Writes from time to time how far the store was read: after a crash, what arrived since is news.
   func keepPlace() {
     guard !keeping.isSet, !isOver else { return }
     keeping.set(afterMilliseconds: keptPlace == nil ? 0 : Self.keepMilliseconds) { [unowned self] in

@@ -12,24 +12,24 @@ import PushRules
 import Storage
 import WorkerKit
 
-// The shell of `WakeMatcher`: reads the store for the keys that have devices, and writes wakes into the ledger, where
-// they are brought from as any other.
+// The shell of `WakeMatcher`: reads the store for the keys that have devices, and writes wakes into the ledger. From
+// there they are delivered like all others.
 //
 //    event-store ── store.observe ──▶ WakeMatcher ──▶ PushWriter ──▶ ledger's queue ──▶ Dispatcher
-//                   from the seq that                one transaction: the wakes, the events'
-//                   stands in the ledger             ids, the seq
+//                   from the seq                     one transaction: the wakes, the events'
+//                   in the ledger                    ids, the seq
 //
-// The next page is read when the last one is written: a ledger that cannot be written stops the reading, and the
-// store's credit does the rest. Relays are asked by another observation, of which nothing is read here: what it fetches
-// comes to the store.
+// The next page is read after the last one is written: while the ledger cannot be written, the reading stops, and the
+// store's credit does the rest. Another subscription asks relays; its events are not read here, since they arrive in
+// the store.
 //
-// Who registers is answered when the store is being read for him, if that does not take long: what comes from the
-// answer on wakes him.
+// A registration is answered when the store is being read for its key, unless that takes long: so events that arrive
+// after the answer wake the owner.
 
 /// Follows the store's events.
 @EventLoopActor
 final class EventFollower {
-  /// How it is with the store.
+  /// The state of the subscription at the store.
   enum State: String { case idle, following, away }
 
   /// Settings of the follower.
@@ -55,35 +55,35 @@ final class EventFollower {
   var heardAt: Int64?
   var answers: [BusAnswer] = []
   var networkAnswer: BusAnswer?
-  /// Which of the observations at relays is the present one.
+  /// The number of the present subscription at relays.
   var networkRound = 0
   var isAsking = false
   private(set) var isRunning = false
   private(set) var isOver = false
 
-  // Who has devices.
+  // Which owners have devices.
   var isReading = false
   var isStale = false
   var isGathering = false
-  /// How often it was read.
+  /// How often the owners were read.
   var readCount = 0
   var readDelay = BackOff(longestMilliseconds: EventFollower.retryMillisecondsMaximum)
-  /// Owners whose rules in the ledger are none.
+  /// Owners whose rules in the ledger are unreadable.
   var unreadableCount = 0
-  /// It was read who has devices, or it is another way with the store.
+  /// Raised when the owners were read, or the state of the store changed.
   let progress = Signal(waiterMaximum: EventFollower.waiterMaximum)
 
-  // What is written.
+  // Writing.
   var isWriting = false
-  /// Wakes that were taken from the machine and are not in the ledger.
+  /// Wakes that were taken from the matcher and are not in the ledger yet.
   var unwritten: [EventBatch] = []
   var keptPlace: EventPlace?
-  /// Wakes were written, or cannot be.
+  /// Raised when wakes were written, or cannot be.
   let written = Signal(waiterMaximum: EventFollower.waiterMaximum)
 
-  /// Registrations, and turns of the timer, that wait for one event.
+  /// Most registrations, or turns of the timer, that wait for one signal.
   private static let waiterMaximum = 1_024
-  /// Longest wait until the store, or the ledger, is asked again.
+  /// The longest wait before the store, or the ledger, is tried again.
   static let retryMillisecondsMaximum: UInt64 = 5_000
 
   init(_ worker: Worker, ledger: PushLedger, writer: PushWriter, rules: Rules, log: Logger) {
@@ -96,7 +96,7 @@ final class EventFollower {
       judge: EventJudge(ageSeconds: rules.ageSeconds), pauseMilliseconds: rules.pauseMilliseconds, seq: nil)
   }
 
-  /// Goes on where the last process ended.
+  /// Continues where the last process ended.
   func begin() {
     EventLoopActor.task { [self] in
       await readPlace()
@@ -106,7 +106,7 @@ final class EventFollower {
     }
   }
 
-  /// Reads how far the last process came, and does not give up: without it everybody would begin again.
+  /// Reads how far the last process came, and retries until it can: without it every key would begin again.
   private func readPlace() async {
     var delay = BackOff(longestMilliseconds: Self.retryMillisecondsMaximum)
     while !isOver {
@@ -126,7 +126,7 @@ final class EventFollower {
   /// Whether wakes are being written.
   var isBusy: Bool { isWriting }
 
-  /// Takes nothing any more. What is left is written by who ends the process.
+  /// Takes nothing new. The caller that ends the process writes the rest.
   func close() {
     if state == .following { heardAt = WallClock.seconds }
     isOver = true
@@ -138,8 +138,8 @@ final class EventFollower {
     written.raise()
   }
 
-  /// What is left to write at the end: wakes that could not be written, and how far the store was read. Never the one
-  /// without the other. Wakes that are being written may be among them: an event wakes once, however often it comes.
+  /// What must be written at the end: wakes that could not be written, and how far the store was read; always both.
+  /// Wakes that are just being written may be among them: an event wakes once, however often it is written.
   var last: PushWrite? {
     place == nil && unwritten.isEmpty ? nil : .events(EventsCommand(batches: unwritten, place: place))
   }

@@ -2,38 +2,38 @@ import Glibc
 import PushLedger
 import WorkerKit
 
-// Where a process may die, and a test has it die: between any two steps that something else sees.
+// Where a process may die, and where a test makes it die: between any two steps that can be seen from outside.
 //
 //    request ─▶ writing ─▶ deciding ─▶ written ─▶ replying ─▶ replied          the sender
 //                                      written ─▶ sending ─▶ answered ─▶ writing ─▶ written      the platform
 //
-// With ROOST_TEST_FAULT_POINTS in the environment, which nobody but a test has a worker inherit, a file `fault-point`
-// in the worker's directory names a step, and the process that comes to it is killed as by `kill -9`, once. Without the
-// variable a step costs one look at a constant.
+// With ROOST_TEST_FAULT_POINTS in the environment, which only a test lets a worker inherit, a file `fault-point` in the
+// worker's directory names a step, and the process that reaches it is killed as by `kill -9`, once. Without the
+// variable a step costs the reading of a constant.
 
 /// A step of the push relay's work.
 enum FaultPoint: String {
-  /// A command is to be written (`writing wake`).
+  /// A command will be written (`writing wake`).
   case writing
   /// The ledger decides on a wake, in its transaction.
   case deciding
-  /// It is written, and nobody has heard of it.
+  /// It is written, and no caller knows it yet.
   case written
-  /// A request is to be answered (`replying POST /v1/wake`).
+  /// A request will be answered (`replying POST /v1/wake`).
   case replying
   /// It was answered.
   case replied
-  /// A push is to be sent (`sending ios`).
+  /// A push will be sent (`sending ios`).
   case sending
-  /// The platform has answered, and that is not written down.
+  /// The platform has answered, and the result is not written yet.
   case answered
 
-  /// Whether a test watches.
+  /// Whether a test uses fault points.
   static let isWatched = getenv("ROOST_TEST_FAULT_POINTS") != nil
 
   private static let byteCountMaximum = 128
 
-  /// Comes to a step of something.
+  /// The process reaches a step.
   static func pass(_ point: FaultPoint, _ what: @autoclosure () -> String = "") {
     guard isWatched, case .success(let directory) = WorkerDirectory.path else { return }
     let path = directory + "/fault-point"
@@ -49,7 +49,7 @@ enum FaultPoint: String {
 }
 
 extension PushWrite {
-  /// What it is, in a word.
+  /// The kind of command, as one word.
   var word: String {
     switch self {
     case .register: "registration"

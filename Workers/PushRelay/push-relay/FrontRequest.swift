@@ -1,17 +1,17 @@
 import Addresses
 import PushRequests
 
-/// A request as it came.
+/// A request as received.
 struct FrontRequest: Sendable {
   var method: String
   var target: String
   var fields: [HeaderField]
-  /// The body; nil when it was longer than its route takes.
+  /// The body; nil if it was longer than its route accepts.
   var body: [UInt8]?
   var peer: IPAddress?
 }
 
-/// What it is answered.
+/// The answer to it.
 struct FrontReply: Sendable {
   var status: Int
   var fields: [HeaderField] = []

@@ -14,14 +14,14 @@ struct FrontRules: Sendable {
   var messages: PushMessageSettings
   var allowsPrivateEndpoints: Bool
   var info: PushRelayInfo
-  /// By which address Nostr keys sign for this relay.
+  /// The address that Nostr keys sign for this relay.
   var nostr: NostrRequests
-  /// Whose pages may ask.
+  /// The origins whose pages may use the relay.
   var origins = CrossOrigin()
 
-  /// Devices of one owner.
+  /// Most devices of one owner.
   var deviceMaximum = PushLedger.deviceMaximum
-  /// Owners of Nostr keys.
+  /// Most owners of Nostr keys.
   var nostrKeyMaximum = PushLedger.nostrKeyMaximum
 
   /// How long a registration lasts: 30 days.

@@ -14,10 +14,10 @@ import WebSocket
 struct GoogleAccount: Sendable {
   /// The Firebase project.
   var project: String
-  /// Who asks for tokens.
+  /// The account that requests tokens.
   var email: String
   var key: RSASecretKey
-  /// Where tokens are had, and where pushes go.
+  /// The addresses for tokens and for pushes.
   var tokenURL: String
   var sendURL: String
 
@@ -35,10 +35,10 @@ struct GoogleAccount: Sendable {
     }
   }
 
-  /// What of the settings decides whether FCM takes a push.
+  /// The settings that decide whether FCM accepts a push.
   var place: String { "\(sendURL) \(project) \(email)" }
 
-  /// What the settings say; nil when FCM is off.
+  /// The account in the settings; nil if FCM is off.
   init?(_ settings: PushSettings) throws(Refusal) {
     guard let path = PushSettings.file(settings.fcmAccountFile) else { return nil }
     let text = try SecretFiles.text(path, what: "fcm-account-file")
@@ -79,7 +79,7 @@ final class GoogleCourier: Courier {
   private var credential = GoogleCredential()
   /// Raised when a request for a token has ended.
   private let askingEnded = Signal()
-  /// Why there is no token, or none that FCM takes; nil while there is one.
+  /// Why there is no token that FCM accepts; nil while there is one.
   private var complaint: PushReason?
   /// Why there was no connection the last time, to FCM or to the token's endpoint.
   private(set) var trouble: String?
@@ -87,7 +87,7 @@ final class GoogleCourier: Courier {
 
   private static let scope = "https://www.googleapis.com/auth/firebase.messaging"
   private static let answerMilliseconds: UInt64 = 15_000
-  /// How long a push waits for a token that is asked for: longer than the request for it may take.
+  /// How long a push waits for a requested token: longer than the request may take.
   private static let askingMilliseconds = answerMilliseconds + 1_000
 
   init(_ account: GoogleAccount, client: HTTPClient, log: Logger) {
@@ -184,7 +184,7 @@ final class GoogleCourier: Courier {
 }
 
 extension HTTPClient {
-  /// Sends a push, and says what came of it, and why there was no connection if there was none.
+  /// Sends a push, and returns the verdict, and why there was no connection if there was none.
   func verdict(on request: HTTPRequest, of platform: PushPlatform) async -> (PushVerdict, trouble: String?) {
     do throws(HTTPFault) {
       let response = try await send(request)
@@ -197,8 +197,8 @@ extension HTTPClient {
 }
 
 extension HTTPFault {
-  /// Why there was no connection, for the operator; nil where that is not what went wrong. Of the address only the
-  /// origin: a Web Push endpoint's path is a token.
+  /// Why there was no connection, for the operator; nil for other faults. It names only the origin of the URL: the path
+  /// of a Web Push endpoint is a token.
   fileprivate var trouble: String? {
     switch code {
     case .nameLookup, .unreachable, .privateAddress, .unavailable, .tls, .trust, .timedOut, .cut: break
@@ -206,7 +206,7 @@ extension HTTPFault {
     }
     let scheme = url.firstRange(of: "://").map { url[..<$0.upperBound] } ?? ""
     let origin = scheme + url[scheme.endIndex...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-    // "nobody answers at host port 443: Connection refused": where is said already.
+    // The detail is "… host port 443: Connection refused"; the origin already names the host.
     guard code == .unreachable, let place = detail.firstRange(of: " port "),
       let end = detail[place.upperBound...].firstRange(of: ": ")
     else { return ConnectionTrouble.words(String(origin), detail) }
@@ -214,7 +214,7 @@ extension HTTPFault {
     return ConnectionTrouble.words(String(origin), reason.prefix(1).lowercased() + reason.dropFirst())
   }
 
-  /// What it means for a push.
+  /// The verdict for the push.
   fileprivate var verdict: PushVerdict {
     switch code {
     case .full, .cancelled: PushVerdict(.notProcessed)

@@ -3,9 +3,10 @@ import Frames
 import Glibc
 import NIOCore
 
-/// Why an address cannot be listened at, for who chose it.
+/// Why the relay cannot listen at an address, for the operator.
 enum ListenFault {
-  /// What ends the start: what somebody else may end is waited for, all else is for the settings.
+  /// The refusal that ends the start: `unavailable`, and another attempt, if the cause may pass; `failed` if a setting
+  /// must change.
   static func refusal(_ error: any Error, at address: ListenAddress) -> Refusal {
     guard let error = error as? IOError else { return Refusal(.unavailable, "listen: \(address): \(error)") }
     switch error.errnoCode {

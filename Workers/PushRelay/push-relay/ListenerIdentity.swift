@@ -9,14 +9,14 @@ import NIOSSL
 import Synchronization
 import TLS
 
-// The certificate that the door shows. It is renewed every few weeks by a program that need not know of us: the files
-// are looked at every ten seconds, and at `roost reload`. What was read is for the connections that come from then on;
-// nobody's ends for it. Files that cannot be taken, the certificate before its key perhaps, are told once, and looked
-// at again when they change; until then the old certificate stays.
+// The listener's certificate. A program that need not know of the relay renews it every few weeks: the relay checks the
+// files every ten seconds, and at `roost reload`. A new certificate is for new connections; no connection ends for it.
+// Unusable files, such as a new certificate whose key is not there yet, are logged once, and checked again when they
+// change; until then the old certificate stays.
 //
-// The files are judged by `TLSServer`, whose words are for whoever keeps them, and shown by SwiftNIO's library.
+// `TLSServer` checks the files, since its messages are for their owner; SwiftNIO's library uses them.
 
-/// What connections are encrypted with at present.
+/// What connections are encrypted with now.
 final class ListenerCertificate: Sendable {
   private let present: Mutex<NIOSSLContext>
 
@@ -29,17 +29,17 @@ final class ListenerCertificate: Sendable {
   }
 }
 
-/// The files of the door's certificate and key.
+/// The files of the listener's certificate and key.
 @EventLoopActor
 final class ListenerIdentity {
-  /// What the door shows.
+  /// The certificate for new connections.
   let shown: ListenerCertificate
   private let certificateFile: String
   private let keyFile: String
   private let judge: TLSServer
   private let log: Logger
   private var stamps: [Int]
-  /// Why the files as they are now were not taken; nil when they were.
+  /// Why the present files are not in use; nil if they are.
   private(set) var fault: String?
 
   /// Reads the files.
@@ -55,7 +55,7 @@ final class ListenerIdentity {
     shown = ListenerCertificate(try Self.context(certificateFile, keyFile))
   }
 
-  /// Takes the files as they are now, if they are others than before.
+  /// Uses the files as they are now, if they have changed.
   func renew() {
     let present = Self.stamps([certificateFile, keyFile])
     guard present != stamps else { return }
@@ -86,14 +86,14 @@ final class ListenerIdentity {
     }
   }
 
-  /// A key that others can read is theirs as well.
+  /// Warns if others than its owner can read the key.
   private static func lookWhoReads(_ keyFile: String, _ log: Logger) {
     var facts = stat()
     guard stat(keyFile, &facts) == 0, facts.st_mode & 0o077 != 0 else { return }
     log.warning("others than its owner can read the key of the certificate", metadata: ["type": "chmod 600 \(keyFile)"])
   }
 
-  /// By what it is seen that files are others than before; a file that is not there has a stamp as well.
+  /// Stamps that show whether files have changed; a missing file has a stamp too.
   private static func stamps(_ paths: [String]) -> [Int] {
     paths.flatMap { path -> [Int] in
       var facts = stat()
@@ -106,7 +106,7 @@ final class ListenerIdentity {
   }
 }
 
-/// A connection that is encrypted with the certificate of its time; Hummingbird's `TLSChannel` has one for its life.
+/// A connection with the certificate that is current when it begins; Hummingbird's `TLSChannel` has one for its life.
 struct RenewedTLSChannel<Base: ServerChildChannel>: ServerChildChannel {
   let base: Base
   let certificate: ListenerCertificate

@@ -9,45 +9,45 @@ import Nostr
 import PushDelivery
 import WorkerKit
 
-// Who may register with a Nostr key. Wakes are for events that come to this machine's store, so a key is of use here
-// only if somebody on this machine has its events fetched: an account of the signer, or one that the operator names. A
-// stranger's key would cost a device's row, and questions to relays, for nothing.
+// Which Nostr keys may register. Wakes are for events in this machine's store, so a key is useful here only if this
+// machine fetches its events: an account of the signer, or a key that the operator names. A stranger's key would cost a
+// row for its device, and requests to relays, for nothing.
 
 /// Whether a key may register.
 enum NostrStanding: Sendable {
   case allowed
   case refused
-  /// As many keys as are watched for have devices already.
+  /// The maximum of watched keys already have devices.
   case full
-  /// The signer does not say which accounts there are.
+  /// The signer does not answer with its accounts.
   case unknown
 }
 
-/// Says it.
+/// Decides it.
 @EventLoopActor
 final class NostrOwners {
   private let worker: Worker
   private let log: Logger
   private let isOpen: Bool
   private let listed: Set<PublicKey>
-  /// The signer's accounts, as they were when it was last asked; nil when it did not say.
+  /// The signer's accounts in its last answer; nil if it did not answer.
   private var accounts: Set<PublicKey>?
-  /// When it had answered, or had not.
+  /// When it last answered, or failed to.
   private var answeredAt: Instant?
   private var isAsking = false
-  /// It has answered, or has not.
+  /// Raised when it has answered, or failed to.
   private let answered = Signal(waiterMaximum: waiterMaximum)
 
-  /// Registrations that wait for its answer.
+  /// Most registrations that wait for its answer.
   private static let waiterMaximum = 1_024
-  /// How long the signer has for an answer.
+  /// How long the signer may take for an answer.
   private static let signerMilliseconds: UInt32 = 3_000
-  /// For how long its answer counts, and its silence: whoever comes with a thousand keys has it asked once.
+  /// How long its answer, or its failure, is reused: a client that comes with a thousand keys causes one request.
   private static let answerMilliseconds: UInt64 = 1_000
 
   /// - Parameters:
   ///   - isOpen: whether every key may register.
-  ///   - listed: those that may beside the accounts.
+  ///   - listed: the keys that may register in addition to the accounts.
   init(_ worker: Worker, _ log: Logger, isOpen: Bool, listed: Set<PublicKey>) {
     self.worker = worker
     self.log = log
@@ -62,10 +62,10 @@ final class NostrOwners {
     return accounts.map { $0.contains(key) ? .allowed : .refused } ?? .unknown
   }
 
-  /// Asks the signer, unless it has been asked just now; who comes while it is being asked waits for the same answer.
-  /// Accounts come and go, and registrations are seldom.
+  /// Asks the signer, unless it has just answered; calls during a request wait for the same answer. Accounts change,
+  /// and registrations are rare.
   ///
-  /// - Returns: false when it was waited for in vain.
+  /// - Returns: false if the wait for that answer was in vain.
   private func isAnswered() async -> Bool {
     let now = EventLoop.process.now
     if isAsking { return await answered.wait(until: now.advanced(milliseconds: UInt64(Self.signerMilliseconds))) }

@@ -4,12 +4,12 @@ import HTTP2Client
 
 /// `https://host[:port]`, without a path.
 struct PlainURL: Sendable {
-  /// As it is written.
+  /// As written.
   let text: String
-  /// Where it leads.
+  /// The origin that it names.
   let origin: HTTP2Origin
 
-  /// Reads a setting; "" stands for the standard.
+  /// Reads a setting; "" means the default.
   init(_ written: String, or standard: String, setting: String) throws(Refusal) {
     text = written.isEmpty ? standard : written
     guard let origin = Self.origin(of: text) else {

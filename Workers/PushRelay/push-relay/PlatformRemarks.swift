@@ -2,18 +2,19 @@ import Clocks
 import EventLoop
 import PushDelivery
 
-/// What platforms that work have against single pushes: the last word of each, until a push goes through.
+/// Why platforms that work refuse single pushes: the last reason of each, until a push goes through.
 struct PlatformRemarks {
   private var words: [PushPlatform: PushReason] = [:]
   private var toldAt: [PushPlatform: Instant] = [:]
 
-  /// How often the log has one of a platform at most: whoever registers tokens that are none must not fill it.
+  /// The shortest time between two log lines about a platform: a client that registers invalid tokens must not fill the
+  /// log.
   static let pauseMilliseconds: UInt64 = 600_000
 
-  /// The last word of a platform; nil for none.
+  /// The last reason of a platform; nil for none.
   subscript(platform: PushPlatform) -> PushReason? { words[platform] }
 
-  /// Keeps a word. Says whether it is to be told.
+  /// Keeps a reason. Returns whether it should be logged.
   mutating func isNews(_ reason: PushReason, of platform: PushPlatform, at instant: Instant) -> Bool {
     words[platform] = reason
     if let last = toldAt[platform], instant.milliseconds(since: last) < Self.pauseMilliseconds { return false }
@@ -26,7 +27,7 @@ struct PlatformRemarks {
 }
 
 extension PushPlatform {
-  /// As people call its service.
+  /// The usual name of its service.
   var service: String {
     switch self {
     case .ios: "APNs"
@@ -37,7 +38,8 @@ extension PushPlatform {
 }
 
 extension Dispatcher {
-  /// What to look at because of a reason; of one that says only that there was no connection, what was wrong with it.
+  /// What the operator should check because of a reason; if the reason says only that there was no connection, what was
+  /// wrong with it.
   func advice(on reason: PushReason, of platform: PushPlatform) -> String? {
     if ConnectionTrouble.explains(reason.description), let trouble = couriers.running[platform]?.trouble {
       return trouble
@@ -45,7 +47,7 @@ extension Dispatcher {
     return PushAdvice.text(reason, of: platform)
   }
 
-  /// How long a platform that is one provider is left alone still, in seconds; nil when it is not.
+  /// For how many more seconds a platform's circuit breaker is open; nil if it is not, or if it has several providers.
   func secondsLeft(of platform: PushPlatform) -> Int? {
     switch platform {
     case .ios: board.secondsLeft(of: .apple, at: EventLoop.process.now)
@@ -56,7 +58,7 @@ extension Dispatcher {
 }
 
 extension DeliveryQueue {
-  /// How long a provider is left alone still, in seconds; nil when it is not.
+  /// For how many more seconds a provider's circuit breaker is open; nil if it is not.
   func secondsLeft(of provider: PushProvider, at instant: Instant) -> Int? {
     guard case .open(let until) = breaker(of: provider) else { return nil }
     let milliseconds = until.milliseconds(since: instant)

@@ -6,22 +6,22 @@ import PushDelivery
 import PushLedger
 import Storage
 
-// That a push went through to a platform with the settings of now is worth knowing after a restart (`EarlierSuccess`).
-// One row for each platform, beside its credential: a hash of the settings that a push went through with. It is written
-// at the first success of a process, if it is not there: after a change of settings, that is. Should that fail, the
-// next process does it.
+// After a restart it helps to know that a push to a platform went through with the present settings (`EarlierSuccess`).
+// The ledger has one row for each platform, beside its credential: a hash of the settings with which a push went
+// through. It is written at the first success of a process if it is missing, which means after a change of settings. If
+// that fails, the next process does it.
 
-/// Platforms that a push went through to, with the settings that there are now.
+/// Platforms to which a push went through with the present settings.
 @EventLoopActor
 final class ProvedPlatforms {
-  /// Those that one went through to before this process began.
+  /// Platforms to which one went through before this process began.
   let atStart: Set<PushPlatform>
 
-  /// By platform, the hash of its settings; what is written or under way is out of it.
+  /// The hash of its settings, by platform; without those that are written or being written.
   private var unwritten: [PushPlatform: [UInt8]] = [:]
   private let writer: PushWriter
 
-  /// Reads what there is.
+  /// Reads what is stored.
   init(_ couriers: Couriers, topic: String, ledger: PushLedger, writer: PushWriter) async throws(Refusal) {
     self.writer = writer
     var places: [PushPlatform: String] = [:]
@@ -39,7 +39,7 @@ final class ProvedPlatforms {
     atStart = proved
   }
 
-  /// A platform took a push.
+  /// A platform accepted a push.
   func wentThrough(_ platform: PushPlatform) {
     guard let mark = unwritten.removeValue(forKey: platform) else { return }
     let command = PushWrite.saveCredential(
@@ -47,6 +47,6 @@ final class ProvedPlatforms {
     EventLoopActor.task { [writer] in _ = await writer.perform(command) }
   }
 
-  /// What the row is called in the ledger.
+  /// The name of the row in the ledger.
   private static func name(_ platform: PushPlatform) -> String { "proved \(platform.rawValue)" }
 }

@@ -3,18 +3,18 @@ import PushLedger
 import PushRequests
 import PushRules
 
-/// What the front needs of the process behind it.
+/// What the front needs from the process behind it.
 protocol PushBackend: Sendable {
-  /// Does a command; nil when nothing can be written.
+  /// Executes a command; nil if nothing can be written.
   func perform(_ command: PushWrite) async -> LedgerAnswer?
-  /// Nil when that cannot be read.
+  /// Nil if it cannot be read.
   func hasDevice(_ owner: PushOwner) async -> Bool?
-  /// Nil when they cannot be read.
+  /// Nil if they cannot be read.
   func contacts(of owner: PushOwner) async -> PushContacts?
   func nostrStanding(of owner: PushOwner) async -> NostrStanding
-  /// What was kept, or the standard; nil when it cannot be read.
+  /// The stored rules, or the defaults; nil if they cannot be read.
   func eventRules(of owner: PushOwner) async -> WakeRules?
-  /// Nil when it cannot be read.
+  /// Nil if it cannot be read.
   func state(ofWake id: [UInt8], sender: PushOwner) async -> WakeState?
   var isHealthy: Bool { get async }
   /// `ok`, `off`, or what is wrong.

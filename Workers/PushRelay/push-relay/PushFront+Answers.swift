@@ -3,10 +3,10 @@ import PushDelivery
 import PushLedger
 import PushRequests
 
-// What the ledger has answered, in the words of requests, and what requests say, in the ledger's.
+// Translates the ledger's answers into replies to requests, and requests into the ledger's terms.
 
 extension PushFront {
-  /// Does a command, and says what came of it.
+  /// Executes a command, and returns the reply.
   func finish(_ command: PushWrite) async throws(PushRefusal) -> FrontReply {
     guard let answer = await backend.perform(command) else { throw .unavailable(retryAfterSeconds: 5) }
     switch answer {
@@ -41,7 +41,7 @@ extension PushFront {
     }
   }
 
-  /// Whom an owner wants to hear from, as he reads it.
+  /// Which senders may wake an owner, in the form that the owner reads.
   func book(of owner: PushOwner) async throws(PushRefusal) -> ContactRules {
     guard let kept = await backend.contacts(of: owner) else { throw .unavailable(retryAfterSeconds: 5) }
     func keys(_ kind: ContactKind) -> [PushOwner] { kept.contacts.filter { $0.value == kind }.map(\.key) }
@@ -52,8 +52,8 @@ extension PushFront {
 }
 
 extension AdmissionScope {
-  /// What there are too many of, as the end of "too many". Of a recipient's limits nothing is said, not even to those
-  /// who may know of them.
+  /// What there are too many of, as the end of "too many". A recipient's limits are never named, not even to senders
+  /// that may know of them.
   var things: String {
     switch self {
     case .global: "requests to this relay, of all together"

@@ -5,7 +5,7 @@ import PushLedger
 import PushRequests
 import PushRules
 
-// What is different for owners of Nostr keys: who of them may have a device here, and what wakes them.
+// What is different for owners of Nostr keys: which of them may have a device here, and what wakes them.
 
 extension PushFront {
   static let rulesNeedNostr = PushRefusal(
@@ -15,7 +15,7 @@ extension PushFront {
   static let tooManyNostrKeys = PushRefusal(
     .notAllowed, "this relay watches for as many keys as it may: ask its operator")
 
-  /// Makes sure that a Nostr key may have something kept here.
+  /// Checks that a Nostr key may store something here.
   func admit(nostrKeyOf owner: PushOwner) async throws(PushRefusal) {
     guard owner.realm == .nostr else { return }
     switch await backend.nostrStanding(of: owner) {

@@ -2,7 +2,7 @@ import PushDelivery
 import PushRequests
 
 extension PushFront {
-  /// What the sender of a payload hears that no platform takes with what stands beside it: how long it may be.
+  /// The refusal of a payload that does not fit into a push of its type. It names the maximum.
   static func tooLarge(_ wake: Wake, as wakeClass: WakeClass, _ settings: PushMessageSettings) -> PushRefusal {
     let count = wake.payload?.count ?? 0
     let maximum = PushMessage.payloadByteCountMaximum(of: wake, as: wakeClass, settings)

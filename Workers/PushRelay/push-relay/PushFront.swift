@@ -7,12 +7,13 @@ import PushLedger
 import PushRequests
 import Synchronization
 
-// What a request means, and what it is answered: on the threads of HTTP, so that signatures are not verified on the
-// loop of the process. What is to be kept or looked up goes to the loop, which has the ledger.
+// What a request means, and its answer: on the threads of HTTP, so that signatures are not verified on the process's
+// event loop. Work on the ledger is done on that loop.
 //
-// Order: the network's share, the head, the route, the body's form, the signature, and only then what anybody here has.
+// Order: the limits of the relay and of the client's network, the Host field, the route, the form of the body, the
+// signature, and only then anything that is stored here.
 
-/// Understands and answers requests.
+/// Reads and answers requests.
 final class PushFront: Sendable {
   let rules: FrontRules
   private let desk: SharedAdmission
@@ -26,7 +27,7 @@ final class PushFront: Sendable {
     self.backend = backend
   }
 
-  /// Requests that were refused, by why; wakes that were dropped without a word.
+  /// Refused requests by reason; wakes that were dropped without notice to the sender.
   var counters: (refused: [PushRefusal.Code: UInt64], dropped: UInt64) {
     (refusals.withLock { $0 }, dropCount.withLock { $0 })
   }
@@ -45,7 +46,7 @@ final class PushFront: Sendable {
     return reply
   }
 
-  /// The answer to a browser that asks whether a page may use a path; nil when it is not that, or may not.
+  /// The answer to a browser that asks whether a page may use a path; nil for another request, or a page that may not.
   private func preflight(_ request: FrontRequest, _ refusal: PushRefusal) -> FrontReply? {
     guard request.method == "OPTIONS", refusal.code == .methodNotAllowed,
       let fields = rules.origins.preflightFields(for: request.fields, methods: refusal.allow)
@@ -55,9 +56,9 @@ final class PushFront: Sendable {
     return reply
   }
 
-  /// Most bytes that a request's body may have, told before it is read.
+  /// Most bytes of a request's body, known before it is read.
   func bodyMaximum(method: String, target: String) -> Int {
-    // What is no target of ours is told so when it is answered.
+    // An unknown target is refused later, in the answer.
     (try? PushTarget(method: method, target: target, mount: rules.mount))?.route.bodyByteCountMaximum
       ?? RequestBody.byteCountMaximum
   }
@@ -154,7 +155,7 @@ final class PushFront: Sendable {
 
   // MARK: Routes
 
-  /// Lists and rules take no device: before thousands of keys are looked at, the limits are asked.
+  /// Lists and rules need no device: the limits are checked before thousands of keys are read.
   func admit(changeBy owner: PushOwner, from address: IPAddress?, now: Int64) throws(PushRefusal) {
     try pass(desk.admit(changeBy: owner, from: address, now: now))
   }
@@ -205,7 +206,7 @@ final class PushFront: Sendable {
     return try await finish(.wake(command))
   }
 
-  /// Decides on a wake, in the ledger's transaction: the same steps whoever the recipient is.
+  /// Decides on a wake, in the ledger's transaction: with the same steps for every recipient.
   private func ruling(for wake: Wake, _ found: WakeStanding, hasTicket: Bool, now: Int64) -> WakeRuling {
     FaultPoint.pass(.deciding)
     let unblocked: SenderStanding = wake.sender == wake.recipient ? .contact : hasTicket ? .ticket : .stranger

@@ -1,9 +1,10 @@
 import PushRequests
 
-/// The OpenAPI document of the service, as it is served at `/v1/openapi.json`.
+/// The OpenAPI document of the service, served at `/v1/openapi.json`.
 ///
-/// It says what is taken and what is answered as exactly as OpenAPI 3.0 can; a test asks the service by it. What it
-/// cannot say: that of `device_id` and `relay_id` one is named, that lengths are counted in bytes, which keys are none.
+/// It describes requests and answers as exactly as OpenAPI 3.0 can; a test checks the service by it. It cannot express
+/// that only one of `device_id` and `relay_id` is allowed, that lengths are counted in bytes, and which keys are
+/// invalid.
 enum PushOpenAPI {
   /// JSON.
   static let document = Array(text.utf8)
@@ -347,9 +348,9 @@ enum PushOpenAPI {
         "additionalProperties": false}}}}
     """#
 
-  // MARK: What stands in many places
+  // MARK: Repeated parts
 
-  /// What a route may answer beside what was asked for.
+  /// What a route may answer instead of success.
   private static func refusals(_ codes: Int...) -> String {
     codes.map { code in
       let name =
@@ -362,7 +363,7 @@ enum PushOpenAPI {
     }.joined(separator: ", ")
   }
 
-  /// A body of a named form.
+  /// A body of a named schema.
   private static func content(_ schema: String) -> String {
     ##""content": {"application/json": {"schema": {"$ref": "#/components/schemas/\##(schema)"}}}"##
   }
@@ -408,10 +409,10 @@ enum PushOpenAPI {
        "words": {"type": "array", "maxItems": 200, "items": {"$ref": "#/components/schemas/MutedWord"}}}}}
     """#
 
-  /// Of a text: no character of category Cc, no separator of lines.
+  /// For a text: no character of category Cc, no line or paragraph separator.
   private static let noControls = #""pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$""#
 
-  /// What a device of any platform may bring.
+  /// The optional members for a device of any platform.
   private static let deviceProperties = #"""
     "capabilities": {
      "type": "array", "maxItems": 32,

@@ -13,10 +13,10 @@ import PushRequests
 import Storage
 import WorkerKit
 
-// What the operator may ask. No answer has a token in it.
+// The methods for the operator. No answer contains a token.
 
 extension PushRelay {
-  /// Devices of one answer, unless said otherwise.
+  /// Devices of one answer, by default.
   private static let pageCount = 100
   /// Rows that are encrypted again in one transaction.
   private static let rekeyCount = 500
@@ -106,7 +106,7 @@ extension PushRelay {
       isSealed: device.isSealed)
   }
 
-  /// The owner that an operator names: as requests write keys, or as an `npub`.
+  /// The owner that an operator names: in the spelling of requests, or as an `npub`.
   private static func owner(_ text: String) throws(Refusal) -> PushOwner {
     if let owner = OwnerName.owner(text) { return owner }
     do throws(EntityFault) { return PushOwner(.nostr, try PublicKey(spelled: text).octets) } catch {
@@ -150,7 +150,7 @@ extension PushRelay {
     }
   }
 
-  /// Reads the key ring again, and continues with it; where it cannot be taken, with the old one.
+  /// Reads the key ring again, and uses it; if it cannot be used, the old one stays.
   func turnRing() async throws(Refusal) {
     let ring = try Self.ring(settings, in: directory)
     let newest = ledger.newestKeyName
@@ -169,7 +169,7 @@ extension PushRelay {
       case .success(.rekeyed(let turned, let unopened, let remaining)):
         changed += turned
         broken += unopened
-        // Each step turns some rows or takes them out of use; one that does neither would be the last one.
+        // Each step encrypts some rows again or quarantines them; a step that does neither is the last.
         guard remaining == 0 || turned + unopened == 0 else { continue }
         return PushRekeyed(
           changed: changed, keys: ledger.keyNames.count,

@@ -12,10 +12,10 @@ import PushRules
 import Storage
 import WorkerKit
 
-// Wakes for events of Nostr, as the rest of the relay sees them.
+// The link between wakes for events of Nostr and the rest of the relay.
 
 extension PushRelay {
-  /// Makes ready to follow the event store, where Nostr keys may register.
+  /// Prepares to follow the event store, if Nostr keys may register.
   func prepareEvents(_ classes: WakeClasses) throws(Refusal) {
     guard settings.nostr.publicURL != nil else { return }
     var rules = EventFollower.Rules()
@@ -37,7 +37,7 @@ extension PushRelay {
     return standing == .allowed && follower.isFull(for: key) ? .full : standing
   }
 
-  /// Somebody may be watched for now, or not any more, or for other things.
+  /// The watched owners, or their rules, may have changed.
   func eventsChanged(by command: PushWrite) async {
     switch command {
     case .register(let asked) where asked.message.owner.realm == .nostr:
@@ -49,7 +49,7 @@ extension PushRelay {
     }
   }
 
-  /// What an owner is woken for; nil when it cannot be read.
+  /// The rules of an owner; nil if they cannot be read.
   func eventRules(of owner: PushOwner) async -> WakeRules? {
     do throws(StorageFault) {
       return rules(kept: try await ledger.rules(of: owner))
@@ -83,9 +83,10 @@ extension PushRelay {
 }
 
 extension WakeRules {
-  /// What stands in the ledger; nil is the standard.
+  /// Rules from the ledger; nil means the defaults.
   ///
-  /// - Throws: why it cannot be read. It was read before it was kept, so that it is of another version of Roost.
+  /// - Throws: why they cannot be read. They were valid when they were stored, so they are from another version of
+  ///   Roost.
   init(kept bytes: [UInt8]?) throws(PushRefusal) {
     guard let bytes else {
       self.init()

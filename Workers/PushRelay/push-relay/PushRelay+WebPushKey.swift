@@ -9,34 +9,34 @@ import PushLedger
 import Storage
 import WorkerKit
 
-// A browser subscribes for one key (RFC 8292), and takes no push that another has signed. So a key that is gone, or is
-// another, is told: all of Web Push would be dead and every wake look as if it had been sent. The ledger remembers the
-// public key under which browsers have subscribed.
+// A browser subscribes with one key (RFC 8292), and accepts no push that another key signed. So the relay reports a
+// missing or different key: otherwise all of Web Push would fail while every wake would look as if it had been sent.
+// The ledger remembers the public key with which browsers have subscribed.
 
-/// What the ledger remembers of the keys of Web Push: 65 bytes, or twice as many.
+/// What the ledger remembers of the keys of Web Push: 65 or 130 bytes.
 struct WebPushMark: Equatable {
-  /// The public key under which browsers have subscribed.
+  /// The public key with which browsers have subscribed.
   var subscribed: [UInt8]
-  /// The one that has come in its place; nil while there is none.
+  /// The key that has replaced it; nil: not replaced.
   var successor: [UInt8]?
 
   private static let keyByteCount = 65
 
-  /// The first key there is.
+  /// The first key.
   init(_ key: [UInt8]) { subscribed = key }
 
-  /// Reads what ``bytes`` gave; nil for anything else.
+  /// Reads ``bytes``; nil if they are invalid.
   init?(bytes: [UInt8]) {
     guard bytes.count == Self.keyByteCount || bytes.count == 2 * Self.keyByteCount else { return nil }
     subscribed = Array(bytes.prefix(Self.keyByteCount))
     successor = bytes.count == Self.keyByteCount ? nil : Array(bytes.dropFirst(Self.keyByteCount))
   }
 
-  /// As it is kept.
+  /// The form in which it is stored.
   var bytes: [UInt8] { subscribed + (successor ?? []) }
 
-  /// A key is in use now. The first one counts until nobody who subscribed under it is left: put back, it is as if
-  /// there had been no other.
+  /// The relay now uses this key. The first key is remembered until no device that subscribed with it is left; if it is
+  /// put back, the mark is as it was before.
   mutating func use(_ key: [UInt8]) { successor = key == subscribed ? nil : key }
 }
 
@@ -44,7 +44,7 @@ extension PushRelay {
   /// The mark's name among the ledger's credentials.
   private static let markName = "web-push-key"
 
-  /// The key that signs for Web Push. None is made in the place of one that browsers have subscribed under.
+  /// The key that signs for Web Push. If it is missing and browsers have subscribed with it, no new one is made.
   func webPushKey() async throws(Refusal) -> P256SecretKey {
     let path = SecretFiles.webPushPath(in: directory)
     if access(path, F_OK) != 0 {
@@ -62,7 +62,7 @@ extension PushRelay {
     return key
   }
 
-  /// Has the ledger know the key, and says if it is another than browsers have subscribed under.
+  /// Records the key in the ledger, and logs if browsers have subscribed with another one.
   private func remember(_ key: [UInt8]) async throws(Refusal) {
     let saved: SavedBytes?
     do throws(StorageFault) { saved = try await ledger.credential(Self.markName) } catch {
@@ -77,7 +77,7 @@ extension PushRelay {
     }
     if mark != known {
       let command = PushWrite.saveCredential(name: Self.markName, value: mark.bytes, savedAt: since)
-      // What is not written is written by the next process.
+      // If it cannot be written now, the next process writes it.
       if case .failure(let fault) = await writer.perform(command) {
         log.warning("the key of Web Push cannot be noted", metadata: ["why": "\(fault)"])
       }
@@ -85,7 +85,7 @@ extension PushRelay {
     if let fault = try await webPushFault() { log.warning("Web Push has another key", metadata: ["why": "\(fault)"]) }
   }
 
-  /// What is wrong with the key of Web Push; nil if nothing is.
+  /// What is wrong with the key of Web Push; nil if it is right.
   func webPushFault() async throws(Refusal) -> String? {
     guard let since = webPushChangedAt else { return nil }
     let count = try await webPushDevices(upTo: since)

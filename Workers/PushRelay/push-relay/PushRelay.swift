@@ -24,8 +24,8 @@ import WorkerKit
 //                       HTTP        signatures,   one commit             DeliveryQueue
 //                                   rules         for many
 //
-// A wake is answered when it is in the ledger, never when it is delivered: so the answer tells nothing of the phone,
-// and a platform that is away delays nobody.
+// A wake is answered when it is in the ledger, never when it is delivered: so the answer reveals nothing of the phone,
+// and a platform that is away delays no sender.
 
 /// Serves phones and senders, and `push.*`.
 @EventLoopActor
@@ -37,7 +37,7 @@ final class PushRelay {
   let ledger: PushLedger
   let writer: PushWriter
   let desk: SharedAdmission
-  /// When this process began to count, seconds since 1970.
+  /// When this process began to count, Unix seconds.
   let startedAt = WallClock.seconds
   private(set) var dispatcher: Dispatcher?
   private(set) var front: PushFront?
@@ -52,7 +52,7 @@ final class PushRelay {
   private let limitsTimer = LoopTimer()
   private let challenges = WaitingChallenges()
   private var readFaultToldAt: Int64?
-  /// Since when, in seconds since 1970, Web Push has another key than devices are subscribed under; nil: it has not.
+  /// Since when, in Unix seconds, the Web Push key differs from the one that devices subscribed with; nil: it does not.
   var webPushChangedAt: Int64?
   private var isDraining = false
   private var isDoorClosing = false
@@ -62,10 +62,11 @@ final class PushRelay {
   private static let sweepMilliseconds: UInt64 = 30_000
   private static let sweepCount = 1_000
   private static let limitsMilliseconds: UInt64 = 10_000
-  /// Between two lines of the log that say that the ledger cannot be read, in seconds.
+  /// The shortest time between two log lines that say that the ledger cannot be read, in seconds.
   private static let readFaultSeconds: Int64 = 10
-  /// Connections of libcurl beyond those that the board may ask for: what goes past it, for a token of Google's or the
-  /// proof of a device's. Where one is missing a push waits in a line that knows no turns, and its time passes.
+  /// Connections of libcurl beyond those that the delivery queue may use: for requests outside it, such as those for
+  /// Google's token and challenges. If one were missing, a push would wait in a queue without turns while its time runs
+  /// out.
   private static let connectionReserve = 32
 
   /// Opens the ledger in `directory`.
@@ -88,7 +89,7 @@ final class PushRelay {
     rescue?.tell("the push relay's ledger", log)
   }
 
-  /// The key ring, as its file is now.
+  /// The key ring in its file now.
   static func ring(_ settings: PushSettings, in directory: String) throws(Refusal) -> TokenKeyRing {
     try SecretFiles.ring(
       PushSettings.file(settings.keyRingFile), in: directory, ledger: directory + "/" + fileName,
@@ -189,7 +190,7 @@ final class PushRelay {
     return couriers
   }
 
-  /// One for each platform: what waits for one must not stand before what is for another.
+  /// A client for each platform: requests that wait for one must not delay those for another.
   private func client(_ limits: HTTPClientLimits) -> HTTPClient {
     HTTPClient(limits: limits) { [unowned self] () throws(TrustFault) in
       if let security { return security }
@@ -199,12 +200,12 @@ final class PushRelay {
     }
   }
 
-  // MARK: The door
+  // MARK: The listener
 
   private func listen(_ front: PushFront) async throws(Refusal) {
     let server = PushServer(front, connectionMaximum: settings.connectionsMaximum, log) {
       [log] address, fault in
-      // A relay that nobody can come to is none: what was accepted is in the ledger, and the next process begins again.
+      // A relay that no client can reach is useless. What was accepted is in the ledger; the next process continues.
       log.critical(
         "nobody is let in any more: starting again",
         metadata: ["address": "\(address)", "why": "\(fault.map { "\($0)" } ?? "the server has ended")"])
@@ -226,8 +227,8 @@ final class PushRelay {
     }
   }
 
-  /// What `roost reload` is for, beside the settings, with which a push relay is started again: files that are others
-  /// than before.
+  /// What `roost reload` does when no setting has changed: it reads changed files again. A changed setting restarts the
+  /// worker.
   private func reload() {
     identity?.renew()
     EventLoopActor.task { [self] in
@@ -239,7 +240,7 @@ final class PushRelay {
 
   // MARK: Time
 
-  /// Forgets what is over, some at a time.
+  /// Removes what has expired, in parts.
   private func sweep() {
     EventLoopActor.task { [self] in
       while !isDraining {
@@ -250,7 +251,7 @@ final class PushRelay {
     }
   }
 
-  /// Writes down now and then what of the limits is spent: a crash must not be worth a fresh budget.
+  /// Saves from time to time what is spent of the limits: a crash must not reset the limits.
   private func keepLimits() {
     limitsTimer.set(afterMilliseconds: Self.limitsMilliseconds) { [unowned self] in
       EventLoopActor.task { [self] in
@@ -295,15 +296,15 @@ final class PushRelay {
     do throws(StorageFault) { try ledger.close() } catch { log.error("cannot close", metadata: ["why": "\(error)"]) }
   }
 
-  /// A device was registered, and may have to show that its token is its owner's.
+  /// A device was registered, and its owner may have to prove its token.
   func registered(_ registration: PushRegistration, by owner: PushOwner) async {
     if let challenge = registration.challenge { challenges.add(challenge, for: owner) }
     guard let device = await devices(of: owner)?.first(where: { $0.relayID == registration.relayID }) else { return }
-    // One that has to be shown to be its owner's is woken by nothing, until it is.
+    // A device with an unproved token gets no wakes.
     if device.isVerified { dispatcher?.changed(device) } else { dispatcher?.removed([device.number]) }
   }
 
-  /// A challenge's minute has come. Whose device has gone meanwhile, or has another token, is sent none.
+  /// A challenge's minute has come. If its device is gone, or has another token, nothing is sent.
   private func challengeDue(_ owner: PushOwner, _ challenge: PushChallenge) {
     EventLoopActor.task { [self] in
       let device = await devices(of: owner)?.first { $0.number == challenge.device && $0.token == challenge.token }
@@ -318,18 +319,18 @@ final class PushRelay {
     }
   }
 
-  /// The ledger cannot be read, and whoever has asked is told to come again. A damaged file ends the process.
+  /// The ledger cannot be read, and the client must try again later. A damaged file ends the process.
   func cannotRead(_ fault: StorageFault) {
     writer.health.leaveIfDamaged(fault)
     let now = WallClock.seconds
-    // A line now and then, not one for each request.
+    // One line from time to time, not one for each request.
     if let told = readFaultToldAt, now >= told, now - told < Self.readFaultSeconds { return }
     readFaultToldAt = now
     log.warning("the push relay's ledger cannot be read", metadata: ["why": "\(fault)"])
   }
 }
 
-/// The process, as the front sees it.
+/// The process, for the front.
 struct PushProcess: PushBackend {
   let relay: PushRelay
 

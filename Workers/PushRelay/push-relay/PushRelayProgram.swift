@@ -4,7 +4,7 @@ import Frames
 import LinuxSystem
 import WorkerKit
 
-/// `push-relay`: wakes phones, by way of Apple, Google and Web Push.
+/// `push-relay`: wakes phones through Apple, Google and Web Push.
 @main
 enum PushRelayProgram {
   static func main() {
@@ -14,8 +14,8 @@ enum PushRelayProgram {
     }
   }
 
-  /// What it may do: listen and dial, read and write below its own directory, and read the files that its settings
-  /// name, also the next ones in their places.
+  /// Its sandbox: it may listen and dial, read and write in its own directory, and read the files that its settings
+  /// name, also those that replace them.
   private static func profile(_ environment: [String: String]) -> SandboxProfile {
     let directory = WorkerDirectory.make(environment, role: .pushRelay)
     let files = fileVariables.compactMap { environment[$0] }.filter { !$0.isEmpty }

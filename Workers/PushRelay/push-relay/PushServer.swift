@@ -11,16 +11,16 @@ import NIOPosix
 import PushRequests
 import Synchronization
 
-// HTTP by HummingbirdCore, without its router: the target is read byte for byte (`PushTarget`). HTTP/1.1 alone: there
-// is no ALPN for another, no upgrade, and who begins to speak HTTP/2 is told so. How long anything may take is told by
-// `ConnectionDeadlines`.
+// HTTP by HummingbirdCore, without its router: the target is read byte for byte (`PushTarget`). Only HTTP/1.1: ALPN
+// offers nothing else, there is no upgrade, and a client that begins with HTTP/2 gets an answer that says so.
+// `ConnectionDeadlines` limits how long anything may take.
 
 /// The server.
 final class PushServer: Sendable {
   private let front: PushFront
   private let group: MultiThreadedEventLoopGroup
   private let stops = Mutex<[@Sendable () async -> Void]>([])
-  /// Addresses that are listened at; nil: no longer, by our own will.
+  /// The addresses at which it listens; nil after `close()`.
   private let open = Mutex<Set<String>?>([])
   private let hasEnded: @Sendable (String, (any Error)?) -> Void
   private let log: Logger
@@ -31,17 +31,17 @@ final class PushServer: Sendable {
   static let headByteCountMaximum = 8 << 10
   private static let fieldCountMaximum = 64
   private static let threadMaximum = 4
-  /// Connections beyond the maximum that may be there for a moment: those that were told to go.
+  /// Connections beyond the maximum that may exist for a moment: those that are being closed.
   private static let leavingMaximum = 64
 
   /// A server.
   ///
   /// - Parameters:
-  ///   - front: what answers.
+  ///   - front: answers the requests.
   ///   - connectionMaximum: most connections at all addresses together.
   ///   - log: the worker's.
-  ///   - hasEnded: called, on any thread, when nobody is let in any more at an address, although nobody has said so;
-  ///     with why, if that is known.
+  ///   - hasEnded: called, on any thread, when the server at an address has ended although it was not closed; with the
+  ///     reason, if it is known.
   init(
     _ front: PushFront, connectionMaximum: Int, _ log: Logger,
     hasEnded: @escaping @Sendable (String, (any Error)?) -> Void
@@ -56,7 +56,7 @@ final class PushServer: Sendable {
 
   /// Listens.
   ///
-  /// - Returns: where, with the port that was chosen where none was given.
+  /// - Returns: the address, with the port that the system chose if none was given.
   func open(_ address: ListenAddress, security: ListenerCertificate?) async throws -> String {
     let plain = ListenerChannel(
       base: HTTP1Channel(
@@ -72,11 +72,11 @@ final class PushServer: Sendable {
     return try await run(RenewedTLSChannel(base: plain, certificate: security), at: address)
   }
 
-  /// Takes no new connections, and lets those that are at work finish.
+  /// Takes no new connections, and lets those at work finish.
   func close() async {
     open.withLock { $0 = nil }
     for stop in stops.withLock({ $0 }) { await stop() }
-    // It fails only when it was stopped before.
+    // It fails only if the group was already stopped.
     try? await group.shutdownGracefully()
   }
 
@@ -97,18 +97,18 @@ final class PushServer: Sendable {
       do { try await server.run() } catch { fault = error }
       told.yield(.failure(fault ?? CancellationError()))
       told.finish()
-      // One that never ran is told to whoever waits for its beginning.
+      // If the server never ran, the caller of this function gets the fault.
       if open.withLock({ $0?.remove("\(address)") }) != nil { hasEnded("\(address)", fault) }
     }
     for await result in bound {
       let place = try result.get()
       stops.withLock {
         $0.append {
-          // It fails only when it was stopped before.
+          // It fails only if the server was already stopped.
           try? await server.shutdownGracefully()
           task.cancel()
-          // What serves the last connections still has the loops do things, after these have closed; the loops end
-          // behind it.
+          // The task of the last connections still uses the event loops after these have closed, so the loops must end
+          // after it.
           await task.value
         }
       }
@@ -127,7 +127,7 @@ final class PushServer: Sendable {
     let method = request.method.rawValue
     let target = request.head.path ?? ""
     let maximum = front.bodyMaximum(method: method, target: target)
-    // Here, and not as soon as the head has come: what is pipelined before it is answered first.
+    // Only here, and not when the head arrives: requests that were pipelined before it are answered first.
     if mayComeOn(request, maximum) { try await writer.writeInformationalHead(HTTPResponse(status: .continue)) }
     let (body, isWhole) = try await collect(request, maximum)
     var fields = request.headers.map { HeaderField($0.name.rawName, $0.value) }
@@ -139,11 +139,11 @@ final class PushServer: Sendable {
     FaultPoint.pass(.replying, "\(method) \(target)")
     try await write(reply, writer, method: method, closes: !isWhole)
     FaultPoint.pass(.replied, "\(method) \(target)")
-    // Who has more to say than is read is not listened to any longer.
+    // The rest of a body that is too long is not read.
     if !isWhole { channel.close(mode: .output, promise: nil) }
   }
 
-  /// Whether a client waits to be told that its body is wanted (RFC 9110, 10.1.1), and it is: one that is too long is
+  /// Whether a client waits for permission to send its body (RFC 9110, 10.1.1), and gets it: a body that is too long is
   /// refused without it.
   private static func mayComeOn(_ request: Request, _ maximum: Int) -> Bool {
     guard let expectation = request.headers[.expect], expectation.lowercased() == "100-continue" else { return false }
@@ -153,7 +153,7 @@ final class PushServer: Sendable {
     return length > 0 && length <= maximum
   }
 
-  /// The body, as far as it may go.
+  /// The body, up to its maximum.
   private static func collect(_ request: Request, _ maximum: Int) async throws -> (body: [UInt8], isWhole: Bool) {
     if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > maximum { return ([], false) }
     var body: [UInt8] = []

@@ -12,7 +12,7 @@ import TLS
 import WorkerKit
 
 extension PushSettings {
-  /// Where it listens.
+  /// The addresses at which it listens.
   func addresses() throws(Refusal) -> [ListenAddress] {
     var addresses: [ListenAddress] = []
     for text in listen {
@@ -34,7 +34,7 @@ extension PushSettings {
     return ProxyTrust(ranges)
   }
 
-  /// Whose pages may ask.
+  /// The origins whose pages may use the relay.
   func crossOrigin() throws(Refusal) -> CrossOrigin {
     for text in origins where text != CrossOrigin.all && !CrossOrigin.isOrigin(text) {
       throw Refusal(.failed, "origins: \"\(text)\" is no origin such as https://app.example.org, nor *")
@@ -52,10 +52,10 @@ extension PushSettings {
     return SignatureRules(firstVersion: first, audiences: audience.isEmpty ? [] : [audience])
   }
 
-  /// By which address Nostr keys sign.
+  /// The address that Nostr keys sign.
   var nostr: NostrRequests { NostrRequests(publicURL: publicURL) }
 
-  /// Nostr keys that may register beside the accounts of this machine.
+  /// Nostr keys that may register in addition to the accounts of this machine.
   func listedOwners() throws(Refusal) -> Set<PublicKey> {
     var keys: Set<PublicKey> = []
     for text in nostrOwners {
@@ -105,17 +105,17 @@ extension PushSettings {
     do throws(WakeClassFault) { return try WakeClasses(wakes) } catch { throw Refusal(.failed, "\(error)") }
   }
 
-  /// What platforms are shown of a wake.
+  /// What platforms may see of a wake.
   var shown: PushMessageSettings.Disclosure { content == .none ? .contentFree : .clear }
 
-  /// Authorities that cannot be read are told at the start, and not by the first push.
+  /// Reports unreadable authorities at the start, not at the first push.
   @EventLoopActor
   func checkAuthorities() throws(Refusal) {
     guard let file = Self.file(caFile) else { return }
     guard access(file, R_OK) == 0 else {
       throw Refusal(.failed, "ca-file: \(file) cannot be read: \(String(cString: strerror(errno)))")
     }
-    // Before others say so in a library's words.
+    // Otherwise a library would report it in its own words.
     do throws(TrustFault) { _ = try TLSClient(authorityFile: file) } catch {
       throw Refusal(.failed, "ca-file: \(file) holds no certificate in PEM")
     }

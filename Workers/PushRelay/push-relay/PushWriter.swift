@@ -7,17 +7,17 @@ import PushLedger
 import PushRequests
 import Storage
 
-// A request is answered when what it changed outlives a loss of power. What no caller waits for (how pushes ended) goes
-// with the next transaction (`GroupCommit`).
+// A request is answered when its changes would survive a power loss. Results of pushes, for which no caller waits, are
+// written with the next transaction (`GroupCommit`).
 
 /// Writes the push relay's ledger.
 @EventLoopActor
 final class PushWriter {
   /// Wakes were put into the queue.
   var onQueued: (() -> Void)?
-  /// Raised when less may have to be written.
+  /// Raised when there may be less to write.
   let roomMade = Signal()
-  /// How the ledger is doing.
+  /// The state of the ledger.
   let health: LedgerHealth
 
   private let ledger: PushLedger
@@ -38,9 +38,9 @@ final class PushWriter {
   private static let waitingMaximum = 8_192
   /// Most commands of one transaction.
   private static let batchMaximum = 500
-  /// How long settlements wait for company.
+  /// How long settlements wait for more of them.
   private static let settlementMilliseconds: UInt64 = 50
-  /// After a failure, how long until settlements are tried again.
+  /// The pause after a failure until settlements are tried again.
   private static let retryMilliseconds: UInt64 = 1_000
 
   init(_ ledger: PushLedger, _ log: Logger) {
@@ -49,10 +49,10 @@ final class PushWriter {
     health = LedgerHealth("the push relay's ledger", log) { ledger.markDamaged() }
   }
 
-  /// Whether something is still to be written.
+  /// Whether something must still be written.
   var isBusy: Bool { commit.isWriting || !waiting.isEmpty || !book.isEmpty }
 
-  /// Does a command, and waits until it is written.
+  /// Executes a command, and returns when it is written.
   func perform(_ command: PushWrite) async -> Result<LedgerAnswer, StorageFault> {
     guard waiting.count < Self.waitingMaximum else {
       return .failure(StorageFault(.busy, path: ledger.path, "more commands wait than are taken"))
@@ -63,25 +63,25 @@ final class PushWriter {
     }
   }
 
-  // MARK: How pushes ended
+  // MARK: Ends of pushes
 
-  /// Pushes have ended: written with the next transaction.
+  /// Pushes have ended: this is written with the next transaction.
   func note(_ settlement: WakeSettlement) {
     book.add(settlement)
     if book.isDue { commit.begin() } else { commit.begin(afterMilliseconds: Self.settlementMilliseconds) }
   }
 
-  /// Whether so much is to be written that nothing more should be begun.
+  /// Whether so much must be written that nothing more should be begun.
   var isFull: Bool { book.isFull }
 
-  /// Whether a wake has ended that the ledger may still show to who reads it now.
+  /// Whether a wake has ended that a reader of the ledger may still see.
   func hasEnded(_ wake: Int64) -> Bool { book.hasEnded(wake) }
 
-  /// Somebody reads the queue from its beginning, until he says that he has.
+  /// A reading of the queue from its beginning starts; `readingEnded()` ends it.
   func readingBegan() { book.readingBegan() }
   func readingEnded() { book.readingEnded() }
 
-  /// Writes what is left, waiting on this thread: for the end.
+  /// Writes the rest and blocks this thread: for the end.
   func finish(limits: [UInt8], place: PushWrite?, now: Int64) {
     let commands: [PushWrite] = [
       .settle(book.all), .saveLimits(snapshot: limits, savedAt: now, isClean: true),
@@ -94,7 +94,7 @@ final class PushWriter {
 
   // MARK: Writing
 
-  /// What a transaction is made of.
+  /// The contents of a transaction.
   private struct Transaction: Sendable {
     var commands: [PushWrite]
     var callers: [Caller]

@@ -5,26 +5,26 @@ import Glibc
 import LinuxSystem
 import PushLedger
 
-/// Files with secrets of the relay's own: the ring of keys for tokens, and the key that Web Push knows it by.
+/// Files with the relay's own secrets: the key ring for tokens, and the relay's key for Web Push.
 ///
-/// Only their owner may read them: one that others can read is refused, since what was read cannot be taken back. The
+/// Only their owner may read them: a file that others can read is refused, since it may already have been read. The
 /// ring's text is wiped when its keys are made; keys in PEM are read by a library that takes texts.
 enum SecretFiles {
   /// Most bytes of such a file.
   private static let byteCountMaximum = 64 << 10
 
-  /// The ring; made with one key when there is none in the worker's own directory.
+  /// The ring; if it is missing in the worker's own directory, it is made with one key.
   ///
   /// - Parameters:
-  ///   - file: as the settings name it; nil for the worker's own.
+  ///   - file: the file in the settings; nil for the worker's own.
   ///   - directory: the worker's.
-  ///   - ledger: the file whose tokens are under the ring; while it is there, no ring is made.
+  ///   - ledger: the file whose tokens are under the ring; if it exists, no ring is made.
   static func ring(
     _ file: String?, in directory: String, ledger: String, date: String
   ) throws(Refusal) -> TokenKeyRing {
     let path = file ?? directory + "/keys"
     if file == nil, access(path, F_OK) != 0 {
-      // A new ring would open nothing of what is there, and hide that the right one is missing.
+      // A new ring would open nothing in the ledger, and hide that the right one is missing.
       guard access(ledger, F_OK) != 0 else {
         throw Refusal(
           .failed,
@@ -45,18 +45,18 @@ enum SecretFiles {
     return ring
   }
 
-  /// Brings a file to the disk that somebody may just have written: from now on tokens are encrypted under the ring, on
-  /// a disk that does not wait for it.
+  /// Syncs a file, which may have been written just now, to the disk: from now on tokens are encrypted under the ring,
+  /// and could reach the disk before it.
   private static func keep(_ path: String) throws(Refusal) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw Refusal(.failed, "\(path) cannot be read: \(errorText)") }
     defer { close(descriptor) }
-    // A read-only file system has it.
+    // On a read-only file system the file is already on the disk.
     guard fsync(descriptor) == 0 || errno == EROFS || errno == EINVAL else {
       throw Refusal(.unavailable, "\(path) cannot be brought to the disk: \(errorText)")
     }
     do throws(SystemFault) { try DirectoryEntries.synchronize(nameOf: path) } catch {
-      // A file of the operator's, in a directory that is not the worker's to read, is the operator's to bring there.
+      // If the worker may not read the directory, the file is the operator's, who must sync it.
       guard error.code == EACCES || error.code == EROFS else {
         throw Refusal(.unavailable, "\(path) cannot be brought to the disk: \(error)")
       }
@@ -76,7 +76,7 @@ enum SecretFiles {
       key.wipe()
       letters.wipe()
     }
-    // With room for all of it: an array that grows leaves a copy behind.
+    // With room for everything: an array that grows leaves a copy behind.
     var text: [UInt8] = []
     text.reserveCapacity(beginning.utf8.count + letters.count + 1)
     text += Array(beginning.utf8)
@@ -85,10 +85,10 @@ enum SecretFiles {
     return text
   }
 
-  /// Where the key that signs for Web Push is kept.
+  /// The path of the key that signs for Web Push.
   static func webPushPath(in directory: String) -> String { directory + "/web-push.pem" }
 
-  /// The key that signs for Web Push (RFC 8292); made when there is none. With another one all subscriptions end.
+  /// The key that signs for Web Push (RFC 8292); made if it is missing. With another key all subscriptions end.
   static func webPushKey(in directory: String) throws(Refusal) -> P256SecretKey {
     let path = webPushPath(in: directory)
     if access(path, F_OK) != 0 { try write(Array(P256SecretKey.generate().pem.utf8), to: path) }
@@ -99,7 +99,7 @@ enum SecretFiles {
     return key
   }
 
-  /// A file that a platform gave, such as `AuthKey_….p8`.
+  /// A file from a platform, such as `AuthKey_….p8`.
   static func text(_ path: String, what: String) throws(Refusal) -> String {
     String(decoding: try read(path, what: what), as: UTF8.self)
   }
@@ -132,7 +132,7 @@ enum SecretFiles {
     return bytes
   }
 
-  /// Whole or not at all: a file half written would be a ring without its key.
+  /// Writes all or nothing: a file half written would be a ring without its key.
   private static func write(_ bytes: [UInt8], to path: String) throws(Refusal) {
     let draft = path + ".new"
     unlink(draft)
@@ -144,7 +144,7 @@ enum SecretFiles {
     guard isKept, rename(draft, path) == 0 else {
       throw Refusal(.unavailable, "\(path) cannot be written: \(errorText)")
     }
-    // What is encrypted under a ring that a loss of power takes back is lost with it.
+    // If a power loss undid the new ring, everything encrypted under it would be lost.
     do throws(SystemFault) { try DirectoryEntries.synchronize(nameOf: path) } catch {
       throw Refusal(.unavailable, "\(path) cannot be written: \(error)")
     }
@@ -152,7 +152,7 @@ enum SecretFiles {
 
   private static var errorText: String { String(cString: strerror(errno)) }
 
-  /// What the system says of a call that has just failed; it is worth another try where that may pass by itself.
+  /// The refusal for a system call that has just failed; `unavailable` if the cause may pass.
   private static func fault(_ what: String) -> Refusal {
     let code = errno
     return Refusal(SystemFault.mayPass(code) ? .unavailable : .failed, "\(what): \(String(cString: strerror(code)))")

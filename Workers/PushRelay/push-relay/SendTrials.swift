@@ -3,17 +3,17 @@ import Contracts
 import EventLoop
 import PushDelivery
 
-// `roost push send` is for trying: who types it wants to know what became of the wake, device by device. So the
-// verdicts on such wakes are kept while somebody waits for them.
+// `roost push send` is for tests: the operator wants to know what became of the wake, device by device. So the verdicts
+// on such wakes are kept while a caller waits for them.
 
-/// Wakes of the operator's whose verdicts are waited for.
+/// Wakes of the operator with a caller that waits for the verdicts.
 struct SendTrials {
   private var verdicts: [[UInt8]: [Int64: PushVerdict]] = [:]
 
-  /// Wakes at a time that are waited for; of more nothing is told.
+  /// Most wakes at a time; for more, no verdicts are kept.
   static let countMaximum = 16
 
-  /// Somebody waits for a wake.
+  /// A caller waits for a wake.
   mutating func begin(_ wake: [UInt8]) {
     if verdicts.count < Self.countMaximum { verdicts[wake] = [:] }
   }
@@ -23,13 +23,13 @@ struct SendTrials {
     verdicts[wake]?[device] = verdict
   }
 
-  /// Whether all these devices have a verdict that stands.
+  /// Whether all these devices have a final verdict.
   func isOver(_ wake: [UInt8], for devices: [PushDevice]) -> Bool {
     guard let known = verdicts[wake] else { return true }
     return devices.allSatisfy { known[$0.number].map { SendTrials.state(of: $0) != "waiting" } ?? false }
   }
 
-  /// Nobody waits any more. What came by then; nil where nothing was kept.
+  /// The caller no longer waits. The verdicts until now; nil if none were kept.
   mutating func end(_ wake: [UInt8]) -> [Int64: PushVerdict]? { verdicts.removeValue(forKey: wake) }
 
   static func state(of verdict: PushVerdict?) -> String {
@@ -53,11 +53,11 @@ struct SendTrials {
 }
 
 extension Dispatcher {
-  /// Waits until a wake has come to its devices, or was refused, and says what became of it.
+  /// Waits until a wake was delivered to its devices or refused, and returns the outcomes.
   func outcomes(of wake: [UInt8], for devices: [PushDevice], milliseconds: Int) async -> [PushSent.Outcome]? {
     let maximum = min(max(0, milliseconds), PushSend.waitMillisecondsMaximum)
     let end = EventLoop.process.now.advanced(milliseconds: UInt64(maximum))
-    // Of a platform that is off nothing is to be heard.
+    // A platform that is off gives no verdicts.
     let asked = devices.filter { couriers.running[$0.token.platform] != nil }
     await verdictNoted.wait(until: end) { trials.isOver(wake, for: asked) }
     guard let verdicts = trials.end(wake) else { return nil }

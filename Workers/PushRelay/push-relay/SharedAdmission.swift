@@ -4,11 +4,11 @@ import PushAdmission
 import PushDelivery
 import Synchronization
 
-/// The limits, for requests of any thread: they are asked on the threads of HTTP, and in the ledger's transactions.
+/// The limits, for all threads: they are used on the threads of HTTP, and in the ledger's transactions.
 final class SharedAdmission: Sendable {
   private let admission: Mutex<WakeAdmission>
-  /// When somebody was last woken for something, Unix milliseconds. Wakes that were dropped are none: else one that was
-  /// beyond what strangers may would make way for the next.
+  /// The last wake of each kind for each recipient. Dropped wakes do not count: otherwise a wake beyond the strangers'
+  /// limit would let the next one join it for nothing.
   private let recent = Mutex<[Recent: Carrier]>([:])
 
   private struct Recent: Hashable, Sendable {
@@ -16,7 +16,7 @@ final class SharedAdmission: Sendable {
     var type: String
   }
 
-  /// What others of its kind join.
+  /// The wake that others of its kind join.
   private struct Carrier: Sendable {
     var id: [UInt8]
     var acceptedAt: Int64
@@ -26,10 +26,10 @@ final class SharedAdmission: Sendable {
 
   /// Wakes of one kind within this time are one push.
   private static let repeatMilliseconds: Int64 = 2_000
-  /// Entries from which it begins again.
+  /// At this number of entries the table is emptied.
   private static let recentMaximum = 10_000
 
-  /// Limits, as far as they were spent when the last process ended.
+  /// The limits, with what was spent when the last process ended.
   init(_ limits: AdmissionLimits, snapshot: [UInt8]?, isClean: Bool, now: Int64) {
     var key = SystemRandomNumberGenerator()
     let hashKey = (key.next(), key.next())
@@ -39,22 +39,22 @@ final class SharedAdmission: Sendable {
     admission = Mutex(saved ?? WakeAdmission(limits: limits, hashKey: hashKey, now: now))
   }
 
-  /// A request of whatever kind.
+  /// A request of any kind.
   func admit(requestFrom address: IPAddress?, now: Int64) -> AdmissionVerdict {
     admission.withLock { $0.admit(requestFrom: address, now: now) }
   }
 
-  /// A registration that was proved.
+  /// A registration with a valid signature.
   func admit(registrationBy owner: PushOwner, from address: IPAddress?, now: Int64) -> AdmissionVerdict {
     admission.withLock { $0.admit(registrationBy: owner, from: address, now: now) }
   }
 
-  /// A list or rules that were proved.
+  /// A list or rules with a valid signature.
   func admit(changeBy owner: PushOwner, from address: IPAddress?, now: Int64) -> AdmissionVerdict {
     admission.withLock { $0.admit(changeBy: owner, from: address, now: now) }
   }
 
-  /// A wake that was proved.
+  /// A wake with a valid signature.
   func admit(_ ask: WakeAsk, now: Int64) -> AdmissionVerdict { admission.withLock { $0.admit(ask, now: now) } }
 
   /// Whether a wake of the same kind went to the same recipient a moment ago: both are one push, which costs once.
@@ -66,7 +66,7 @@ final class SharedAdmission: Sendable {
     }
   }
 
-  /// A wake that joins no other goes to its recipient.
+  /// A wake that joins no other is accepted for its recipient.
   func began(_ wake: Wake) {
     recent.withLock { recent in
       if recent.count >= Self.recentMaximum { recent = [:] }
@@ -75,7 +75,7 @@ final class SharedAdmission: Sendable {
     }
   }
 
-  /// A wake reached nobody: the next of its kind is a push, and costs what one does.
+  /// A wake reached no device: the next of its kind is a push of its own, and is charged.
   func failed(_ wake: Wake) {
     recent.withLock { recent in
       let key = Recent(recipient: wake.recipient, type: wake.type)

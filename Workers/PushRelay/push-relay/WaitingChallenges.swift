@@ -4,26 +4,26 @@ import LinuxSystem
 import PushDelivery
 import PushLedger
 
-// A token is asked for a proof once a minute. Who claims it in a minute that is another's waits here for his own, some
-// minutes at most. It is kept nowhere else: the ledger has only the code's hash. A relay that dies meanwhile has sent
-// nothing, and whoever waits in vain registers again.
+// A token gets one challenge a minute. A claim during another claim's minute waits here for its own, some minutes at
+// most. Nothing else has the challenge: the ledger has only the code's hash. If the relay dies meanwhile, nothing was
+// sent, and the owner that waits in vain registers again.
 
 /// Challenges whose minute is still to come.
 @EventLoopActor
 final class WaitingChallenges {
-  /// A challenge's minute has come.
+  /// Called when a challenge's minute has come.
   var onDue: ((PushOwner, PushChallenge) -> Void)?
 
-  /// The next to be sent last.
+  /// The next one to send is the last.
   private var waiting: [(owner: PushOwner, challenge: PushChallenge)] = []
   private let timer = LoopTimer()
 
-  /// Most that wait, some 300 bytes each. What comes beyond is not sent.
+  /// Most that wait, about 300 bytes each. A further one is not sent.
   private static let countMaximum = 1_000
-  /// The wall clock may be set, and is what the ledger goes by: so it is looked at again and again.
+  /// The ledger goes by the wall clock, which may be set: so it is read again and again.
   private static let lookMilliseconds: UInt64 = 1_000
 
-  /// One more; it may be due at once.
+  /// Adds a challenge; it may be due at once.
   func add(_ challenge: PushChallenge, for owner: PushOwner) {
     guard challenge.sendAt > WallClock.seconds else { onDue?(owner, challenge); return }
     guard waiting.count < Self.countMaximum else { return }
@@ -32,7 +32,7 @@ final class WaitingChallenges {
     look()
   }
 
-  /// Nothing is sent any more.
+  /// Nothing is sent from now on.
   func close() {
     timer.cancel()
     waiting = []

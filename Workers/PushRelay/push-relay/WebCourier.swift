@@ -15,19 +15,19 @@ final class WebCourier: Courier {
   private let contact: String
   private let client: HTTPClient
   private let dialsNeighbours: Bool
-  /// Why there was no connection to the service that was asked last.
+  /// Why there was no connection to the service that was tried last.
   private(set) var trouble: String?
-  /// What was signed for each service, and until when it is used.
+  /// The signed token of each service, and until when it is used.
   private var tokens: [String: (text: String, until: Int64)] = [:]
 
-  /// The key as subscriptions are made with it: base64url, 65 bytes.
+  /// The key in the form for subscriptions: base64url, 65 bytes.
   var publicKey: String { Base64URL.text(of: key.publicKey) }
 
   private static let answerMilliseconds: UInt64 = 15_000
   /// RFC 8292 allows 24 hours; clocks differ.
   private static let tokenSeconds: Int64 = 12 * 3_600
   private static let tokenUseSeconds: Int64 = 11 * 3_600
-  /// Services whose tokens are kept; with more, all are signed again.
+  /// Most services whose tokens are kept; beyond it, all are signed again.
   private static let tokenMaximum = 1_000
 
   init(key: P256SecretKey, contact: String, client: HTTPClient, dialsNeighbours: Bool) {
@@ -52,7 +52,7 @@ final class WebCourier: Courier {
     request.dialsGlobalAddressesOnly = !dialsNeighbours
     let (verdict, trouble) = await client.verdict(on: request, of: .webPush)
     self.trouble = trouble
-    // It may be the clock that was wrong when it was signed; it is not sent again for hours.
+    // The clock may have been wrong when it was signed; without this it would be sent for hours.
     if case .providerFault = verdict { tokens[audience] = nil }
     return verdict
   }
