@@ -124,7 +124,7 @@ extension ControlService {
   /// Refuses a caller that is no client of our own user, for what `allow-uids` is not meant for: recordings, whose file
   /// is made with our rights and tells what passes others, and a worker's place.
   func requireOwner(_ call: HubCall, to act: String) throws(Refusal) {
-    if let connection = daemon.shell.connection(on: call.seat), connection.attachedTo == nil,
+    if let connection = daemon.shell.connection(on: call.seat), case .client = connection.role,
       case .socket(let credentials) = connection.origin, credentials.user == geteuid()
     {
       return

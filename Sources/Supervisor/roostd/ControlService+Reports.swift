@@ -16,8 +16,9 @@ extension ControlService {
     let now = EventLoop.process.now
     let hub = daemon.shell.hub.counters
     let clients = daemon.shell.allConnections.compactMap { connection -> ClientStatus? in
-      guard case .socket(let credentials) = connection.origin, connection.attachedTo == nil, let seat = connection.seat
-      else { return nil }
+      guard case .socket(let credentials) = connection.origin, case .client(let seat) = connection.role else {
+        return nil
+      }
       let report = daemon.shell.hub.report(seat)
       return ClientStatus(
         name: connection.name, pid: credentials.process, outstanding: report.outstanding,
@@ -40,9 +41,9 @@ extension ControlService {
   /// Workers of people's own that joined with a token and stand in no configuration.
   private func guests(_ now: Instant) -> [WorkerStatus] {
     daemon.guests.compactMap { connection in
-      guard let name = connection.attachedTo, let seat = connection.seat,
-        case .socket(let credentials) = connection.origin
-      else { return nil }
+      guard case .guest(let name, let seat) = connection.role, case .socket(let credentials) = connection.origin else {
+        return nil
+      }
       let report = daemon.shell.hub.report(seat)
       var status = WorkerStatus(name: name, role: daemon.shell.hub.roleName(ofSeat: seat), state: .attached)
       status.sinceMilliseconds = now.milliseconds(since: connection.joinedAt)
@@ -120,9 +121,7 @@ extension ControlService {
 
   /// What there is to say about a worker that somebody started by hand and no configuration names.
   private func explain(_ guest: PeerConnection) -> [String] {
-    guard let seat = guest.seat, let name = guest.attachedTo, case .socket(let credentials) = guest.origin else {
-      return []
-    }
+    guard case .guest(let name, let seat) = guest.role, case .socket(let credentials) = guest.origin else { return [] }
     let seconds = EventLoop.process.now.milliseconds(since: guest.joinedAt) / 1_000
     let role = daemon.shell.hub.roleName(ofSeat: seat)
     return [

@@ -11,7 +11,10 @@ import MessageHub
 extension Daemon {
   /// The connections of all guests.
   var guests: [PeerConnection] {
-    shell.allConnections.filter { $0.attachedTo.map { name in worker(named: name) == nil } ?? false }
+    shell.allConnections.filter { connection in
+      // A reload may have added a worker of its name.
+      if case .guest(let name, _) = connection.role { worker(named: name) == nil } else { false }
+    }
   }
 
   /// The connection of the guest with this name.

@@ -165,7 +165,7 @@ final class Daemon {
       let credentials = try PeerCredentials(ofSocket: stream.descriptor)
       let connection = connect(
         stream, origin: .socket(credentials),
-        helloDeadlineMilliseconds: configuration.bus.helloDeadline.wholeMilliseconds, onEnd: { _ in })
+        helloDeadlineMilliseconds: configuration.bus.helloDeadline.wholeMilliseconds)
       connection.name = "pid \(credentials.process)"
       if let refusal = unlisted(credentials.user) {
         refused(connection, refusal)
@@ -194,8 +194,7 @@ final class Daemon {
 
   /// Makes a peer of a stream; its first frame goes to the door. The connection lives until its stream ends.
   func connect(
-    _ stream: ByteStream, origin: PeerConnection.Origin, helloDeadlineMilliseconds: UInt64,
-    onEnd: @escaping @EventLoopActor (String) -> Void
+    _ stream: ByteStream, origin: PeerConnection.Origin, helloDeadlineMilliseconds: UInt64
   ) -> PeerConnection {
     let connection = PeerConnection(
       stream: stream, origin: origin, outputLimit: configuration.bus.outputLimit,
@@ -215,12 +214,30 @@ final class Daemon {
         log(.warning, "bus", "\(connection.name) \(overflow)")
       }
     }
-    connection.onEnd = { [unowned self, unowned connection] reason in
-      greeting.remove(ObjectIdentifier(connection))
-      onEnd(reason)
-    }
+    connection.onEnd = { [unowned self, unowned connection] reason in ended(connection, reason) }
     connection.begin(helloDeadlineMilliseconds: helloDeadlineMilliseconds)
     return connection
+  }
+
+  /// A connection has ended: its role says what that means.
+  private func ended(_ connection: PeerConnection, _ reason: String) {
+    greeting.remove(ObjectIdentifier(connection))
+    switch connection.role {
+    case .greeting, .managed: break
+    case .client(let seat): shell.unseat(seat)
+    case .visitor(let worker, _): worker.visitorLeft(reason)
+    case .guest(let name, let seat):
+      shell.unseat(seat)
+      shell.change { hub, actions in
+        hub.closeMailbox(seat, reason: "has left", now: EventLoop.process.now, actions: &actions)
+        hub.releaseSeat(seat)
+      }
+      guestLeft(name, because: reason)
+    }
+    // Also one that was refused: its process has no bus.
+    if case .managed(let name, let generation) = connection.origin {
+      worker(named: name)?.busEnded(connection, generation)
+    }
   }
 
   /// Connections that have not said HELLO; bounded by the hello deadline and `Greeting.countMaximum`.
@@ -317,9 +334,9 @@ final class Daemon {
       for worker in workers { worker.receive(.resumedAfterSuspend(gap: gap)) }
     }
     for worker in workers { worker.housekeep(now: now) }
-    for connection in shell.allConnections where connection.attachedTo == nil {
-      guard case .socket = connection.origin, let seat = connection.seat else { continue }
-      // It neither reads nor grants credit, and what it asked for holds the credit of those who answer it.
+    for connection in shell.allConnections {
+      guard case .client(let seat) = connection.role else { continue }
+      // It neither reads nor grants credit, and what it asked for holds the credit of the workers that answer it.
       let isIdle = shell.hub.busySince(seat).map { now.milliseconds(since: $0) > Self.clientStallMilliseconds } ?? false
       if isIdle || connection.isStalled(now: now, milliseconds: Self.clientStallMilliseconds) {
         refused(connection, Refusal(.notReading, "did not read its connection for \(Self.clientStallMilliseconds) ms"))

@@ -40,11 +40,11 @@ final class HubShell {
   /// Everyone connected.
   var allConnections: [PeerConnection] { connections.compactMap { $0 } }
 
-  /// From now on frames of `connection` are the hub's, as those of `seat`.
-  func seat(_ connection: PeerConnection, at seat: SeatIndex) {
+  /// From now on frames of `connection` are the hub's, as those of the seat in its role.
+  func seat(_ connection: PeerConnection) {
+    guard let seat = connection.seat else { preconditionFailure("a connection has its seat before its first frame") }
     while connections.count <= seat.number { connections.append(nil) }
     connections[seat.number] = connection
-    connection.seat = seat
     connection.didJoin()
     connection.onFrames = { [unowned self, unowned connection] run throws(FrameViolation) in
       try received(&run, from: connection, seat)
@@ -55,6 +55,7 @@ final class HubShell {
   }
 
   /// The connection on `seat` is closed.
+  @discardableResult
   func unseat(_ seat: SeatIndex) -> MessageHub.DepartureReport {
     if seat.number < connections.count { connections[seat.number] = nil }
     var report = MessageHub.DepartureReport()

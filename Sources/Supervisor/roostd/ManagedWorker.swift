@@ -208,8 +208,7 @@ final class ManagedWorker {
     daemon.managedPids.insert(process.pid)
     connection = daemon.connect(
       stream, origin: .managed(worker: name, generation: generation),
-      helloDeadlineMilliseconds: configuration.startDeadline.wholeMilliseconds + Self.helloSlackMilliseconds
-    ) { [unowned self] _ in busEnded(generation) }
+      helloDeadlineMilliseconds: configuration.startDeadline.wholeMilliseconds + Self.helloSlackMilliseconds)
   }
 
   private func jobGroup() -> String? {
@@ -317,16 +316,16 @@ final class ManagedWorker {
     }
   }
 
-  private func busEnded(_ generation: UInt32) {
-    let ended = connection
+  /// The connection of the process we started has ended.
+  func busEnded(_ ended: PeerConnection, _ generation: UInt32) {
     connection = nil
     // Also while a visitor waits: the hub must see this connection leave before another takes the seat.
-    if let ended, daemon.shell.connection(on: seat) === ended {
+    if case .managed = ended.role {
       let report = daemon.shell.unseat(seat)
       if report.isPoison { receive(.deathChargedToPoison(generation: generation)) }
     }
     daemon.registryChanged()
-    receive(.busEnded(generation: generation, cut: ended?.overflow))
+    receive(.busEnded(generation: generation, cut: ended.overflow))
   }
 
   /// Its death, and so many before it, are the fault of one message.
@@ -359,22 +358,22 @@ final class ManagedWorker {
       return
     }
     self.visitor = visitor
-    let pid = visitor.pid
-    visitor.connection.onEnd = { [unowned self] reason in visitorLeft(pid, reason) }
-    receive(.attachArrived(pid: pid))
+    visitor.connection.role = .visitor(self, nil)
+    receive(.attachArrived(pid: visitor.pid))
   }
 
   private func admitVisitor() {
     guard let visitor else { return }
     sandbox = "UNSANDBOXED (started by hand)"
-    visitor.connection.attachedTo = name
-    daemon.door.admitWorker(visitor.connection, visitor.hello, role: role, seat: seat, configuration: configuration)
+    daemon.door.admitVisitor(visitor.connection, visitor.hello, to: self)
   }
 
-  private func visitorLeft(_ pid: Int32, _ reason: String) {
-    guard let visitor, visitor.pid == pid else { return }
+  /// The connection of the visitor has ended.
+  func visitorLeft(_ reason: String) {
+    guard let visitor else { preconditionFailure("\(name) has no visitor that could leave") }
+    let pid = visitor.pid
     self.visitor = nil
-    if visitor.connection.seat == seat { _ = daemon.shell.unseat(seat) }
+    if visitor.connection.seat != nil { daemon.shell.unseat(seat) }
     sandbox = nil
     daemon.registryChanged()
     if machine.state != .attached(pid: pid) {

@@ -80,7 +80,8 @@ final class PeerAdmission {
       }
       let serves = try register(hello, worker.role, of: connection)
       worker.greeted(hello)
-      seatWorker(connection, hello, serves, seat: worker.seat, configuration: worker.configuration)
+      connection.role = .managed(worker.seat)
+      seatWorker(connection, hello, serves, at: worker.seat, configuration: worker.configuration)
       return
     }
     guard case .socket(let credentials) = connection.origin else { return }
@@ -128,8 +129,8 @@ final class PeerAdmission {
       name: hello.name, role: .client, window: hello.window ?? .standard, lengthMaximum: frameLimit(hello),
       grantsAnswers: hello.answerGrants ?? false)
     guard let seat else { throw Refusal(.full, "all seats of the bus are taken") }
-    daemon.shell.seat(connection, at: seat)
-    connection.onEnd = { [unowned daemon] _ in _ = daemon.shell.unseat(seat) }
+    connection.role = .client(seat)
+    daemon.shell.seat(connection)
     welcome(connection, hello, seat, configuration: nil)
   }
 
@@ -179,27 +180,18 @@ final class PeerAdmission {
       throw Refusal(.full, "all seats of the bus are taken")
     }
     daemon.shell.change { hub, _ in hub.openMailbox(seat) }
-    connection.attachedTo = name
     // Before it is welcomed: a WELCOME too long for it ends it at once.
-    connection.onEnd = { [unowned daemon] reason in
-      _ = daemon.shell.unseat(seat)
-      daemon.shell.change { hub, actions in
-        hub.closeMailbox(seat, reason: "has left", now: EventLoop.process.now, actions: &actions)
-        hub.releaseSeat(seat)
-      }
-      daemon.guestLeft(name, because: reason)
-    }
+    connection.role = .guest(name: name, seat)
     daemon.guestJoined(name, role: role, process: process)
-    seatWorker(connection, hello, serves, seat: seat, configuration: nil)
+    seatWorker(connection, hello, serves, at: seat, configuration: nil)
   }
 
-  /// Seats a visitor whose place has become free.
-  func admitWorker(
-    _ connection: PeerConnection, _ hello: Hello, role: Role, seat: SeatIndex, configuration: WorkerConfiguration
-  ) {
+  /// Seats a visitor: the place of its worker is free.
+  func admitVisitor(_ connection: PeerConnection, _ hello: Hello, to worker: ManagedWorker) {
     do throws(Refusal) {
-      let serves = try register(hello, role, of: connection)
-      seatWorker(connection, hello, serves, seat: seat, configuration: configuration)
+      let serves = try register(hello, worker.role, of: connection)
+      connection.role = .visitor(worker, worker.seat)
+      seatWorker(connection, hello, serves, at: worker.seat, configuration: worker.configuration)
       connection.resume()
     } catch {
       daemon.refused(connection, error)
@@ -207,17 +199,15 @@ final class PeerAdmission {
   }
 
   private func seatWorker(
-    _ connection: PeerConnection, _ hello: Hello, _ serves: [UInt16], seat: SeatIndex,
+    _ connection: PeerConnection, _ hello: Hello, _ serves: [UInt16], at seat: SeatIndex,
     configuration: WorkerConfiguration?
   ) {
-    let ended = connection.onEnd
     daemon.shell.change { hub, _ in
       hub.joinWorker(
         seat, serves: serves, window: hello.window ?? .standard, lengthMaximum: frameLimit(hello),
         knowsAnswerCredit: hello.answerCredit ?? false, knowsCallerRole: hello.callerRole ?? false)
     }
-    daemon.shell.seat(connection, at: seat)
-    connection.onEnd = ended
+    daemon.shell.seat(connection)
     welcome(connection, hello, seat, configuration: configuration)
     daemon.registryChanged()
   }

@@ -19,21 +19,44 @@ final class PeerConnection {
     case socket(PeerCredentials)
   }
 
+  /// What a connection is on the bus; its end means something else in each role.
+  enum Role {
+    /// It has said no HELLO, or one that was refused.
+    case greeting
+    /// A worker that roostd started.
+    case managed(SeatIndex)
+    /// A worker started by hand, for the place of a worker of the configuration; without a seat until that is free.
+    case visitor(ManagedWorker, SeatIndex?)
+    /// A worker started by hand that no configuration names.
+    case guest(name: String, SeatIndex)
+    case client(SeatIndex)
+  }
+
   let stream: ByteStream
   let origin: Origin
-  /// The seat on the bus; nil before HELLO.
-  var seat: SeatIndex?
+  var role = Role.greeting
+  /// The seat on the bus; nil before it has one.
+  var seat: SeatIndex? {
+    switch role {
+    case .greeting: nil
+    case .visitor(_, let seat): seat
+    case .managed(let seat), .guest(_, let seat), .client(let seat): seat
+    }
+  }
   /// What the peer calls itself.
   var name = "?"
-  /// The name under which a worker started by hand has joined: of a managed one whose place it has taken, or its own.
-  var attachedTo: String?
+  /// The name of a worker started by hand: of the managed one whose place it takes, or its own.
+  var attachedTo: String? {
+    switch role {
+    case .visitor(let worker, _): worker.name
+    case .guest(let name, _): name
+    case .greeting, .managed, .client: nil
+    }
+  }
   /// Whether it is that of a worker which we have started.
   var isManaged: Bool { if case .managed = origin { true } else { false } }
   /// Whether it is a worker's, of whatever kind.
   var isWorker: Bool { isManaged || attachedTo != nil }
-  /// Watches the process of an attached worker.
-  var processWatcher: DescriptorWatcher?
-  var process: ProcessDescriptor?
   /// Hears of every frame, while somebody records this connection.
   var recording: BusRecording?
   /// Frames of this connection go here. What it leaves is offered to whoever stands here then, or kept until the next
@@ -170,8 +193,6 @@ final class PeerConnection {
   private func ended(_ reason: String) {
     deadlineTimer.cancel()
     stream.close()
-    processWatcher?.close()
-    processWatcher = nil
     recording?.end(RecordingEnd(.connection, reason))
     recording = nil
     let callback = onEnd
