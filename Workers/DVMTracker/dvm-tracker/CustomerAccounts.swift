@@ -6,19 +6,18 @@ import Frames
 import LinuxSystem
 import Logging
 
-// Whose jobs they are: the accounts as the signer has told them.
+// Whose jobs they are: the accounts, as the signer reports them.
 //
-// Each submission needs to know the accounts, and the signer answers so many questions a second. So its answer is kept
-// until the signer says that something has changed (it says so before it answers whoever has caused it), until another
-// signer is there, or for a while, should a change have gone unheard. Those who need to know at the same time share one
-// question.
+// Each submission needs the accounts, and the signer limits the questions per second. So its answer is kept until the
+// signer reports a change (which it does before it answers the request that caused it), until another signer runs, or
+// for a while, in case a report was missed. Submissions at the same time share one question.
 
 /// Knows the accounts of the signer.
 @EventLoopActor
 final class CustomerAccounts {
-  /// The accounts as they were told last, to say what is wrong with one; nobody decides by them.
-  private(set) var lastTold: [SignerAccount] = []
-  /// Called when the signer tells of other accounts than before, or of other states of theirs.
+  /// The accounts of the last report: they serve to say what is wrong with one, and decide nothing.
+  private(set) var lastReported: [SignerAccount] = []
+  /// Called when the signer reports other accounts than before, or other states of them.
   var onChange: (@EventLoopActor () -> Void)?
 
   private let signer: SignerRequests
@@ -28,9 +27,9 @@ final class CustomerAccounts {
   private var ownQuestion: Task<Result<SignerAccount, Refusal>, Never>?
   private var signerEndpoint: UInt32?
 
-  /// How long an answer is good for when no change is heard of.
+  /// How long an answer is good without a report of a change.
   private static let keptMilliseconds: Int64 = 10_000
-  /// How long the signer may take while somebody waits for a job to be accepted.
+  /// How long the signer may take while a submitter waits.
   private static let patienceMilliseconds: UInt32 = 5_000
 
   init(_ signer: SignerRequests, _ log: Logger) {
@@ -40,13 +39,13 @@ final class CustomerAccounts {
 
   // MARK: What changes
 
-  /// The topic has told all accounts. It does not tell of keys that are refused, so the rest is asked for again.
+  /// The topic has reported all accounts. It leaves out refused keys, so the next submission asks for all again.
   func received(_ changes: SignerChanges) {
     forget()
     adopt(changes.accounts)
   }
 
-  /// Something may have changed that was not heard of. A question under way may have been answered before it.
+  /// A report may have been missed. The answer to a question under way may be from before it.
   func forget() {
     known = nil
     question = nil
@@ -59,31 +58,31 @@ final class CustomerAccounts {
     if endpoint != nil { learn() } else { forget() }
   }
 
-  /// Asks again, though nobody waits for it: a job of a locked account is to say so from the start.
+  /// Asks again, though no submission waits: so a job of a locked account says so from the start.
   func learn() {
     forget()
     EventLoopActor.task { [self] in
-      // `try?`: the next submission asks again, and the signer tells of changes.
-      _ = try? await told()
+      // `try?`: the next submission asks again, and the signer reports changes.
+      _ = try? await askOnce()
     }
   }
 
   private func adopt(_ accounts: [SignerAccount]) {
-    guard accounts != lastTold else { return }
-    lastTold = accounts
+    guard accounts != lastReported else { return }
+    lastReported = accounts
     onChange?()
   }
 
   // MARK: What is asked
 
-  /// The account that somebody names: by its name or its key. Nobody: the only one, or the tracker's own if there is
-  /// none.
+  /// The account that a submitter names, by its name or its key. Without a name: the only one, or the tracker's own if
+  /// the signer has no other.
   ///
   /// - Throws: `no-such-account`; what the signer refuses with.
   func account(named name: String?) async throws(Refusal) -> PublicKey {
     if let key = fresh.flatMap({ Self.choice(name, in: $0).key }) { return key }
-    // What is not found is asked for again: it may have come a moment ago.
-    let choice = Self.choice(name, in: try await told())
+    // When it is not found, the signer is asked again: the account may be a moment old.
+    let choice = Self.choice(name, in: try await askOnce())
     if let key = choice.key { return key }
     if let refusal = choice.refusal { throw refusal }
     return try await own()
@@ -93,7 +92,7 @@ final class CustomerAccounts {
   ///
   /// - Throws: what the signer refuses with.
   func keys() async throws(Refusal) -> Set<PublicKey> {
-    let known = if let fresh { fresh } else { try await told() }
+    let known = if let fresh { fresh } else { try await askOnce() }
     return Set(known.accounts.compactMap { PublicKey($0.publicKey) })
   }
 
@@ -103,7 +102,7 @@ final class CustomerAccounts {
     return known.flatMap { (0..<Self.keptMilliseconds).contains(now - $0.at) ? $0.accounts : nil }
   }
 
-  private func told() async throws(Refusal) -> SignerAccounts {
+  private func askOnce() async throws(Refusal) -> SignerAccounts {
     if let question { return try await question.value.get() }
     let asked = EventLoopActor.task { [signer] () -> Result<SignerAccounts, Refusal> in
       do throws(Refusal) {
@@ -114,7 +113,7 @@ final class CustomerAccounts {
     }
     question = asked
     let result = await asked.value
-    // Unless something has changed meanwhile.
+    // Kept unless something has changed meanwhile.
     guard question == asked else { return try result.get() }
     question = nil
     let accounts = try result.get()
@@ -123,7 +122,7 @@ final class CustomerAccounts {
     return accounts
   }
 
-  /// What it means for a job that the signer does not answer, in its submitter's words.
+  /// What a silent signer means for a job, in its submitter's words.
   private static func explained(_ refusal: Refusal) -> Refusal {
     guard [.expired, .unavailable, .workerDied].contains(refusal.code) else { return refusal }
     var told = refusal
@@ -140,7 +139,7 @@ final class CustomerAccounts {
     guard let key = PublicKey(account.publicKey) else {
       throw Refusal(.badPayload, "the signer's own account has no key", outcome: .notStarted)
     }
-    if !lastTold.contains(where: { $0.publicKey == account.publicKey }) { adopt(lastTold + [account]) }
+    if !lastReported.contains(where: { $0.publicKey == account.publicKey }) { adopt(lastReported + [account]) }
     return key
   }
 
@@ -155,13 +154,13 @@ final class CustomerAccounts {
     }
     ownQuestion = asked
     let result = await asked.value
-    // It is among the accounts from now on.
+    // From now on it is among the accounts.
     if ownQuestion == asked { ownQuestion = nil }
     forget()
     return try result.get()
   }
 
-  /// Whom somebody means; neither a key nor a refusal: the tracker's own, which is not made yet.
+  /// The account that a submitter means. Neither a key nor a refusal: the tracker's own, which is not made yet.
   private static func choice(_ name: String?, in known: SignerAccounts) -> (key: PublicKey?, refusal: Refusal?) {
     if let name {
       let found = known.accounts.first { [$0.name, $0.publicKey, $0.npub].contains(name) }
@@ -187,14 +186,14 @@ final class CustomerAccounts {
     return (own.flatMap { PublicKey($0.publicKey) }, nil)
   }
 
-  /// The name of an account, as far as the signer has told.
-  func name(of account: String) -> String? { lastTold.first { $0.publicKey == account }?.name }
+  /// The name of an account that the signer has reported.
+  func name(of account: String) -> String? { lastReported.first { $0.publicKey == account }?.name }
 
   // MARK: What is wrong with one
 
-  /// Why nothing can be signed for an account now, as a sentence's end; nil when it can, as far as that is known.
+  /// Why nothing can be signed for an account now, as a sentence's end; nil when no reason is known.
   func hindrance(of account: String) -> String? {
-    guard let found = lastTold.first(where: { $0.publicKey == account }), found.state == .locked else { return nil }
+    guard let found = lastReported.first(where: { $0.publicKey == account }), found.state == .locked else { return nil }
     return "its account \(found.name) is locked: roost key unlock \(found.name)"
   }
 }

@@ -4,7 +4,7 @@ import Frames
 import LinuxSystem
 import WorkerKit
 
-/// `dvm-tracker`: keeps jobs for data vending machines (NIP-90) until they have come to an end.
+/// `dvm-tracker`: keeps jobs for data vending machines (NIP-90) until they end.
 @main
 enum DVMTrackerProgram {
   static func main() {
@@ -14,7 +14,7 @@ enum DVMTrackerProgram {
     }
   }
 
-  /// What it may do: read and write below its own directory, and nothing else.
+  /// Its sandbox: read and write below its own directory, and nothing else.
   private static func profile(_ environment: [String: String]) -> SandboxProfile {
     let directory = WorkerDirectory.make(environment, role: .dvmTracker)
     return SandboxProfile(

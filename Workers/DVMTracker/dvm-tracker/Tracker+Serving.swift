@@ -6,18 +6,17 @@ import Frames
 import JobLedger
 import JobTracking
 import WorkerLedger
-import LinuxSystem
 import Logging
 import Nostr
 import Storage
 import WorkerKit
 
-// The methods that callers ask for. What is under way is in memory, what is done with in the ledger.
+// The methods that callers request. Jobs under way are in memory, ended jobs in the ledger.
 
 extension Tracker {
   /// Jobs of an answer, unless its caller says how many.
   static let listStandard = 100
-  /// Batches that a caller's word is waited for; what comes after follows from it.
+  /// Most batches that a caller waits for until its word is written.
   private static let patienceBatches = 4
 
   func serve() {
@@ -35,27 +34,22 @@ extension Tracker {
   // MARK: Submitting
 
   private func submit(_ submit: JobSubmit) async throws(Refusal) -> Job {
-    if let key = submit.key, let known = book.job(keyed: key) { return try await accepted(known) }
+    if let key = submit.key, let known = jobs.job(keyed: key) { return try await accepted(known) }
     try Self.refuseSecrets(in: submit)
     let account = try await accounts.account(named: submit.account)
     let (isServedHere, host) = try await served(submit)
-    // Looked for again after each pause: what was known before it may be forgotten meanwhile.
-    while let id = book.unknownDependencies(of: submit).first {
-      do throws(StorageFault) {
-        let job = try await ledger.job(id)
-        book.learned(id, job?.order, job?.facts ?? [])
-      } catch { throw health.refusal(error) }
-    }
-    guard !isDraining else { throw Self.draining }
+    // Read again after each pause: a job that was known before it may be forgotten meanwhile.
+    while let id = jobs.unknownDependencies(of: submit).first { try await learn(id) }
+    guard !worker.isDraining else { throw Self.draining }
     var id = JobID(UInt64.random(in: .min ... .max))
-    while book.job(named: id.description) != nil { id = JobID(UInt64.random(in: .min ... .max)) }
-    let (job, actions) = try book.submitted(
+    while jobs.job(named: id.description) != nil { id = JobID(UInt64.random(in: .min ... .max)) }
+    let (job, actions) = try jobs.submitted(
       submit, as: id, account: account, isServedHere: isServedHere, host: host, at: now)
     perform(actions)
     return try await accepted(job)
   }
 
-  /// The signer would refuse to sign it, when its submitter is gone; an encrypted one it could not look into.
+  /// The signer would refuse to sign it, when its submitter has left; an encrypted one it could not look into.
   private static func refuseSecrets(in submit: JobSubmit) throws(Refusal) {
     guard submit.allowSecrets != true else { return }
     var texts: [(String, [String])] = [("output", [submit.output ?? ""]), ("topics", submit.topics ?? [])]
@@ -74,10 +68,7 @@ extension Tracker {
 
   /// Answers with a job when it is on the disk.
   private func accepted(_ id: JobID) async throws(Refusal) -> Job {
-    if !book.isCommitted(id) {
-      let fault = await withCheckedContinuation { acceptanceWaiters[id, default: []].append($0) }
-      if let fault { throw health.refusal(fault) }
-    }
+    if !jobs.isCommitted(id) { try await ledger.awaitAcceptance(of: id) }
     return try await told(id)
   }
 
@@ -88,16 +79,15 @@ extension Tracker {
   }
 
   private func named(_ reference: JobReference) throws(Refusal) -> JobID {
-    guard let id = book.job(named: reference.job) else { throw Self.unknown(reference.job) }
+    guard let id = jobs.job(named: reference.job) else { throw Self.unknown(reference.job) }
     return id
   }
 
   private func list(_ request: BusRequest, _ wanted: JobList) async throws(Refusal) -> StoreCount? {
     let limit = min(wanted.limit ?? Self.listStandard, JobLedger.pageMaximum)
-    let ids: [JobID]
-    // What is not written down is not told.
-    do throws(StorageFault) { ids = try await ledger.jobs(in: wanted.states, limit: limit) } catch {
-      throw health.refusal(error)
+    // Only written jobs are listed.
+    let ids = try await ledger.read { ledger throws(StorageFault) in
+      try await ledger.jobs(in: wanted.states, limit: limit)
     }
     var count = 0
     for id in ids {
@@ -115,20 +105,11 @@ extension Tracker {
 
   private func follow(_ request: BusRequest, _ wanted: JobReference) async throws(Refusal) -> Nothing? {
     let id = try named(wanted)
-    guard followerCount < ChangeFollower<Job>.maximum else {
-      throw Refusal(.full, "\(followerCount) jobs are followed already", outcome: .notStarted)
-    }
-    guard !isDraining else { throw Self.draining }
-    let follower = ChangeFollower<Job>(request)
-    followers[id, default: []].append(follower)
-    followerCount += 1
-    defer {
-      followers[id]?.removeAll { $0 === follower }
-      if followers[id]?.isEmpty == true { followers[id] = nil }
-      followerCount -= 1
-    }
+    guard !worker.isDraining else { throw Self.draining }
+    let follower = try followers.add(request, of: id)
+    defer { followers.remove(follower, of: id) }
     request.accept()
-    // Its end is told when it is written down.
+    // The follower sees the job's end when it is written.
     try await follower.run(until: { $0.state.isFinal && $0.endedAt != nil }) { () throws(Refusal) in
       try await told(id)
     }
@@ -147,16 +128,16 @@ extension Tracker {
       return octets
     }
     let zap = try zapWord(wanted)
-    if book.isOver(id), preimage != nil || zap?.wallet != nil {
+    if jobs.isOver(id), preimage != nil || zap?.wallet != nil {
       try await prove(id, provider, preimage, zap)
     } else {
-      if preimage == nil, let terms = book.zapTerms(approving: id, provider: provider, zap, at: now) {
-        // What cannot be carried out is refused before it is written down, and the job goes on as it was.
+      if preimage == nil, let terms = jobs.zapTerms(approving: id, provider: provider, zap, at: now) {
+        // A zap that cannot be carried out is refused before it is written, and the job stays as it was.
         _ = try await receiptRelays(terms)
       }
-      perform(try book.approve(id, provider: provider, preimage: preimage, zap: zap, at: now))
+      perform(try jobs.approve(id, provider: provider, preimage: preimage, zap: zap, at: now))
       _ = try await decided(id)
-      await awaitZap(id)
+      if jobs.isZapWanted(id) { await zaps.wait(for: id) }
     }
     return try await decided(id)
   }
@@ -164,15 +145,14 @@ extension Tracker {
   /// Takes what proves a payment of a job that has ended.
   private func prove(_ id: JobID, _ provider: PublicKey?, _ preimage: Octets32?, _ zap: ZapWord?) async throws(Refusal)
   {
-    let found: LedgerJob?
-    do throws(StorageFault) { found = try await ledger.job(id) } catch { throw health.refusal(error) }
+    let found = try await ledger.read { ledger throws(StorageFault) in try await ledger.job(id) }
     guard let job = found else { throw Self.unknown(id.description) }
     if let preimage {
       let invoice = zap?.invoice
       perform(
-        try book.proven(job.order, job.facts, provider: provider, preimage: preimage, invoice: invoice, at: now))
+        try jobs.proven(job.order, job.facts, provider: provider, preimage: preimage, invoice: invoice, at: now))
     } else if let wallet = zap?.wallet {
-      perform(try book.walletNamed(job.order, job.facts, provider: provider, wallet: wallet, at: now))
+      perform(try jobs.walletNamed(job.order, job.facts, provider: provider, wallet: wallet, at: now))
     }
   }
 
@@ -191,13 +171,13 @@ extension Tracker {
 
   private func deny(_ wanted: JobReference) async throws(Refusal) -> Job {
     let id = try named(wanted)
-    perform(try book.deny(id, provider: try provider(wanted), at: now))
+    perform(try jobs.deny(id, provider: try provider(wanted), at: now))
     return try await decided(id)
   }
 
   private func cancel(_ wanted: JobReference) async throws(Refusal) -> Job {
     let id = try named(wanted)
-    // Called off already, it is so: the answer may have been lost.
+    // A job that is cancelled already stays so: the first answer may have been lost.
     let before = try await told(id)
     guard !before.state.isFinal || before.state == .cancelled else {
       throw Refusal(
@@ -218,20 +198,20 @@ extension Tracker {
     }
   }
 
-  /// Answers with a job when what was decided about it is on the disk.
+  /// Answers with a job when the decision about it is on the disk.
   private func decided(_ id: JobID) async throws(Refusal) -> Job {
     var batches = 0
-    while book.isPending(id), batches < Self.patienceBatches {
-      await withCheckedContinuation { writeWaiters.append($0) }
-      if let fault = health.fault { throw undecided(fault) }
+    while jobs.isPending(id), batches < Self.patienceBatches {
+      await ledger.awaitBatch()
+      if let fault = ledger.health.fault { throw undecided(fault) }
       batches += 1
     }
     return try await told(id)
   }
 
-  /// What was decided is kept in memory, and holds as soon as there is room for it on the disk.
+  /// The decision is in memory, and is written as soon as the disk has room for it.
   private func undecided(_ fault: StorageFault) -> Refusal {
-    let refusal = health.refusal(fault)
+    let refusal = ledger.health.refusal(fault)
     return Refusal(
       refusal.code, "it is not written down yet, and will be when that is possible: \(refusal.message)",
       outcome: .unknown, retryAfterMilliseconds: refusal.retryAfterMilliseconds)
@@ -241,10 +221,10 @@ extension Tracker {
 
   private func providers(_ request: BusRequest, _ wanted: JobProviders) async throws(Refusal) -> StoreCount? {
     var found: [PublicKey: JobProvider] = [:]
-    for (provider, history) in book.histories { found[provider] = history.told(provider) }
+    for (provider, history) in jobs.histories { found[provider] = history.told(provider) }
     await addHost(to: &found)
-    if wanted.fetches == true { await fetchAnnouncements(wanted.kind) }
-    for information in try await announcements(wanted.kind) {
+    if wanted.fetches == true { await store.fetchAnnouncements(wanted.kind) }
+    for information in try await store.announcements(wanted.kind) {
       var told = found[information.author] ?? JobProvider(provider: information.author.description)
       // The newest comes first.
       if told.announcedAt == nil {
@@ -276,12 +256,20 @@ extension Tracker {
   private var status: TrackingStatus {
     var status = TrackingStatus()
     for (state, count) in endedCounts where count > 0 { status.jobs[state.rawValue] = count }
-    for (state, count) in book.counts { status.jobs[state.rawValue, default: 0] += count }
-    status.seq = cursor ?? 0
-    status.answers = book.answerCount
-    status.approvedToday = book.approvedToday(at: now)
-    status.fault = health.fault?.description
-    addFigures(to: &status)
+    for (state, count) in jobs.counts { status.jobs[state.rawValue, default: 0] += count }
+    status.seq = answers.cursor ?? 0
+    status.answers = jobs.answerCount
+    status.approvedToday = jobs.approvedToday(at: now)
+    status.fault = ledger.health.fault?.description
+    status.results = jobs.counters.results
+    status.diagnostics = jobs.counters.diagnostics
+    for (state, payments) in jobs.counters.payments {
+      status.payments[state.rawValue] = JobPayments(count: payments.count, amount: payments.amount)
+    }
+    let (open, unpaid) = (jobs.openPayments, jobs.unpaidPayments)
+    status.openPayments = JobPayments(count: open.count, amount: open.amount)
+    status.unpaid = JobPayments(count: unpaid.count, amount: unpaid.amount)
+    status.unseen = jobs.unseenCount
     return status
   }
 }

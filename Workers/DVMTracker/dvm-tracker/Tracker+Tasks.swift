@@ -9,24 +9,22 @@ import Nostr
 import NostrContracts
 import WorkerKit
 
-// What others do for a job: the signer encrypts, signs and decrypts, the planner publishes, the store keeps.
+// What other workers do for a job: the signer encrypts, signs and decrypts, the planner publishes, the store keeps.
 //
-// A refusal is one of two. What would be refused again tomorrow ends the matter, with its words. All else (a worker
-// that is away, an account that is locked, a disk that is full) is tried again, until a deadline of the job's own says
-// that it is over.
+// A refusal is of one of two kinds. One that another attempt would meet again ends the task, with its words. After any
+// other (a worker that is away, an account that is locked, a disk that is full) the task is tried again, until one of
+// the job's deadlines ends it.
 
 extension Tracker {
-  /// How long the signer has: it keeps a request while its account is locked.
-  private static let signerMilliseconds: UInt32 = 20_000
   /// How long the planner and the store have.
   private static let publishMilliseconds: UInt32 = 30_000
-  /// Refusals that another attempt changes nothing of.
+  /// Refusals that another attempt would meet again.
   static let finalRefusals: Set<RefusalCode> = [
     .badRequest, .badPayload, .forbidden, .noSuchAccount, .invalidEvent, .denied, .superseded, .deletedEvent,
     .expiredEvent,
   ]
 
-  /// Does what the machine wants done, and tells it what has come of it.
+  /// Performs a task of the machine, and reports its outcome.
   func carryOut(_ task: JobTask) async {
     do throws(Refusal) {
       switch task {
@@ -36,21 +34,21 @@ extension Tracker {
       case .withdraw(let job, let request): try await withdraw(job, request)
       case .zap(let job, let target): try await zap(job, target)
       case .pay(let job, let intent):
-        let outcome = await rail.pay(intent, zap: book.zap(job, for: intent))
+        let outcome = await rail.pay(intent, zap: jobs.zap(job, for: intent))
         perform { $0.settled(job, intent, outcome, at: $1) }
       case .lookUp(let job, let intent):
-        let outcome = await rail.lookUp(intent, zap: book.zap(job, for: intent))
+        let outcome = await rail.lookUp(intent, zap: jobs.zap(job, for: intent))
         perform { $0.settled(job, intent, outcome, at: $1) }
       }
     } catch {
-      guard !isDraining else { return }
+      guard !worker.isDraining else { return }
       log.debug("a step is tried again", metadata: ["job": "\(task.job)", "why": "\(error.message)"])
       switch task {
       case .make(let job, _): noteObstacle(job, "its request waits to be signed: \(error.message)")
       case .publish(let job, _): noteObstacle(job, "its request waits to be published: \(error.message)")
       case .open, .withdraw, .zap, .pay, .lookUp: break
       }
-      let isLocked = book.order(task.job).map { accounts.hindrance(of: $0.account.description) != nil } ?? false
+      let isLocked = jobs.order(task.job).map { accounts.hindrance(of: $0.account.description) != nil } ?? false
       perform { $0.failed(task, error.message, isLocked: isLocked, at: $1) }
     }
   }
@@ -58,12 +56,9 @@ extension Tracker {
   // MARK: Making
 
   private func make(_ job: JobID, _ attempt: Int) async throws(Refusal) {
-    guard let order = book.order(job), let terms = book.terms(job, attempt: attempt) else { return }
+    guard let order = jobs.order(job), let terms = jobs.terms(job, attempt: attempt) else { return }
     do throws(Refusal) {
-      let draft = try draft(terms, order, try await ciphertext(terms, order))
-      drafts.insert(draft.id)
-      defer { drafts.remove(draft.id) }
-      let event = try await sign(draft, by: order.account, allowsSecrets: order.submit.allowSecrets == true)
+      let event = try await requests.request(terms, order) { jobs.isRequest($0) }
       noteObstacle(job, nil)
       perform { $0.made(job, attempt: attempt, event: event, at: $1) }
     } catch {
@@ -72,70 +67,10 @@ extension Tracker {
     }
   }
 
-  /// The request, to be signed, dated so that no other one is the same (``RequestDate``).
-  private func draft(
-    _ terms: JobTerms, _ order: JobOrder, _ ciphertext: String?
-  ) throws(Refusal) -> UnsignedEvent {
-    for date in RequestDate.candidates(from: now / 1_000) {
-      let draft: UnsignedEvent
-      do throws(JobDraftFault) {
-        draft = try terms.template(by: order.account, createdAt: date, ciphertext: ciphertext)
-      } catch { throw Refusal(.badRequest, "\(error)") }
-      if !drafts.contains(draft.id), !book.isRequest(draft.id) { return draft }
-    }
-    // Not in ``finalRefusals``: it is tried again, until a second is free.
-    throw Refusal(.full, "other jobs ask the same, one a second", outcome: .notStarted)
-  }
-
-  /// Inputs and parameters, encrypted for the one provider; nil when everybody may read them.
-  private func ciphertext(_ terms: JobTerms, _ order: JobOrder) async throws(Refusal) -> String? {
-    guard terms.isEncrypted, let provider = terms.providers.first else { return nil }
-    let plain: String
-    do throws(JobDraftFault) { plain = try terms.secretTags() } catch { throw Refusal(.badRequest, "\(error)") }
-    var form = EncryptedForm.nip04
-    switch order.submit.encryption {
-    case .nip44: form = .nip44
-    case .auto:
-      let announced = try await announcements(terms.kind, of: provider)
-      if announced.first?.announcesNIP44 == true { form = .nip44 }
-    case .nip04, .some(.none), nil: break
-    }
-    return try await cipher(
-      form.encryption, SignerCipher(account: order.account.description, peer: provider.description, text: plain))
-  }
-
-  private func cipher(
-    _ method: Method<SignerCipher, SignerText>, _ wanted: SignerCipher
-  ) async throws(Refusal) -> String {
-    try await signer.ask(method, wanted, ttlMilliseconds: Self.signerMilliseconds).text
-  }
-
-  func sign(
-    _ draft: UnsignedEvent, by account: PublicKey, allowsSecrets: Bool = false, deleting deleted: Event? = nil
-  ) async throws(Refusal) -> Event {
-    let event = JSONValue.object([
-      "kind": .integer(Int64(draft.kind)), "content": .string(draft.content),
-      "created_at": .integer(draft.createdAt), "pubkey": .string(draft.pubkey.description),
-      "tags": .array(draft.tags.map { .array($0.map { .string($0) }) }),
-    ])
-    let shown = try deleted.map { event throws(Refusal) in try JSONPayload.decode(JSONValue.self, from: event.json) }
-    let wanted = SignerSign(
-      account: account.description, event: event, allowSecrets: allowsSecrets ? true : nil,
-      deleted: shown.map { [$0] })
-    return try Self.event(
-      try await signer.ask(SignerMethod.sign, wanted, ttlMilliseconds: Self.signerMilliseconds).event)
-  }
-
-  private static func event(_ signed: RawJSON) throws(Refusal) -> Event {
-    do throws(EventFault) { return try Event(json: signed.bytes) } catch {
-      throw Refusal(.failed, "what was signed cannot be read: \(error)")
-    }
-  }
-
   // MARK: Publishing
 
   private func publish(_ job: JobID, _ request: EventID) async throws(Refusal) {
-    guard let json = book.requestJSON(job, request), let order = book.order(job) else { return }
+    guard let json = jobs.requestJSON(job, request), let order = jobs.order(job) else { return }
     do throws(Refusal) {
       if !order.isLocal, let publication = try await plan(json, relays: order.submit.relays) {
         return note(publication, job, request)
@@ -179,23 +114,23 @@ extension Tracker {
       + (words(publication).map { " (\($0))" } ?? "")
   }
 
-  /// What is said of the first relay that anything is said of.
+  /// The first message about a relay.
   private static func words(_ publication: Publication) -> String? {
     publication.targets.lazy.compactMap { target in
       target.message.map { $0.contains(target.relay) ? $0 : "\(target.relay): \($0)" }
     }.first
   }
 
-  /// Offers the store the requests that it should have of jobs that go on: its file may be an earlier one, or a rescued
-  /// one, and a provider of this machine would wait for what never comes.
+  /// Offers the store the requests of jobs under way that it should have: its file may be an earlier one, or a rescued
+  /// one, and a provider of this machine would wait for ever.
   func offerRequests() {
-    var left = Array(book.storedRequests.reversed())
+    var left = Array(jobs.storedRequests.reversed())
     guard !left.isEmpty else { return }
     worker.offerAgain("requests for jobs", ceilingMilliseconds: Self.retryMillisecondsMaximum, log) {
       [self] () async throws(Refusal) in
-      // Of a job that has ended meanwhile nobody waits for an answer.
+      // A job that has ended meanwhile needs no answer.
       while let (job, request) = left.popLast() {
-        if let json = book.requestJSON(job, request) { return json }
+        if let json = jobs.requestJSON(job, request) { return json }
       }
       return nil
     }
@@ -204,13 +139,13 @@ extension Tracker {
   // MARK: Opening
 
   private func open(_ job: JobID, _ id: EventID) async throws(Refusal) {
-    guard let order = book.order(job), let sealed = book.sealed(job, id),
+    guard let order = jobs.order(job), let sealed = jobs.sealed(job, id),
       let form = EncryptedForm(of: sealed.event.content)
     else { return perform { $0.opened(job, id, plaintext: nil, at: $1) } }
     do throws(Refusal) {
-      // The whole event: the signer opens for us what answers a job, and nothing else.
+      // The whole event: for this worker the signer opens answers to jobs, and nothing else.
       let event = try JSONPayload.decode(JSONValue.self, from: sealed.event.json)
-      let plain = try await cipher(
+      let plain = try await signer.text(
         form.decryption,
         SignerCipher(account: order.account.description, peer: sealed.provider.description, contentOf: event))
       perform { $0.opened(job, id, plaintext: plain, at: $1) }
@@ -225,12 +160,12 @@ extension Tracker {
 
   /// Has a request deleted (kind 5) where it was published, and not sent any further.
   private func withdraw(_ job: JobID, _ request: EventID) async throws(Refusal) {
-    guard let order = book.order(job), let published = book.request(job, request) else { return }
+    guard let order = jobs.order(job), let published = jobs.request(job, request) else { return }
     do throws(Refusal) {
-      let event = try await sign(
+      let event = try await signer.sign(
         published.cancellation(createdAt: now / 1_000), by: order.account, deleting: published.event)
       if !order.isLocal {
-        // What relays do not have yet they need not be sent. It may never have been accepted for publishing.
+        // `try?`: relays that do not have it yet need not get it, and it may never have been accepted for publishing.
         _ = try? await bus.request(
           PlanMethod.cancel, PlanPublication(id: request.description),
           ttlMilliseconds: Self.publishMilliseconds)
