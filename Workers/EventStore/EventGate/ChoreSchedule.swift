@@ -29,7 +29,7 @@ public enum ArchiveChore: Sendable, Hashable {
 
 /// What the archive and the gate have to do, as the store sees it before each turn of the writer.
 public struct WriterLoad: Sendable {
-  /// Whether events of an author who has vanished wait to be removed.
+  /// Whether events of a vanished author wait to be removed.
   public var isAnyoneVanishing = false
   /// Whether a segment waits to be trimmed.
   public var hasTrimWork = false

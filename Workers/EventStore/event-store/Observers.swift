@@ -1,7 +1,6 @@
 import Bus
 import Contracts
 import EventArchive
-import EventGate
 import EventIndex
 import EventLoop
 import Frames

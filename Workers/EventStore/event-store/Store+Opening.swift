@@ -3,7 +3,6 @@ import EventArchive
 import EventGate
 import EventLoop
 import Frames
-import Glibc
 import LinuxSystem
 import Logging
 import Storage

@@ -8,7 +8,6 @@ import Frames
 import LinuxSystem
 import Logging
 import Nostr
-import NostrContracts
 import Observations
 import Storage
 import WorkerKit
