@@ -9,6 +9,15 @@ public enum HubPayload: Sendable {
   /// Bytes kept by the hub.
   case stored([UInt8])
 
+  /// The bytes, given those of the frame being processed.
+  public func bytes(input: [UInt8]) -> [UInt8] {
+    switch self {
+    case .none: []
+    case .input: input
+    case .stored(let bytes): bytes
+    }
+  }
+
   /// The kept bytes' number; 0 for the others.
   var storedByteCount: Int {
     if case .stored(let bytes) = self { return bytes.count }

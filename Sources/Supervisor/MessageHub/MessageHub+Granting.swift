@@ -10,8 +10,8 @@ internal import Frames
 // beyond waits here, apart from the parts of every other answer (decision 0006).
 //
 // What bounds the memory. Of each answer a window and one payload waits here, and as much at the client. A client that
-// leaves `untakenFrames` or `untakenBytes` here is refused every further request (`full`) until it takes some: it is
-// told, where one without such windows gets no credit back and waits. All mailboxes together are bounded as ever.
+// leaves `untakenFrames` or `untakenBytes` here is refused every further request (`full`) until it takes some; one
+// without such windows gets no credit back and waits. All mailboxes together are bounded as ever.
 
 extension MessageHub {
   /// Whether a part of this answer can go to its caller at once.
@@ -65,8 +65,9 @@ extension MessageHub {
   /// The client to cut while there is no memory left (``HubLimits/poolBytes``): of those that have taken nothing of
   /// what is held for them for this long, the one with the most bytes.
   ///
-  /// What lies within the windows of answers holds no worker's credit, so such a client does not count as busy, and slow
-  /// is not wrong while there is room. Without room all others wait for it. One at a time: its bytes may be enough.
+  /// What lies within the windows of answers holds no worker's credit, so such a client does not count as busy, and
+  /// slow is not wrong while there is room. Without room all others wait for it. One at a time: its bytes may be
+  /// enough.
   ///
   /// - Returns: its seat; nil while there is memory, or when no client has left its answers for so long.
   public func mostUntaken(forMilliseconds milliseconds: UInt64, now: Instant) -> SeatIndex? {

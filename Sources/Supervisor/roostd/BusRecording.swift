@@ -11,8 +11,8 @@ import Recordings
 ///     opening ──file made──► waiting ──connected──► recording ──► ended
 ///                               └───────────────────────────────────┘
 ///
-/// A recording covers one connection: its worker's present one, or, when it is asked for that or when there is none,
-/// the next, from HELLO on. It hears of each frame where the hub does, and never holds the hub up: what the file does
+/// A recording covers one connection: its worker's present one, or, when it is asked for that or without a present one,
+/// the next, from HELLO on. It gets each frame where the hub does, and never holds the hub up: what the file does
 /// not take is counted and told in the file. It ends itself, by `end`, for whatever reason comes first.
 @EventLoopActor
 final class BusRecording {
@@ -66,7 +66,7 @@ final class BusRecording {
 
   // MARK: What happens
 
-  /// The worker's connection stands, and what passes over it from now on is recorded.
+  /// The worker's connection is there, and what passes over it from now on is recorded.
   func begin(_ opening: RecordingOpening, servesSecrets: Bool) {
     guard isWaiting else { return }
     startedAt = EventLoop.process.now
@@ -90,7 +90,7 @@ final class BusRecording {
     }
     let isSecret = table().isSecret(header, isFromWorker: direction == .fromWorker, servesSecrets: servesSecrets)
     file.append(writer.append(direction, header, payload, isSecret: isSecret, nanoseconds: elapsed))
-    // The file is full: the end stands in it already.
+    // The file is full: the end is in it already.
     if writer.end != nil { close() }
   }
 

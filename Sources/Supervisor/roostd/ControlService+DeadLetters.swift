@@ -8,7 +8,7 @@ import Logs
 import MessageHub
 
 extension ControlService {
-  /// A dead letter that is being tried again, and who asked for it.
+  /// A dead letter that is being tried again, and the call that asked for it.
   struct Retry {
     let call: HubCall
     let letter: String
@@ -44,7 +44,7 @@ extension ControlService {
   }
 
   private func listing() async throws(Refusal) -> [DeadLetterRecord] {
-    do throws(SystemFault) { return try await daemon.deadLetters.list().letters } catch {
+    do throws(SystemFault) { return try await daemon.deadLetters.store.list().letters } catch {
       throw Refusal(.failed, "\(error)", outcome: .notStarted)
     }
   }
@@ -53,7 +53,7 @@ extension ControlService {
     guard let id = request.id else {
       throw Refusal(.badRequest, "'id' is missing: which dead letter?", outcome: .notStarted)
     }
-    do throws(SystemFault) { return try await daemon.deadLetters.load(id) } catch {
+    do throws(SystemFault) { return try await daemon.deadLetters.store.load(id) } catch {
       throw Self.refusal(of: id, error, .notStarted)
     }
   }
@@ -68,14 +68,14 @@ extension ControlService {
     let dropped = request.id == "all" ? try await listing() : [try await letter(request)]
     do throws(SystemFault) {
       if request.id == "all" {
-        _ = try await daemon.deadLetters.dropAll()
+        _ = try await daemon.deadLetters.store.dropAll()
       } else {
-        try await daemon.deadLetters.drop(request.id ?? "")
+        try await daemon.deadLetters.store.drop(request.id ?? "")
       }
     } catch {
       throw Self.refusal(of: request.id ?? "", error, .unknown)
     }
-    await daemon.countDeadLetters()
+    await daemon.deadLetters.recount()
     let what = request.id == "all" ? "All dead letters are" : "Dead letter \(request.id ?? "") is"
     // Without payloads, which are gone as well, and may be longer than any frame.
     let letters = dropped.map { letter in
@@ -112,13 +112,13 @@ extension ControlService {
     if let refusal { throw refusal }
   }
 
-  /// Whoever wanted a letter tried again has left: if it waits for its worker still, it is not.
+  /// The caller that wanted a letter tried again has left: if it waits for its worker still, it is not.
   func retryCancelled(_ call: HubCall) {
     guard let id = retries.first(where: { $0.value.call == call })?.key else { return }
     daemon.shell.change { hub, actions in hub.withdraw(id, now: EventLoop.process.now, actions: &actions) }
   }
 
-  /// A tried letter has killed its worker once more; its end is told next.
+  /// A tried letter has killed its worker once more; its end comes next.
   func diedAgain(_ id: UInt64, _ death: Death) {
     guard let retry = retries[id] else { return }
     retries[id]?.death = death
@@ -141,32 +141,20 @@ extension ControlService {
       return
     }
     EventLoopActor.task { [self] in
-      await quarantinedAgain(retry, death)
+      await daemon.deadLetters.keepAgain(retry.letter, death)
       refuse(retry.call, refusal)
     }
   }
 
   private func answered(_ retry: Retry, _ payload: [UInt8]) async {
     // If its file cannot be removed, the list still shows it, which does no harm.
-    do throws(SystemFault) { try await daemon.deadLetters.drop(retry.letter) } catch {
+    do throws(SystemFault) { try await daemon.deadLetters.store.drop(retry.letter) } catch {
       daemon.log(.warning, "hub", "dead letter \(retry.letter) was answered but not removed: \(error)")
     }
-    await daemon.countDeadLetters()
+    await daemon.deadLetters.recount()
     daemon.log(.notice, "hub", "dead letter \(retry.letter) was tried again and answered")
     let sentence = "Dead letter \(retry.letter) was delivered and answered; it is gone from the list."
     reply(retry.call, fitting(DeadLettersResult(letters: [], sentence: sentence), answer: payload, for: retry.call))
-  }
-
-  private func quarantinedAgain(_ retry: Retry, _ death: Death) async {
-    daemon.deadLettersInHand += 1
-    do throws(SystemFault) {
-      try await daemon.deadLetters.update(retry.letter, deliveries: death.deliveries, time: WallTime.now.text)
-      daemon.log(
-        .error, "hub", "\(death.worker) died of dead letter \(retry.letter) again; deliveries: \(death.deliveries)")
-    } catch {
-      daemon.log(.error, "hub", "\(death.worker) died of dead letter \(retry.letter) again; not written down: \(error)")
-    }
-    daemon.deadLettersInHand -= 1
   }
 }
 

@@ -3,7 +3,7 @@ import Contracts
 import Frames
 import Glibc
 
-// Room on the disks. A full one stops everything that writes, and each worker says so then; what is told here is told
+// Room on the disks. A full one stops everything that writes, and each worker says so then; what is said here comes
 // before, while there is room to act. Programs that do jobs for others are ended earlier than all else, so that they
 // cannot take the last of it.
 

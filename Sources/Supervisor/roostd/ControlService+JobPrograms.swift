@@ -4,7 +4,7 @@ import Frames
 import LinuxSystem
 
 extension ControlService {
-  /// Who keeps the bounds of jobs' programs, and whether strangers' jobs can be done on this machine; nothing where no
+  /// What keeps the bounds of jobs' programs, and whether strangers' jobs can be done on this machine; nothing where no
   /// program does any.
   func programBoundChecks() -> [DoctorResult.Check] {
     guard daemon.configuration.workers.contains(where: { $0.enabled && $0.runsJobPrograms }) else { return [] }

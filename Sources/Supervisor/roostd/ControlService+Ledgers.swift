@@ -6,9 +6,9 @@ import Logs
 
 // A worker that finds its ledger damaged puts it aside and continues with what can be read of it, and one whose ledger
 // lacks commits continues without them (`LedgerFile`); what it said of that is in the log of one start. The files stay,
-// and the worker's words beside them, and tell it for as long as somebody needs them.
+// and the worker's words beside them, and the doctor tells of them until a person removes them.
 
-/// What stands in a worker's directory because a ledger was damaged.
+/// What is in a worker's directory because a ledger was damaged.
 private struct DamagedFiles {
   enum Finding {
     /// It is to be put aside at the next start.

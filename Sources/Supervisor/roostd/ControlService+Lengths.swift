@@ -5,9 +5,9 @@ import Frames
 import Logs
 import MessageHub
 
-// The supervisor's own answers keep to the frame limit of whoever asked: log lines come in as many parts as
-// they need, what is shown of one thing is cut, and says so. What is too long all the same is refused by the
-// hub like any worker's answer.
+// The supervisor's own answers keep to the frame limit of the caller: log lines come in as many parts as they need,
+// what is shown of one thing is cut, and says so. What is too long all the same is refused by the hub like any worker's
+// answer.
 extension ControlService {
   /// Sends log lines as parts; false when the caller has no room for more now.
   func sendLines(_ call: HubCall, _ records: [LogRecord]) -> Bool {

@@ -52,7 +52,7 @@ extension ControlService {
     }
   }
 
-  /// Whom a name means: a worker of the configuration before one that was started by hand.
+  /// What a name means: a worker of the configuration before one that was started by hand.
   private func subject(_ name: String) throws(Refusal) -> RecordingSubject {
     if daemon.worker(named: name) == nil, let guest = daemon.guest(named: name) { return .guest(guest) }
     return .worker(try worker(name))
@@ -89,7 +89,7 @@ extension ControlService {
   }
 
   private func tell(_ call: HubCall, _ recording: BusRecording) {
-    // Whether the caller has room for it is no matter: the end is told anyway.
+    // Whether the caller has room for it is no matter: it gets the end anyway.
     _ = part(call, RecordProgress(path: recording.path, isRecording: recording.isRecording))
   }
 
@@ -158,12 +158,13 @@ extension ControlService {
   }
 }
 
-/// Whom a recording is of.
+/// The worker that a recording is of.
 @EventLoopActor
 private enum RecordingSubject {
-  /// A worker of the configuration, whoever has its place: its next connection can be waited for.
+  /// A worker of the configuration, also while a worker started by hand has its place: its next connection can be
+  /// waited for.
   case worker(ManagedWorker)
-  /// One that stands in no configuration: its present connection is all there is of it.
+  /// One that no configuration names: its present connection is all there is of it.
   case guest(PeerConnection)
 
   /// The recording that it has, or had last.
@@ -199,7 +200,7 @@ extension BusRecording {
 }
 
 extension ManagedWorker {
-  /// Lets the recording begin with the connection that stands; false when there is none.
+  /// Lets the recording begin with the present connection; false without one.
   func recordPresentConnection() -> Bool {
     guard recording != nil, let connection = daemon.shell.connection(on: seat) else { return false }
     beginRecording(connection, isFromStart: false)
@@ -212,7 +213,7 @@ extension ManagedWorker {
     // One that is to be restarted may be in the middle of its start.
     if let skipped = recording.skippedGeneration, process?.generation == skipped { return }
     beginRecording(connection, isFromStart: true)
-    // Written anew from what was read of it, without the token: the bytes that held one are not touched again.
+    // Written again from what was read of it, without the token: the bytes that held one are not touched again.
     var hello = hello
     hello.token = nil
     let payload = JSONPayload.encode(hello)

@@ -34,11 +34,11 @@ extension ControlService {
         "refused": hub.refused, "redelivered": hub.redelivered, "quarantined": hub.quarantined, "stale": hub.stale,
         "denied": hub.denied, "dropped": hub.dropped, "violations": hub.violations,
       ],
-      deadLetters: daemon.deadLetterCount,
+      deadLetters: daemon.deadLetters.count,
       workers: daemon.workers.map { status(of: $0, request, now) } + guests(now), clients: clients)
   }
 
-  /// Workers of people's own that joined with a token and stand in no configuration.
+  /// Workers started by hand, with a token, that no configuration names.
   private func guests(_ now: Instant) -> [WorkerStatus] {
     daemon.guests.compactMap { connection in
       guard case .guest(let name, let seat) = connection.role, case .socket(let credentials) = connection.origin else {
@@ -119,7 +119,7 @@ extension ControlService {
     return sentences
   }
 
-  /// What there is to say about a worker that somebody started by hand and no configuration names.
+  /// What there is to say about a worker that was started by hand and that no configuration names.
   private func explain(_ guest: PeerConnection) -> [String] {
     guard case .guest(let name, let seat) = guest.role, case .socket(let credentials) = guest.origin else { return [] }
     let seconds = EventLoop.process.now.milliseconds(since: guest.joinedAt) / 1_000
@@ -173,7 +173,7 @@ extension ControlService {
     checks += jobProgramChecks()
     checks += programBoundChecks()
     checks += ledgerChecks()
-    let letters = daemon.deadLetterCount
+    let letters = daemon.deadLetters.count
     checks.append(
       .init(
         name: "dead letters", isGood: letters == 0,
@@ -209,7 +209,7 @@ extension ControlService {
   }
 
   /// Whether a worker is on its way again after it said itself that something is missing: it says so at each start
-  /// until somebody mends that.
+  /// until a person mends that.
   private func isReturning(_ worker: ManagedWorker) -> Bool {
     guard [.starting, .waiting, .stopping].contains(worker.machine.state.kind) else { return false }
     switch worker.machine.report(now: EventLoop.process.now).lastExit?.status?.verdict {
@@ -228,7 +228,7 @@ extension ControlService {
     return [line.message, line.fields?["why"]].compactMap(\.self).joined(separator: ": ")
   }
 
-  /// Whether a worker in this state needs somebody. One that is held or was stopped is as its operator wanted it, and
+  /// Whether a worker in this state needs a person. One that is held or was stopped is as its operator wanted it, and
   /// one on its way is not late yet: its deadlines see to that.
   private static func isTrouble(_ state: WorkerState.Kind) -> Bool {
     switch state {

@@ -317,7 +317,7 @@ final class ControlService {
       throw Refusal(.failed, "the old configuration stays in force:\n\(error)", outcome: .notStarted)
     }
     let changes = new.changes(from: daemon.configuration)
-    // Before the change: it moves those of whom is told where they stand.
+    // Before the change: it moves the workers whose states the texts have.
     let texts = daemon.texts(of: changes, new)
     let remarks = daemon.remarks(on: changes)
     let warnings = verdict.doubts.map { "\($0)" }
@@ -375,7 +375,7 @@ final class ControlService {
     return result
   }
 
-  /// What to say of a category that nobody has logged in. It is no mistake for sure: a person's
+  /// What to say of a category without a log line. It is no mistake for sure: a person's
   /// own worker may begin with it.
   private func remark(onCategory category: String) -> String? {
     guard category != LogFilter.general else { return nil }

@@ -4,9 +4,9 @@ import LinuxSystem
 import Logs
 import MessageHub
 
-// Guests: workers of people's own that joined with a token and stand in no configuration. They have no machine, since
-// nobody starts or watches them; what is told of them is that they come and go. One that takes the place of a worker of
-// the configuration is no guest: that worker's machine tells of it.
+// Guests: workers started by hand, with a token, that no configuration names. They have no machine, since roostd
+// neither starts nor watches them; it only says that they come and go. One that takes the place of a worker of the
+// configuration is no guest: that worker's machine tells of it.
 
 extension Daemon {
   /// The connections of all guests.
@@ -32,7 +32,7 @@ extension Daemon {
   /// A guest's seat is given back.
   func guestLeft(_ name: String, because reason: String) {
     tell(name, from: .attached, to: .absent, "has left: \(reason)")
-    registryChanged()
+    registry.changed()
   }
 
   private func tell(_ name: String, from: WorkerStateWord, to: WorkerStateWord, _ sentence: String) {

@@ -24,7 +24,7 @@ extension Daemon {
     configuration.bus.windowBytes = old.bus.windowBytes
     adoptBounds()
     if new.supervisor.allowUids != old.supervisor.allowUids {
-      admitListedUsers()
+      socket.admitListedUsers()
       cutUnlistedUsers()
     }
     // Levels set while running stay, unless the file says something new about logs.
@@ -44,7 +44,7 @@ extension Daemon {
     }
     broadcastSettings()
     tellDependents()
-    registryChanged()
+    registry.changed()
   }
 
   /// Bounds of the hub, spawning and dead letters, from the configuration in force.
@@ -52,7 +52,7 @@ extension Daemon {
     let limits = HubLimits(configuration.bus)
     shell.change { hub, _ in hub.adopt(limits: limits) }
     spawnBudget = SpawnBudget(configuration.supervisor, now: EventLoop.process.now)
-    deadLetters.countMaximum = configuration.bus.deadLettersMaximum
+    deadLetters.store.countMaximum = configuration.bus.deadLettersMaximum
   }
 
   private func apply(_ effect: SettingEffect, to name: String, _ new: SupervisorConfiguration) {
@@ -72,7 +72,7 @@ extension Daemon {
     if rest == .failed || effect == .restartsWorker && worker.isRunning { worker.receive(.restartRequested) }
   }
 
-  /// Where a worker stands that does not run, for what a change of its settings does; nil while it runs or is about to.
+  /// The state of a worker that does not run, for what a change of its settings does; nil while it runs or is about to.
   func rest(of worker: ManagedWorker) -> ConfigurationChange.Rest? {
     switch worker.machine.state.kind {
     case .failed, .backoff, .execFailed: .failed
@@ -128,7 +128,7 @@ extension Daemon {
       do { try place(worker.name) } catch { log(.error, "supervision", "\(worker.name) cannot be started: \(error)") }
     }
     tellDependents()
-    registryChanged()
+    registry.changed()
   }
 
   /// Running workers hear of settings and log levels that need no restart.

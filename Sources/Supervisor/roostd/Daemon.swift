@@ -11,7 +11,7 @@ import Supervision
 
 // roostd: what holds the parts together.
 //
-//     PeerAdmission ── who may join    HubShell ── every message
+//     PeerAdmission ── joining         HubShell ── every message
 //        \                              /
 //         Daemon ── ManagedWorker × n ── WorkerProcess (exec shim, log pipes, lock)
 //        /                              \
@@ -26,7 +26,6 @@ final class Daemon {
   var configuration: SupervisorConfiguration
   let shell: HubShell
   let logs: WorkerLogs
-  let deadLetters: DeadLetterStore
   /// Random text that every process of this start inherits; the guardian finds descendants by it.
   let instance: String
   let shimPath: String
@@ -39,31 +38,25 @@ final class Daemon {
   var managedPids: Set<Int32> = []
   private(set) lazy var door = PeerAdmission(daemon: self)
   private(set) lazy var control = ControlService(daemon: self)
-  private var listener: StreamListener?
-  private var listenerInode: UInt64 = 0
-  var guardian: Guardian?
-  let guardianTimer = LoopTimer()
+  private(set) lazy var registry = RegistryBroadcast(daemon: self)
+  private lazy var guardian = GuardianKeeper(daemon: self)
+  private(set) lazy var deadLetters = DeadLetterKeeper(
+    DeadLetterStore(
+      directory: configuration.supervisor.stateDirectory + "/dead-letters",
+      countMaximum: configuration.bus.deadLettersMaximum), daemon: self)
+  private(set) lazy var socket = ListeningSocket(daemon: self) { [unowned self] stream in accepted(stream) }
   var spawnBudget: SpawnBudget
   private var suspends: SuspendDetector
   private let housekeepingTimer = LoopTimer()
   private var signals: [SignalWatcher] = []
-  var isRegistryDirty = false
-  var lastRegistry: [UInt8] = []
   private(set) var stopping: StopReason?
   private let stopTimer = LoopTimer()
   private(set) var isFinished = false
   private let notifier: ServiceNotifier?
-  /// Dead letters on disk and in memory, as last counted.
-  var deadLetterCount = 0
-  /// Letters that are being written.
-  var deadLettersInHand = 0 { didSet { deadLetterSettled.raise() } }
-  /// Raised when ``deadLettersInHand`` has changed.
-  let deadLetterSettled = Signal()
   private var refusalLog = RefusalLog()
   var directories: SupervisorDirectories
   /// Before the first child: it moves this process, and children are where their parent was.
   let jobGroups = JobGroups()
-  private var acceptLog = RefusalLog()
 
   enum StopReason { case asked(String), escalated(String) }
 
@@ -88,9 +81,6 @@ final class Daemon {
     logs = WorkerLogs(
       settings: WorkerLogSettings(configuration.log, directory: configuration.supervisor.logDirectory),
       levels: LogFilter(configuration.log))
-    deadLetters = DeadLetterStore(
-      directory: configuration.supervisor.stateDirectory + "/dead-letters",
-      countMaximum: configuration.bus.deadLettersMaximum)
     shimPath = programPath + "/roost-exec"
     spawnBudget = SpawnBudget(configuration.supervisor, now: now)
     suspends = SuspendDetector(monotonic: now, bootNanoseconds: SystemClock.bootNanoseconds())
@@ -103,13 +93,13 @@ final class Daemon {
     // A file size limit is an error of the write, not the end of the supervisor.
     signal(SIGXFSZ, SIG_IGN)
     try ProcessAttributes.becomeSubreaper()
-    try startGuardian()
-    connectShell()
+    try guardian.start()
+    shell.onAction = { [unowned self] action, input in perform(action, Array(input)) }
     for worker in configuration.workers { try add(worker) }
-    try listen()
+    try socket.listen()
     try watchSignals()
     housekeep()
-    EventLoopActor.task { [self] in await countDeadLetters() }
+    EventLoopActor.task { [self] in await deadLetters.recount() }
     for worker in workers where worker.configuration.enabled { worker.receive(.startRequested) }
     tellDependents()
     if configuration.workers.contains(where: { $0.enabled && $0.runsJobPrograms }) {
@@ -118,24 +108,33 @@ final class Daemon {
     notify("READY=1\nSTATUS=\(Amount.count(workers.count, "worker")) configured")
   }
 
-  private func connectShell() {
-    shell.onServe = { [unowned self] call, payload in control.serve(call, payload) }
-    shell.onServiceCancelled = { [unowned self] call in control.cancelled(call) }
-    shell.onServiceMayContinue = { [unowned self] seat, id in control.mayContinue(seat, id) }
-    shell.onControl = { [unowned self] seat, header, payload in
-      workers.first { $0.seat == seat }?.control(header, payload)
-      if header.type == .ready { registryChanged() }
+  /// What the hub leaves to the supervisor.
+  private func perform(_ action: HubAction, _ input: [UInt8]) {
+    switch action {
+    case .send: preconditionFailure("the shell sends what the hub wants sent")
+    case .cut(let seat, let violation):
+      if let connection = shell.connection(on: seat) { broke(violation, connection) }
+    case .serve(let call): control.serve(call, input)
+    case .serviceCancelled(let call): control.cancelled(call)
+    case .serviceMayContinue(let seat, let id): control.mayContinue(seat, id)
+    case .control(let seat, let header):
+      workers.first { $0.seat == seat }?.control(header, input)
+      if header.type == .ready { registry.changed() }
+    case .injectedAnswer(let id, let header, let payload):
+      control.injectedAnswer(id, header, payload.bytes(input: input))
+    case .keepDeadLetter(let letter): deadLetters.keep(letter)
+    case .retryKilled(let id, let worker, let deliveries):
+      control.diedAgain(id, ControlService.Death(worker: worker, deliveries: deliveries))
     }
-    shell.onInjectedAnswer = { [unowned self] id, header, payload in control.injectedAnswer(id, header, payload) }
-    shell.onDeadLetter = { [unowned self] letter in keep(letter) }
-    shell.onRetryKilled = { [unowned self] id, death in control.diedAgain(id, death) }
-    shell.onCut = { [unowned self] connection, violation in
-      let worker = workers.first { $0.seat == connection.seat }
-      if worker != nil || refusalLog.shouldLog(now: EventLoop.process.now) {
-        log(.warning, "bus", "\(connection.name) broke the protocol and is cut: \(violation.message)")
-      }
-      worker?.violated(violation.code)
+  }
+
+  private func broke(_ violation: FrameViolation, _ connection: PeerConnection) {
+    let worker = workers.first { $0.seat == connection.seat }
+    if worker != nil || refusalLog.shouldLog(now: EventLoop.process.now) {
+      log(.warning, "bus", "\(connection.name) broke the protocol and is cut: \(violation.message)")
     }
+    worker?.violated(violation.code)
+    connection.cut(Refusal(violation.code, violation.message))
   }
 
   /// Gives a worker its seat; it is not started by that.
@@ -144,20 +143,6 @@ final class Daemon {
       let seat = shell.hub.reserveSeat(name: configuration.name, role: role)
     else { throw SystemFault(call: "seat", subject: configuration.name, code: ENOSPC, advice: "Too many workers.") }
     workers.append(ManagedWorker(configuration, role: role, seat: seat, daemon: self))
-  }
-
-  private func listen() throws {
-    let path = configuration.supervisor.socket
-    try clearSocket(path)
-    let old = umask(0o077)
-    defer { umask(old) }
-    listener = try StreamListener(path: path) { [unowned self] stream in accepted(stream) }
-    listener?.onFault = { [unowned self] fault in
-      guard acceptLog.shouldLog(now: EventLoop.process.now) else { return }
-      log(.error, "bus", "\(fault); new connections wait. Is the limit of open files reached?")
-    }
-    listenerInode = Self.inode(of: path)
-    admitListedUsers()
   }
 
   private func accepted(_ stream: ByteStream) {
@@ -243,7 +228,7 @@ final class Daemon {
   /// Connections that have not said HELLO; bounded by the hello deadline and `Greeting.countMaximum`.
   private var greeting = Greeting()
 
-  /// Somebody is not let in, or is thrown out before it had a seat.
+  /// A peer is not let in, or is thrown out.
   func refused(_ connection: PeerConnection, _ refusal: Refusal) {
     if refusalLog.shouldLog(now: EventLoop.process.now) {
       log(.warning, "door", "\(connection.name) was refused: \(refusal.message) (\(refusal.code))")
@@ -258,7 +243,7 @@ final class Daemon {
 
   func worker(named name: String) -> ManagedWorker? { workers.first { $0.name == name } }
 
-  /// Where a program is: a name without a slash is looked up in the program directories, and stands for the first of
+  /// Where a program is: a name without a slash is looked up in the program directories, and means the first of
   /// them when it is in none, so that the complaint says where it was looked for.
   func path(ofProgram program: String) -> String {
     if program.contains("/") { return program }
@@ -286,7 +271,7 @@ final class Daemon {
       SupervisorEvent(
         time: WallTime.now.text, worker: change.name, from: change.from.kind.word, to: change.to.kind.word,
         sentence: change.sentence))
-    registryChanged()
+    registry.changed()
     // Others may wait for this one, in either direction; not now, while its machine is at work.
     EventLoop.process.atTurnEnd { [unowned self] in
       tellDependents()
@@ -294,7 +279,7 @@ final class Daemon {
     }
   }
 
-  /// Tells whoever listens to `supervisor.events`.
+  /// Tells the subscribers of `supervisor.events`.
   func publish(_ event: SupervisorEvent) {
     shell.change { hub, actions in
       hub.publish(
@@ -344,7 +329,7 @@ final class Daemon {
     }
     cutMostUntaken(now)
     if stopping == nil { mendPremises() }
-    if stopping == nil { rebindIfReplaced() }
+    if stopping == nil { socket.rebindIfReplaced() }
     housekeepingTimer.set(afterMilliseconds: housekeepingMilliseconds) { [unowned self] in housekeep() }
   }
 
@@ -369,14 +354,6 @@ final class Daemon {
   private var housekeepingMilliseconds: UInt64 {
     let shortest = workers.map { $0.configuration.stuckAfter.wholeMilliseconds }.min() ?? 10_000
     return min(5_000, max(100, shortest / 3))
-  }
-
-  /// Somebody's clean-up may remove the socket of a running daemon; it comes back by itself.
-  private func rebindIfReplaced() {
-    guard Self.inode(of: configuration.supervisor.socket) != listenerInode else { return }
-    log(.warning, "bus", "\(configuration.supervisor.socket) was removed or replaced; listening there again")
-    listener?.close()
-    do { try listen() } catch { log(.error, "bus", "cannot listen again: \(error)") }
   }
 
   private func watchSignals() throws {
@@ -431,7 +408,7 @@ final class Daemon {
     continueStopping()
   }
 
-  /// Tells the next workers to stop once nothing that depends on them is left; ends when nobody is.
+  /// Tells the next workers to stop once nothing that depends on them is left; ends when none is.
   func continueStopping() {
     guard stopping != nil else { return }
     let open = workers.filter { !$0.isAtRest }
@@ -450,21 +427,21 @@ final class Daemon {
     isFinished = true
     stopTimer.cancel()
     housekeepingTimer.cancel()
-    listener?.close()
+    socket.close()
     for connection in shell.allConnections {
       connection.send(FrameHeader(type: .goodbye), UnsafeRawBufferPointer(start: nil, count: 0))
       connection.close("the supervisor stops")
     }
     log(.notice, "supervision", "stopped")
-    let leave: @EventLoopActor () -> Void = { [logs, control] in
-      EventLoopActor.task { [self] in
-        await settleDeadLetters(until: EventLoop.process.now.advanced(milliseconds: Self.flushMilliseconds))
+    let leave: @EventLoopActor () -> Void = { [logs, control, deadLetters] in
+      EventLoopActor.task {
+        await deadLetters.settle(until: EventLoop.process.now.advanced(milliseconds: Self.flushMilliseconds))
         _ = await logs.flush(until: EventLoop.process.now.advanced(milliseconds: Self.flushMilliseconds))
         await control.recordingsWritten(withinMilliseconds: Self.flushMilliseconds)
         EventLoop.process.stop()
       }
     }
-    if let guardian { guardian.dismiss(leave) } else { leave() }
+    guardian.dismiss(leave)
   }
 
   private static let flushMilliseconds: UInt64 = 2_000

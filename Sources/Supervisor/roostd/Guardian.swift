@@ -11,7 +11,7 @@ final class Guardian {
   private var child: ChildProcess?
   private var descriptor: Int32
   private var onGone: (@EventLoopActor () -> Void)?
-  /// Called when it ends without having been dismissed: somebody killed it.
+  /// Called when it ends without having been dismissed: it was killed.
   var onLost: (@EventLoopActor () -> Void)?
 
   /// From roostd's death to the first kill: the workers' time to finish a write.

@@ -18,15 +18,8 @@ final class HubShell {
   private var timerInstant: Instant?
   private var isSettling = false
 
-  /// What the machine leaves to the supervisor.
-  var onServe: (@EventLoopActor (HubCall, [UInt8]) -> Void)?
-  var onServiceCancelled: (@EventLoopActor (HubCall) -> Void)?
-  var onServiceMayContinue: (@EventLoopActor (SeatIndex, UInt64?) -> Void)?
-  var onControl: (@EventLoopActor (SeatIndex, FrameHeader, [UInt8]) -> Void)?
-  var onInjectedAnswer: (@EventLoopActor (UInt64, FrameHeader, [UInt8]) -> Void)?
-  var onDeadLetter: (@EventLoopActor (DeadLetter) -> Void)?
-  var onRetryKilled: (@EventLoopActor (UInt64, ControlService.Death) -> Void)?
-  var onCut: (@EventLoopActor (PeerConnection, FrameViolation) -> Void)?
+  /// What the machine leaves to the supervisor, with the payload of the frame behind it.
+  var onAction: (@EventLoopActor (HubAction, UnsafeRawBufferPointer) -> Void)?
 
   init(limits: HubLimits, table: AccessTable, traceSeed: UInt64) {
     hub = MessageHub(limits: limits, table: table, traceSeed: traceSeed)
@@ -37,7 +30,7 @@ final class HubShell {
     seat.number < connections.count ? connections[seat.number] : nil
   }
 
-  /// Everyone connected.
+  /// All peers with a seat.
   var allConnections: [PeerConnection] { connections.compactMap { $0 } }
 
   /// From now on frames of `connection` are the hub's, as those of the seat in its role.
@@ -96,23 +89,7 @@ final class HubShell {
     for index in actions.indices {
       switch actions[index] {
       case .send(let seat, let header, let payload): send(header, payload, input: input, to: seat)
-      case .cut(let seat, let violation):
-        guard let connection = connection(on: seat) else { continue }
-        onCut?(connection, violation)
-        connection.cut(Refusal(violation.code, violation.message))
-      case .serve(let call): onServe?(call, Array(input))
-      case .serviceCancelled(let call): onServiceCancelled?(call)
-      case .serviceMayContinue(let seat, let id): onServiceMayContinue?(seat, id)
-      case .injectedAnswer(let id, let header, let payload):
-        switch payload {
-        case .none: onInjectedAnswer?(id, header, [])
-        case .input: onInjectedAnswer?(id, header, Array(input))
-        case .stored(let bytes): onInjectedAnswer?(id, header, bytes)
-        }
-      case .keepDeadLetter(let letter): onDeadLetter?(letter)
-      case .retryKilled(let id, let worker, let deliveries):
-        onRetryKilled?(id, ControlService.Death(worker: worker, deliveries: deliveries))
-      case .control(let seat, let header): onControl?(seat, header, Array(input))
+      default: onAction?(actions[index], input)
       }
     }
   }

@@ -16,7 +16,7 @@ struct JobGroups: Sendable {
     }
   }
 
-  /// The folder of the group for a worker's programs; nil where there is none, or none is needed.
+  /// The folder of the group for a worker's programs; nil where it has none, or needs none.
   func folder(for worker: WorkerConfiguration) throws(SystemFault) -> String? {
     guard worker.runsJobPrograms, case .success(let group) = claim else { return nil }
     return try group.jobs(of: worker.name).path

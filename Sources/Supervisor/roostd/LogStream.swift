@@ -3,7 +3,7 @@ import EventLoop
 import Logs
 
 /// Passes new log lines to one caller of `supervisor.logs`. While the caller has no room nothing is kept for it here:
-/// it goes on from its last number in the book, and is told how many have gone meanwhile.
+/// it continues from its last number in the book, and learns how many have gone meanwhile.
 @EventLoopActor
 final class LogStream {
   private let worker: String?

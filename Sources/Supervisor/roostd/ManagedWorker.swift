@@ -34,7 +34,7 @@ final class ManagedWorker {
   /// What is being recorded of it, or waits for its next start to be.
   var recording: BusRecording?
 
-  /// Whether the configuration does not name it any more, or names another in its place.
+  /// Whether the configuration no longer names it, or names another in its place.
   var isLeaving = false
 
   private(set) var process: WorkerProcess?
@@ -55,7 +55,7 @@ final class ManagedWorker {
     let hello: Hello
     let pid: Int32
   }
-  /// Somebody who waits for the worker to get somewhere; `test` says true when it is there.
+  /// A call that waits for the worker to reach a state; `test` says true when it has.
   struct Arrival {
     let test: @EventLoopActor (WorkerState) -> Bool
     let body: @EventLoopActor () -> Void
@@ -174,7 +174,7 @@ final class ManagedWorker {
       let lockPath = daemon.configuration.supervisor.runDirectory + "/locks/\(name).lock"
       switch try FileLock.attempt(path: lockPath, information: "\(name) started by roostd pid \(getpid())") {
       case .held:
-        // Whoever of ours has it slipped away from a life that is over.
+        // A process of an earlier generation that slipped away has it.
         killStrays()
         receive(.lockBusy(generation: generation, holder: nil))
       case .acquired(let lock):
@@ -224,7 +224,7 @@ final class ManagedWorker {
       receive(.spawned(generation: generation, pid: process.pid))
       return
     }
-    // Told when the shim itself is gone: a worker whose start has failed is taken to have no process any more.
+    // The machine learns it when the shim itself is gone: a worker whose start has failed has no process.
     execFailure = failure
     connection?.close("never started")
   }
@@ -264,7 +264,7 @@ final class ManagedWorker {
       case .kill: SIGKILL
       }
     process?.signalGroup(number)
-    // Those who left the group get no second warning.
+    // Processes that left the group get no second warning.
     if signal == .kill { killStrays() }
   }
 
@@ -277,7 +277,7 @@ final class ManagedWorker {
     daemon.shell.change { hub, _ in hub.beginDrain(seat) }
     let header = FrameHeader(type: .drain, ttlMilliseconds: UInt32(clamping: milliseconds))
     connection.send(header, UnsafeRawBufferPointer(start: nil, count: 0))
-    daemon.registryChanged()
+    daemon.registry.changed()
     if let generation = process?.generation { lookWhetherDrained(generation) }
   }
 
@@ -305,7 +305,7 @@ final class ManagedWorker {
     switch header.type {
     case .ready:
       if visitor == nil, let generation = process?.generation { receive(.readyReceived(generation: generation)) }
-      daemon.registryChanged()
+      daemon.registry.changed()
     case .status:
       if let status = try? JSONPayload.decode(StatusReport.self, from: payload) { self.status = status }  // A courtesy.
     case .extend:
@@ -324,7 +324,7 @@ final class ManagedWorker {
       let report = daemon.shell.unseat(seat)
       if report.isPoison { receive(.deathChargedToPoison(generation: generation)) }
     }
-    daemon.registryChanged()
+    daemon.registry.changed()
     receive(.busEnded(generation: generation, cut: ended.overflow))
   }
 
@@ -375,7 +375,7 @@ final class ManagedWorker {
     self.visitor = nil
     if visitor.connection.seat != nil { daemon.shell.unseat(seat) }
     sandbox = nil
-    daemon.registryChanged()
+    daemon.registry.changed()
     if machine.state != .attached(pid: pid) {
       let sentence = "pid \(pid), started by hand, left before it had the place of \(name): \(reason)"
       daemon.log(.info, "supervision", sentence)
@@ -443,7 +443,7 @@ extension Duration {
 }
 
 extension ManagedWorker {
-  /// Whether nothing of it runs and nothing is planned, unless somebody asks.
+  /// Whether nothing of it runs and nothing is planned, unless an operator asks.
   var isAtRest: Bool {
     switch machine.state {
     case .stopped, .failed, .exited, .held: !isRunning

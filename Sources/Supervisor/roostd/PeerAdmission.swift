@@ -8,9 +8,9 @@ import LinuxSystem
 import MessageHub
 import Supervision
 
-/// Where connections become peers: HELLO is read, and whoever it is gets a seat or a reason why not.
+/// Where connections become peers: HELLO is read, and the peer gets a seat or a reason why not.
 ///
-/// | who | must be |
+/// | peer | must be |
 /// |---|---|
 /// | managed worker | on the socketpair we gave it; its name and role are ours to say |
 /// | attached worker | of our uid, with a token of `roost attach` for this role, not a descendant of a managed worker |
@@ -115,9 +115,9 @@ final class PeerAdmission {
       throw Refusal(.notPermitted, error.description)
     }
     guard grew else { return numbers }
-    try daemon.checkRegistry(with: table, for: connection)
+    try daemon.registry.check(table, for: connection)
     daemon.shell.hub.adopt(table)
-    daemon.registryChanged()
+    daemon.registry.changed()
     return numbers
   }
 
@@ -153,7 +153,7 @@ final class PeerAdmission {
       throw Refusal(.badToken, error.description)
     }
     connection.name = ticket.name
-    // Before anybody makes room for one that could not be let in.
+    // Before a worker makes room for one that could not be let in.
     let serves = try register(hello, role, of: connection)
     if let worker = daemon.worker(named: ticket.name) {
       guard worker.role == role, !worker.isLeaving else {
@@ -168,11 +168,11 @@ final class PeerAdmission {
     guard daemon.guest(named: ticket.name) == nil else {
       throw Refusal(.nameTaken, "\(ticket.name) is attached already")
     }
-    try daemon.checkRegistry(with: daemon.shell.hub.table, for: connection)
+    try daemon.registry.check(daemon.shell.hub.table, for: connection)
     try seatGuest(connection, hello, role, serves, name: ticket.name, process: credentials.process)
   }
 
-  /// A worker of people's own that `supervisor.conf` does not name: it has a seat for as long as it stays.
+  /// A worker started by hand that `supervisor.conf` does not name: it has a seat for as long as it stays.
   private func seatGuest(
     _ connection: PeerConnection, _ hello: Hello, _ role: Role, _ serves: [UInt16], name: String, process: Int32
   ) throws(Refusal) {
@@ -209,7 +209,7 @@ final class PeerAdmission {
     }
     daemon.shell.seat(connection)
     welcome(connection, hello, seat, configuration: configuration)
-    daemon.registryChanged()
+    daemon.registry.changed()
   }
 
   private func welcome(

@@ -57,12 +57,12 @@ final class PeerConnection {
   var isManaged: Bool { if case .managed = origin { true } else { false } }
   /// Whether it is a worker's, of whatever kind.
   var isWorker: Bool { isManaged || attachedTo != nil }
-  /// Hears of every frame, while somebody records this connection.
+  /// Gets every frame, while this connection is recorded.
   var recording: BusRecording?
-  /// Frames of this connection go here. What it leaves is offered to whoever stands here then, or kept until the next
-  /// read.
+  /// Frames of this connection go here. What it leaves goes to the consumer that is here then, or is kept until the
+  /// next read.
   var onFrames: (@EventLoopActor (inout FrameRun) throws(FrameViolation) -> Void)?
-  /// Called once at the end, whoever ended it.
+  /// Called once at the end, on whichever side it came.
   var onEnd: (@EventLoopActor (String) -> Void)?
   /// Called before ``onEnd`` with ``overflow``, when it is cut for that.
   var onOverflow: (@EventLoopActor (String) -> Void)?
@@ -176,7 +176,7 @@ final class PeerConnection {
     }
   }
 
-  /// Says why, as far as the peer still reads, and closes. ``onEnd`` is called.
+  /// Says why, if the peer still reads, and closes. ``onEnd`` is called.
   func cut(_ refusal: Refusal) {
     guard !stream.isClosed else { return }
     send(.fatal, json: refusal)

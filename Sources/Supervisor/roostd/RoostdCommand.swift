@@ -64,7 +64,7 @@ struct RoostdCommand: ParsableCommand {
       file: { SecretFileFinding(at: $0, readsContents: readsFiles) }, strangers: LandlockSupport.current.complaint)
   }
 
-  /// `--check`: what is doubtful is told first and fails nothing; what is wrong is thrown.
+  /// `--check`: what is doubtful comes first and fails nothing; what is wrong is thrown.
   private static func tellCheck(
     _ path: String?, _ surroundings: ConfigurationSurroundings, showsEffective: Bool
   ) throws(ConfigurationError) {
@@ -143,7 +143,7 @@ struct RoostdCommand: ParsableCommand {
   private static func print(_ text: String) { writeAll(text, to: STDOUT_FILENO) }
 
   private static func writeAll(_ text: String, to descriptor: Int32) {
-    // Nobody to tell if the terminal is gone.
+    // Without a terminal there is no reader.
     do throws(SystemFault) { try Descriptors.writeAll(text, to: descriptor) } catch {}
   }
 }

@@ -4,8 +4,9 @@ import LinuxSystem
 
 /// The directories of a supervisor, and the locks that make it the only one there.
 ///
-/// Somebody's clean-up may remove them under a running supervisor. Then they are made again, because workers could not
-/// be started without them; and the locks are taken again, because a removed file's lock keeps nobody out.
+/// A clean-up of the machine may remove them under a running supervisor. Then they are made again, because workers
+/// could not be started without them; and the locks are taken again, because a removed file's lock keeps no process
+/// out.
 struct SupervisorDirectories: Sendable {
   private let directories: [String]
   private var locks: [FileLock] = []

@@ -10,7 +10,7 @@ import Supervision
 /// One started process of a worker, from the exec shim to the last line of its log.
 ///
 /// Descriptors of the child: 0 /dev/null, 1 and 2 log pipes, 3 the bus, 4 the lock of the worker's name, 5 the shim's
-/// status pipe, which tells a failed exec from a program that dies at once. Ours are closed by whoever holds them here:
+/// status pipe, which tells a failed exec from a program that dies at once. Ours are closed by their owner here:
 /// the bus by its connection, the log pipes by their readers, the status pipe once it has ended.
 @EventLoopActor
 final class WorkerProcess {
@@ -39,7 +39,7 @@ final class WorkerProcess {
     var shim: String
     var instance: String
     var stateDirectory: String
-    /// The group for programs of jobs; nil where there is none.
+    /// The group for programs of jobs; nil without one.
     var jobGroup: String?
   }
 
@@ -52,7 +52,7 @@ final class WorkerProcess {
   ) throws -> (process: WorkerProcess, bus: ByteStream) {
     var theirs: [Int32] = []
     defer { for descriptor in theirs { Descriptors.close(descriptor) } }
-    // Ours belong to whoever reads them as soon as they are there.
+    // Ours belong to their readers as soon as they are there.
     func keepTheirs(_ pair: DescriptorPair) -> Int32 {
       theirs.append(pair.second)
       return pair.first
@@ -142,7 +142,7 @@ final class WorkerProcess {
   }
 
   /// `exec 2 /bin/worker: No such file or directory` → `/bin/worker: No such file or directory`. Of another stage,
-  /// which a worker's program has no part in, the stage stands before it. "Permission denied" leaves open what is wrong
+  /// which a worker's program has no part in, the stage comes before it. "Permission denied" leaves open what is wrong
   /// with a path, so that is looked at.
   private static func explain(_ line: String) -> String {
     let words = line.split(whereSeparator: \.isWhitespace)

@@ -4,7 +4,8 @@ import Testing
 
 @testable import MessageHub
 
-// Clients that grant each of their answers apart: what they leave of one is in no other answer's way, their own least of all.
+// Clients that grant each of their answers apart: what they leave of one is in no other answer's way, their own least
+// of all.
 
 @Suite struct GrantingTests {
   /// A client with a window of one frame that grants nothing, and a stream of which it takes nothing.

@@ -16,7 +16,8 @@ extension HubBench {
     }
   }
 
-  /// The books of one answer's parts: what waits is in the caller's mailbox, and half a window that was taken is announced.
+  /// The books of one answer's parts: what waits is in the caller's mailbox, and half a window that was taken is
+  /// announced.
   private func checkParts(_ index: DeliveryIndex, _ comment: Comment?) {
     let delivery = hub.deliveries[index]
     let waiting = hub.seats[delivery.callerSeat].queues.joined().filter {

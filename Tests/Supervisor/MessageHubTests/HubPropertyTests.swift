@@ -8,8 +8,9 @@ import Testing
 // Random peers against an obvious model.
 //
 // Peers join, leave, die, are late with credit, answer wrongly, cancel, subscribe; time passes. The model knows only
-// what each party has seen: which requests await their answer, which event numbers came from which sender, what was delivered
-// once. The bench itself holds the hub to credit. At the end everything is drained and all accounts must be at zero.
+// what each party has seen: which requests await their answer, which event numbers came from which sender, what was
+// delivered once. The bench itself holds the hub to credit. At the end everything is drained and all accounts must be
+// at zero.
 
 @Suite struct HubPropertyTests {
   @Test("Whatever peers do, each request is answered once and no account is off", arguments: 0..<200)
