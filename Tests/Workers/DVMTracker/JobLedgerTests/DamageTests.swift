@@ -24,7 +24,7 @@ extension LedgerTests {
       let rescue = try #require(rescue, "what is lost is told")
       if rescue.quarantinePath == nil { #expect(Int64(contents.open.count) == 120 - rescue.missingCommitCount) }
       if let lost = rescue.lostCount { #expect(contents.open.count + lost >= 120) }
-      // Answers to what is left are looked for from the beginning, or from where the file stands.
+      // Answers to the jobs that are left are read from the beginning, or from the file's cursor.
       #expect(rescue.quarantinePath == nil || contents.cursor ?? 0 == 0)
     }
     let ids = Set(orders.map(\.id))

@@ -222,7 +222,7 @@ import Testing
     }
     let saved = try #require(rescue)
     #expect(saved.savedCount > 300 && saved.savedCount == contents.open.count, "\(saved)")
-    // Where neither the table nor an index can be counted, nobody knows how many stood there.
+    // Where neither the table nor an index can be counted, the number of lost jobs is unknown.
     if let lost = saved.lostCount { #expect(saved.savedCount + lost == 1_000, "\(saved)") }
     #expect(saved.reason != nil)
     #expect(saved.quarantinePath == path + ".damaged-2" && access(path + ".damaged-2", F_OK) == 0)

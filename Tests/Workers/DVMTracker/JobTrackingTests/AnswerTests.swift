@@ -9,7 +9,7 @@ import Testing
   let bench = Bench()
   let maker = Maker()
 
-  /// A job that nobody is named for, and that the provider of this machine does.
+  /// A job that names no provider, and that the provider of this machine does.
   private func hosted(_ change: (inout JobSubmit) -> Void = { _ in }) throws -> JobID {
     var wanted = JobSubmit(kind: 5_050)
     change(&wanted)

@@ -21,7 +21,7 @@ struct Maker {
     ).signed(by: key)
   }
 
-  /// That it wants to be paid, with whatever stands in the tag `amount`.
+  /// A request to be paid, with any values in the tag `amount`.
   func bill(_ amount: String..., to request: JobRequest, at time: Int64) -> Event {
     let tags = [
       ["status", "payment-required"], ["amount"] + amount, ["e", request.id.description],
@@ -57,7 +57,7 @@ struct TestInvoice {
   var amount: JobAmount { JobAmount(millisatoshis: invoice.amountMillisatoshis, invoice: invoice) }
 }
 
-/// A book with a disk that is a list, and others who do at once what they are asked.
+/// The machine with a disk that is a list, and with other workers that do each task at once.
 final class Bench {
   let customer = SecretKey.generate()
   var book: JobTable
@@ -81,7 +81,7 @@ final class Bench {
   var batches: [JobBatch] = []
   /// Where receipts are to be published; none: no zap can be made.
   var zapRelays = ["wss://relay.example"]
-  /// Whether somebody signs requests for zaps.
+  /// Whether the signer signs requests for zaps.
   var signsZaps = true
   private var lastID: UInt64 = 0
   private var seq: Int64 = 0
@@ -123,7 +123,7 @@ final class Bench {
     perform(actions)
   }
 
-  /// Puts a batch on the disk, and tells nobody.
+  /// Puts a batch on the disk without a word to the machine.
   func keep(_ batch: JobBatch) {
     orders += batch.accepted
     for (job, event) in batch.dropped {

@@ -37,7 +37,7 @@ import Testing
     let child = try child(of: "parent")
     bench.die()
     #expect(bench.state(child) == .waiting)
-    // The end is on the disk, and nobody has seen what follows from it.
+    // The end is on the disk, and the process dies before it does what follows.
     bench.isPrompt = false
     bench.receive(try maker.result("noon", to: bench.request(parent), at: bench.seconds))
     bench.keep(try #require(bench.batches.last))

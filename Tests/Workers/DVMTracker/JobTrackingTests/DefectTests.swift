@@ -131,7 +131,7 @@ import Testing
       try bench.book.approve(job, provider: biller.publicKey, preimage: nil, at: bench.now)
     }
     #expect(wrong?.code == .invoiceRefused && wrong?.message.contains("another provider") == true)
-    // What the loser says goes on to be the loser's.
+    // Later answers of the loser are the loser's still.
     bench.receive(try biller.feedback(.error, to: request, at: bench.seconds + 1, remark: "too late"))
     #expect(bench.state(job) == .delivered)
     bench.perform(try bench.book.approve(job, provider: worker.publicKey, preimage: own.preimage, at: bench.now))

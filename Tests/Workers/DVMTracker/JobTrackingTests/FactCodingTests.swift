@@ -16,7 +16,7 @@ import Testing
       #expect(JobFact.What(bytes: bytes) == what)
       #expect(JobFact.What(bytes: bytes + [0]) == nil)
       for end in 0..<min(bytes.count, 300) { #expect(JobFact.What(bytes: Array(bytes.prefix(end))) == nil) }
-      // Whatever stands there: it is read or refused.
+      // Any bytes are read or refused.
       var damaged = bytes
       damaged[generator.number(damaged.count)] = UInt8(generator.number(256))
       _ = JobFact.What(bytes: damaged)
@@ -26,7 +26,7 @@ import Testing
   @Test("is read as it was written before there were zaps")
   func earlier() throws {
     let (provider, hash) = (SHA256.hash([1]), SHA256.hash([2]))
-    // The code of an approval, who, the hash, 5000, "lnbc", nobody's rule.
+    // The code of an approval, the provider, the hash, 5000, "lnbc", and no rule.
     let bytes = [9] + provider.bytes + hash.bytes + [0x90, 0x4E, 0x08] + Array("lnbc".utf8) + [0]
     let intent = PaymentIntent(
       provider: PublicKey(provider), way: .invoice("lnbc", paymentHash: hash), amount: 5_000, isAutomatic: false)

@@ -187,7 +187,7 @@ import Testing
     bench.receive(
       try maker.feedback(.paymentRequired, to: bench.request(other), at: bench.seconds, amount: bill.amount))
     #expect(refusal(other)?.message.contains("same invoice") == true)
-    // One payment settles one job: its proof is none for the other.
+    // One payment settles one job: its proof does not count for the other.
     #expect(refusal(other, preimage: bill.preimage)?.message.contains("for another job") == true)
   }
 

@@ -9,7 +9,7 @@ import Testing
   let bench = Bench()
   let maker = Maker()
 
-  /// A job of a provider and another one, who keeps it going.
+  /// A job of two providers; the second keeps it going.
   private func job(payment: JobSubmit.Payment? = nil) throws -> JobID {
     try bench.text([maker, Maker()], payment: payment)
   }

@@ -19,7 +19,7 @@ struct TestWallet {
     return try terms.signed(by: node)
   }
 
-  /// A receipt for a request; what is said otherwise is said so by somebody who lies.
+  /// A receipt for a request; a parameter with another value makes it a forger's.
   func receipt(
     _ zap: ZapRequestFact, at time: Int64, amount: Int64? = nil, invoicedFor: String? = nil,
     network: Invoice.Network = .bitcoin, preimage: Octets32? = nil, payee: PublicKey? = nil, target: EventID? = nil,

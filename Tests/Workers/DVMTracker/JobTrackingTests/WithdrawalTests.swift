@@ -8,7 +8,7 @@ import Testing
 @Suite("What a cancelled job has asked") struct WithdrawalTests {
   let bench = Bench()
 
-  /// A cancelled job, and what is to be done to take back its request; nobody has done it.
+  /// A cancelled job, and the task that takes back its request, which is not performed yet.
   private func cancelled() throws -> (job: JobID, task: JobTask) {
     bench.isPrompt = true
     let job = try bench.text([Maker()])

@@ -230,7 +230,7 @@ import Testing
     let (signed, _) = try zapped()
     bench.perform(try bench.book.deny(signed, provider: nil, at: bench.now))
     #expect(bench.book.approvedToday(at: bench.now) == 5_000, "whoever has its request may pay it")
-    // Who signs is away.
+    // The signer is away.
     for isEnded in [false, true] {
       bench.signsZaps = false
       let job = try billed()
