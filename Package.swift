@@ -313,7 +313,7 @@ let rooms: [[Target]] = [
     tests(
       "Bus/RoostClientTests",
       values + ["LinuxSystem", "EventLoop", "Bus", "RoostClient", "MessageHub", "roost", "TestSupport"]),
-    tests("Supervisor/MessageHubTests", ["Clocks", "Frames", "Contracts", "MessageHub", "DequeModule"]),
+    tests("Supervisor/MessageHubTests", ["Clocks", "Frames", "Contracts", "MessageHub"]),
     tests("Supervisor/SupervisionTests", ["Clocks", "Supervision"]),
     tests(
       "Supervisor/LogsTests",

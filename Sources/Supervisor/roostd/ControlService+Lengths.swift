@@ -24,7 +24,7 @@ extension ControlService {
 
   /// Lists of records in JSON, each as long as the caller takes and ``LogStream/partMaximum`` allows.
   private func payloads(_ records: [LogRecord], for call: HubCall) -> [[UInt8]] {
-    let maximum = daemon.shell.hub.payloadMaximum(of: call.seat)
+    let maximum = payloadMaximum(for: call)
     var payloads: [[UInt8]] = []
     var payload: [UInt8] = []
     var count = 0
@@ -45,7 +45,7 @@ extension ControlService {
 
   /// A letter as it fits into the caller's frames, and a sentence about where the rest is.
   func fitting(_ letter: DeadLetterRecord, for call: HubCall) -> DeadLettersResult {
-    let maximum = daemon.shell.hub.payloadMaximum(of: call.seat)
+    let maximum = payloadMaximum(for: call)
     let whole = DeadLettersResult(letters: [letter])
     guard JSONPayload.encode(whole).count > maximum else { return whole }
     var letter = letter
@@ -57,7 +57,7 @@ extension ControlService {
 
   /// The answer to a letter that was tried again, with a result that says so; what does not fit is cut, and said.
   func fitting(_ result: DeadLettersResult, answer: [UInt8], for call: HubCall) -> DeadLettersResult {
-    let maximum = daemon.shell.hub.payloadMaximum(of: call.seat)
+    let maximum = payloadMaximum(for: call)
     var whole = result
     let text = String(validating: answer, as: UTF8.self)
     whole.answer = text ?? Data(answer).base64EncodedString()
@@ -70,7 +70,7 @@ extension ControlService {
 
   /// The list of letters, the newest of them if not all fit.
   func fitting(_ letters: [DeadLetterRecord], for call: HubCall) -> DeadLettersResult {
-    let maximum = daemon.shell.hub.payloadMaximum(of: call.seat)
+    let maximum = payloadMaximum(for: call)
     var shown = letters[...]
     while shown.count > 1, JSONPayload.encode(DeadLettersResult(letters: Array(shown))).count > maximum - 1_024 {
       shown = shown.suffix(shown.count / 2)

@@ -17,13 +17,8 @@ import Supervision
 final class ControlService {
   unowned let daemon: Daemon
   private var followers: [HubCall: LogStream] = [:]
-  var retries: [UInt64: Retry] = [:]
-  /// Recordings whose callers wait for them.
-  var recordings: [HubCall: BusRecording] = [:]
-  /// Recordings whose last byte is not written; at most `BusRecording.countMaximum`.
-  var openRecordingCount = 0 { didSet { recordingClosed.raise() } }
-  /// Raised when ``openRecordingCount`` has changed.
-  let recordingClosed = Signal()
+  private(set) lazy var deadLetters = DeadLetterCommands(self)
+  private(set) lazy var recordings = RecordingCommands(self)
 
   /// Answers a request; what it returns is refused.
   private typealias Handler = @EventLoopActor (HubCall, [UInt8]) -> Refusal?
@@ -38,7 +33,7 @@ final class ControlService {
   /// A request came; it is answered through the hub.
   func serve(_ call: HubCall, _ payload: [UInt8]) {
     guard let handler = handlers[call.method] else {
-      let name = daemon.shell.hub.table[call.method]?.name ?? "\(call.method)"
+      let name = daemon.shell.table[call.method]?.name ?? "\(call.method)"
       return refuse(
         call, Refusal(.unknownMethod, "the supervisor does not serve \(name)", outcome: .notStarted))
     }
@@ -59,12 +54,13 @@ final class ControlService {
     on(SupervisorMethod.logs) { [unowned self] (call, request) throws(Refusal) in try logs(call, request) }
     on(SupervisorMethod.logLevel) { [unowned self] (_, request) throws(Refusal) in try setLevel(request) }
     on(SupervisorMethod.why) { [unowned self] (_, request) throws(Refusal) in try why(request) }
-    later(SupervisorMethod.deadLetters) { [unowned self] (call, request) in deadLetters(call, request) }
+    later(SupervisorMethod.deadLetters) { [unowned self] (call, request) in deadLetters.perform(call, request) }
     on(SupervisorMethod.doctor) { [unowned self] (_, _) in doctor() }
     on(SupervisorMethod.version) { (_, _) in
       SupervisorVersion(version: RoostVersion.text, protocolVersion: FrameHeader.version)
     }
-    on(SupervisorMethod.record) { [unowned self] (call, request) throws(Refusal) in try record(call, request) }
+    on(SupervisorMethod.record) { [unowned self] (call, request) throws(Refusal) in try recordings.record(call, request)
+    }
     later(SupervisorMethod.shutdown) { [unowned self] (call, _) in
       // The answer first: nothing is sent once the stop has begun.
       reply(call, WorkerCommandResult(worker: "roostd", state: .stopping, sentence: "is stopping"))
@@ -115,8 +111,8 @@ final class ControlService {
   /// The caller gave up, or left.
   func cancelled(_ call: HubCall) {
     followers.removeValue(forKey: call)?.end()
-    recordingCancelled(call)
-    retryCancelled(call)
+    recordings.cancelled(call)
+    deadLetters.cancelled(call)
   }
 
   /// A caller whose mailbox was full has room again.
@@ -131,25 +127,24 @@ final class ControlService {
   func reply(_ call: HubCall, _ value: some Payload) { reply(call, value.written.bytes) }
 
   func reply(_ call: HubCall, _ payload: [UInt8]) {
-    daemon.shell.change { hub, actions in
-      hub.answer(call, payload: payload, now: EventLoop.process.now, actions: &actions)
-    }
+    daemon.shell.change { hub, now, actions in hub.answer(call, payload: payload, now: now, actions: &actions) }
   }
 
   func refuse(_ call: HubCall, _ refusal: Refusal) {
-    daemon.shell.change { hub, actions in hub.refuse(call, refusal, actions: &actions) }
+    daemon.shell.change { hub, _, actions in hub.refuse(call, refusal, actions: &actions) }
   }
 
   /// Sends a part; false when the caller has no room for more now.
   func part(_ call: HubCall, _ value: some Payload) -> Bool { part(call, value.written.bytes) }
 
   func part(_ call: HubCall, _ payload: [UInt8]) -> Bool {
-    var hasRoom = false
-    daemon.shell.change { hub, actions in
-      hasRoom = hub.answer(call, payload: payload, more: true, now: EventLoop.process.now, actions: &actions)
+    daemon.shell.change { hub, now, actions in
+      hub.answer(call, payload: payload, more: true, now: now, actions: &actions)
     }
-    return hasRoom
   }
+
+  /// The most payload a frame to the caller may have.
+  func payloadMaximum(for call: HubCall) -> Int { daemon.shell.hub.payloadMaximum(of: call.seat) }
 
   func worker(_ name: String) throws(Refusal) -> ManagedWorker {
     if let worker = daemon.worker(named: name) { return worker }
@@ -160,6 +155,17 @@ final class ControlService {
     }
     let hint = NearestName.hint(name, among: daemon.workers.map(\.name))
     throw Refusal(.badRequest, "supervisor.conf has no worker '\(name)'\(hint)", outcome: .notStarted)
+  }
+
+  /// Refuses a caller that is no client of our own user, for what `allow-uids` is not meant for: recordings, whose file
+  /// is made with our rights and tells what passes others, and a worker's place.
+  func requireOwner(_ call: HubCall, to act: String) throws(Refusal) {
+    if let connection = daemon.shell.connection(on: call.seat), case .client = connection.role,
+      case .socket(let credentials) = connection.origin, credentials.user == geteuid()
+    {
+      return
+    }
+    throw Refusal(.denied, "only clients of roostd's own user may \(act)", outcome: .notStarted)
   }
 
   // MARK: Workers
@@ -255,7 +261,7 @@ final class ControlService {
   }
 
   private func attach(_ request: AttachRequest) throws(Refusal) -> AttachGrant {
-    let roles = daemon.shell.hub.table.roles
+    let roles = daemon.shell.table.roles
     guard let role = roles[request.role], role != .supervisor, role != .client else {
       let workerRoles = roles.values.filter { $0 != .supervisor && $0 != .client }.map(\.name)
       let hint = NearestName.hint(request.role, among: workerRoles)

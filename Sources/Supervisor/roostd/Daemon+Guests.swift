@@ -26,17 +26,12 @@ extension Daemon {
   /// A guest has its seat.
   func guestJoined(_ name: String, role: Role, process: Int32) {
     tell(
-      name, from: .absent, to: .attached, "has joined: role \(role.name), pid \(process), started by hand")
+      .info, name, from: .absent, to: .attached, "has joined: role \(role.name), pid \(process), started by hand")
   }
 
   /// A guest's seat is given back.
   func guestLeft(_ name: String, because reason: String) {
-    tell(name, from: .attached, to: .absent, "has left: \(reason)")
+    tell(.info, name, from: .attached, to: .absent, "has left: \(reason)")
     registry.changed()
-  }
-
-  private func tell(_ name: String, from: WorkerStateWord, to: WorkerStateWord, _ sentence: String) {
-    log(.info, "supervision", "\(name) \(sentence)")
-    publish(SupervisorEvent(time: WallTime.now.text, worker: name, from: from, to: to, sentence: sentence))
   }
 }

@@ -32,7 +32,7 @@ extension Daemon {
       logs.apply(
         WorkerLogSettings(new.log, directory: old.supervisor.logDirectory), levels: LogFilter(new.log))
     }
-    shell.hub.adopt(customRoles: new.roles.map(AccessTable.CustomRole.init))
+    shell.change { hub, _, _ in hub.adopt(customRoles: new.roles.map(AccessTable.CustomRole.init)) }
     for change in changes {
       guard case .worker(let name) = change.subject else { continue }
       switch change.kind {
@@ -50,7 +50,7 @@ extension Daemon {
   /// Bounds of the hub, spawning and dead letters, from the configuration in force.
   private func adoptBounds() {
     let limits = HubLimits(configuration.bus)
-    shell.change { hub, _ in hub.adopt(limits: limits) }
+    shell.change { hub, _, _ in hub.adopt(limits: limits) }
     spawnBudget = SpawnBudget(configuration.supervisor, now: EventLoop.process.now)
     deadLetters.store.countMaximum = configuration.bus.deadLettersMaximum
   }
@@ -123,7 +123,7 @@ extension Daemon {
   private func left(_ worker: ManagedWorker) {
     workers.removeAll { $0 === worker }
     worker.recording?.end(RecordingEnd(.connection, "the worker has left the configuration"))
-    shell.change { hub, _ in hub.releaseSeat(worker.seat) }
+    shell.change { hub, _, _ in hub.releaseSeat(worker.seat) }
     if stopping == nil {
       do { try place(worker.name) } catch { log(.error, "supervision", "\(worker.name) cannot be started: \(error)") }
     }

@@ -121,10 +121,10 @@ final class Daemon {
       workers.first { $0.seat == seat }?.control(header, input)
       if header.type == .ready { registry.changed() }
     case .injectedAnswer(let id, let header, let payload):
-      control.injectedAnswer(id, header, payload.bytes(input: input))
+      control.deadLetters.injectedAnswer(id, header, payload.bytes(input: input))
     case .keepDeadLetter(let letter): deadLetters.keep(letter)
     case .retryKilled(let id, let worker, let deliveries):
-      control.diedAgain(id, ControlService.Death(worker: worker, deliveries: deliveries))
+      control.deadLetters.diedAgain(id, DeadLetterCommands.Death(worker: worker, deliveries: deliveries))
     }
   }
 
@@ -139,8 +139,8 @@ final class Daemon {
 
   /// Gives a worker its seat; it is not started by that.
   func add(_ configuration: WorkerConfiguration) throws {
-    guard let role = shell.hub.table.role(named: configuration.role),
-      let seat = shell.hub.reserveSeat(name: configuration.name, role: role)
+    guard let role = shell.table.role(named: configuration.role),
+      let seat = shell.change({ hub, _, _ in hub.reserveSeat(name: configuration.name, role: role) })
     else { throw SystemFault(call: "seat", subject: configuration.name, code: ENOSPC, advice: "Too many workers.") }
     workers.append(ManagedWorker(configuration, role: role, seat: seat, daemon: self))
   }
@@ -213,8 +213,8 @@ final class Daemon {
     case .visitor(let worker, _): worker.visitorLeft(reason)
     case .guest(let name, let seat):
       shell.unseat(seat)
-      shell.change { hub, actions in
-        hub.closeMailbox(seat, reason: "has left", now: EventLoop.process.now, actions: &actions)
+      shell.change { hub, now, actions in
+        hub.closeMailbox(seat, reason: "has left", now: now, actions: &actions)
         hub.releaseSeat(seat)
       }
       guestLeft(name, because: reason)
@@ -266,11 +266,8 @@ final class Daemon {
   }
 
   func announce(_ change: StateChange, of worker: ManagedWorker) {
-    log(Self.severity(of: change), "supervision", "\(change.name) \(change.sentence)")
-    publish(
-      SupervisorEvent(
-        time: WallTime.now.text, worker: change.name, from: change.from.kind.word, to: change.to.kind.word,
-        sentence: change.sentence))
+    tell(
+      Self.severity(of: change), change.name, from: change.from.kind.word, to: change.to.kind.word, change.sentence)
     registry.changed()
     // Others may wait for this one, in either direction; not now, while its machine is at work.
     EventLoop.process.atTurnEnd { [unowned self] in
@@ -279,13 +276,19 @@ final class Daemon {
     }
   }
 
+  /// Says what has happened to a worker, in the log and to the subscribers of `supervisor.events`.
+  func tell(
+    _ level: LogSeverity, _ name: String, from: WorkerStateWord, to: WorkerStateWord, _ sentence: String
+  ) {
+    log(level, "supervision", "\(name) \(sentence)")
+    publish(name, from: from, to: to, sentence)
+  }
+
   /// Tells the subscribers of `supervisor.events`.
-  func publish(_ event: SupervisorEvent) {
-    shell.change { hub, actions in
-      hub.publish(
-        topic: SupervisorTopic.events.declaration.number, payload: JSONPayload.encode(event),
-        now: EventLoop.process.now, actions: &actions)
-    }
+  func publish(_ name: String, from: WorkerStateWord, to: WorkerStateWord, _ sentence: String) {
+    let event = SupervisorEvent(time: WallTime.now.text, worker: name, from: from, to: to, sentence: sentence)
+    let (topic, payload) = (SupervisorTopic.events.declaration.number, JSONPayload.encode(event))
+    shell.change { hub, now, actions in hub.publish(topic: topic, payload: payload, now: now, actions: &actions) }
   }
 
   private static func severity(of change: StateChange) -> LogSeverity {
@@ -437,7 +440,7 @@ final class Daemon {
       EventLoopActor.task {
         await deadLetters.settle(until: EventLoop.process.now.advanced(milliseconds: Self.flushMilliseconds))
         _ = await logs.flush(until: EventLoop.process.now.advanced(milliseconds: Self.flushMilliseconds))
-        await control.recordingsWritten(withinMilliseconds: Self.flushMilliseconds)
+        await control.recordings.written(withinMilliseconds: Self.flushMilliseconds)
         EventLoop.process.stop()
       }
     }

@@ -48,7 +48,7 @@ final class DeadLetterKeeper {
 
   /// Writes it down, unless the configuration wants none kept.
   func keep(_ letter: DeadLetter) {
-    let declaration = daemon.shell.hub.table[letter.header.method]
+    let declaration = daemon.shell.table[letter.header.method]
     let method = declaration?.name ?? "\(letter.header.method)"
     daemon.worker(named: letter.worker)?.charge(method: method, deaths: letter.deliveries)
     guard daemon.configuration.bus.deadLettersMaximum > 0 else {
@@ -75,7 +75,7 @@ final class DeadLetterKeeper {
   }
 
   /// A letter that was tried again has killed once more.
-  func keepAgain(_ id: String, _ death: ControlService.Death) async {
+  func keepAgain(_ id: String, _ death: DeadLetterCommands.Death) async {
     writingCount += 1
     let sentence = "\(death.worker) died of dead letter \(id) again"
     do throws(SystemFault) {
@@ -94,10 +94,9 @@ final class DeadLetterKeeper {
     let worker = daemon.worker(named: letter.worker)
     worker?.deathCharge?.whereabouts = id.map(DeathCharge.whereabouts) ?? fate
     let state = worker?.machine.state.kind.word ?? daemon.guestState(letter.worker)
-    let sentence =
-      "a message, \(method) from \(letter.sender), was set aside: it died \(times) with it in hand; \(fate)"
     daemon.publish(
-      SupervisorEvent(time: WallTime.now.text, worker: letter.worker, from: state, to: state, sentence: sentence))
+      letter.worker, from: state, to: state,
+      "a message, \(method) from \(letter.sender), was set aside: it died \(times) with it in hand; \(fate)")
   }
 
   func recount() async {

@@ -11,7 +11,7 @@ import Recordings
 /// by one, and what they cause is coalesced by the streams into one write a peer and turn.
 @EventLoopActor
 final class HubShell {
-  var hub: MessageHub
+  private(set) var hub: MessageHub
   private var connections: [PeerConnection?] = []
   private var actions: [HubAction] = []
   private let timer = LoopTimer()
@@ -43,7 +43,7 @@ final class HubShell {
       try received(&run, from: connection, seat)
     }
     connection.onViolation = { [unowned self] violation in
-      change { hub, actions in hub.violated(violation, by: seat, actions: &actions) }
+      change { hub, _, actions in hub.violated(violation, by: seat, actions: &actions) }
     }
   }
 
@@ -51,20 +51,26 @@ final class HubShell {
   @discardableResult
   func unseat(_ seat: SeatIndex) -> MessageHub.DepartureReport {
     if seat.number < connections.count { connections[seat.number] = nil }
-    var report = MessageHub.DepartureReport()
-    change { hub, actions in report = hub.left(seat, now: EventLoop.process.now, actions: &actions) }
-    return report
+    return change { hub, now, actions in hub.left(seat, now: now, actions: &actions) }
   }
 
+  /// Which role may call what.
+  var table: AccessTable { hub.table }
+
   /// Lets `body` change the hub, then performs what came of it.
-  func change(_ body: (inout MessageHub, inout [HubAction]) -> Void) {
+  @discardableResult
+  func change<Result, Failure: Error>(
+    _ body: (inout MessageHub, Instant, inout [HubAction]) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
     var gathered: [HubAction] = []
     swap(&gathered, &actions)
-    body(&hub, &gathered)
-    perform(&gathered, input: UnsafeRawBufferPointer(start: nil, count: 0))
-    gathered.removeAll(keepingCapacity: true)
-    swap(&gathered, &actions)
-    settleSoon()
+    defer {
+      perform(&gathered, input: UnsafeRawBufferPointer(start: nil, count: 0))
+      gathered.removeAll(keepingCapacity: true)
+      swap(&gathered, &actions)
+      settleSoon()
+    }
+    return try body(&hub, EventLoop.process.now, &gathered)
   }
 
   private func received(
@@ -126,7 +132,7 @@ final class HubShell {
     timerInstant = next
     timer.set(at: next) { [unowned self] in
       timerInstant = nil
-      change { hub, actions in hub.timerFired(now: EventLoop.process.now, actions: &actions) }
+      change { hub, now, actions in hub.timerFired(now: now, actions: &actions) }
     }
   }
 }

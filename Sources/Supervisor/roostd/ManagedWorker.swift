@@ -148,10 +148,10 @@ final class ManagedWorker {
       timers[timer] = loopTimer
       loopTimer.set(at: instant) { [unowned self] in receive(.timerFired(timer)) }
     case .cancelTimer(let timer): timers[timer]?.cancel()
-    case .openMailbox: daemon.shell.change { hub, _ in hub.openMailbox(seat) }
+    case .openMailbox: daemon.shell.change { hub, _, _ in hub.openMailbox(seat) }
     case .closeMailbox(let reason):
-      daemon.shell.change { hub, actions in
-        hub.closeMailbox(seat, reason: reason, now: EventLoop.process.now, actions: &actions)
+      daemon.shell.change { hub, now, actions in
+        hub.closeMailbox(seat, reason: reason, now: now, actions: &actions)
       }
     case .admitAttached: admitVisitor()
     case .refuseAttached(_, let reason), .dismissAttached(_, let reason): dismissVisitor(reason)
@@ -274,7 +274,7 @@ final class ManagedWorker {
 
   private func sendDrain(_ milliseconds: UInt64) {
     guard let connection else { return }
-    daemon.shell.change { hub, _ in hub.beginDrain(seat) }
+    daemon.shell.change { hub, _, _ in hub.beginDrain(seat) }
     let header = FrameHeader(type: .drain, ttlMilliseconds: UInt32(clamping: milliseconds))
     connection.send(header, UnsafeRawBufferPointer(start: nil, count: 0))
     daemon.registry.changed()

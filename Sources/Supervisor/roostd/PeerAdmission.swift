@@ -85,8 +85,8 @@ final class PeerAdmission {
       return
     }
     guard case .socket(let credentials) = connection.origin else { return }
-    guard let role = daemon.shell.hub.table.role(named: hello.role), role != .supervisor else {
-      let names = daemon.shell.hub.table.roles.keys.filter { $0 != Role.supervisor.name }
+    guard let role = daemon.shell.table.role(named: hello.role), role != .supervisor else {
+      let names = daemon.shell.table.roles.keys.filter { $0 != Role.supervisor.name }
       throw Refusal(.notPermitted, "there is no role '\(hello.role)'\(NearestName.hint(hello.role, among: names))")
     }
     guard let isDescendant = daemon.descendsFromWorker(credentials.process) else {
@@ -110,13 +110,13 @@ final class PeerAdmission {
     let numbers: [UInt16]
     let grew: Bool
     // Tried on a copy: what would not fit does not stay.
-    var table = daemon.shell.hub.table
+    var table = daemon.shell.table
     do throws(AccessTable.ServeProblem) { (numbers, grew) = try table.register(methods: methods, of: role) } catch {
       throw Refusal(.notPermitted, error.description)
     }
     guard grew else { return numbers }
     try daemon.registry.check(table, for: connection)
-    daemon.shell.hub.adopt(table)
+    daemon.shell.change { hub, _, _ in hub.adopt(table) }
     daemon.registry.changed()
     return numbers
   }
@@ -125,9 +125,11 @@ final class PeerAdmission {
     guard hello.methods?.isEmpty ?? true else {
       throw Refusal(.notPermitted, "a client serves nothing; attach as a worker's role with 'roost attach'")
     }
-    let seat = daemon.shell.hub.joinClient(
-      name: hello.name, role: .client, window: hello.window ?? .standard, lengthMaximum: frameLimit(hello),
-      grantsAnswers: hello.answerGrants ?? false)
+    let seat = daemon.shell.change { hub, _, _ in
+      hub.joinClient(
+        name: hello.name, role: .client, window: hello.window ?? .standard, lengthMaximum: frameLimit(hello),
+        grantsAnswers: hello.answerGrants ?? false)
+    }
     guard let seat else { throw Refusal(.full, "all seats of the bus are taken") }
     connection.role = .client(seat)
     daemon.shell.seat(connection)
@@ -168,7 +170,7 @@ final class PeerAdmission {
     guard daemon.guest(named: ticket.name) == nil else {
       throw Refusal(.nameTaken, "\(ticket.name) is attached already")
     }
-    try daemon.registry.check(daemon.shell.hub.table, for: connection)
+    try daemon.registry.check(daemon.shell.table, for: connection)
     try seatGuest(connection, hello, role, serves, name: ticket.name, process: credentials.process)
   }
 
@@ -176,10 +178,10 @@ final class PeerAdmission {
   private func seatGuest(
     _ connection: PeerConnection, _ hello: Hello, _ role: Role, _ serves: [UInt16], name: String, process: Int32
   ) throws(Refusal) {
-    guard let seat = daemon.shell.hub.reserveSeat(name: name, role: role) else {
+    guard let seat = daemon.shell.change({ hub, _, _ in hub.reserveSeat(name: name, role: role) }) else {
       throw Refusal(.full, "all seats of the bus are taken")
     }
-    daemon.shell.change { hub, _ in hub.openMailbox(seat) }
+    daemon.shell.change { hub, _, _ in hub.openMailbox(seat) }
     // Before it is welcomed: a WELCOME too long for it ends it at once.
     connection.role = .guest(name: name, seat)
     daemon.guestJoined(name, role: role, process: process)
@@ -202,7 +204,7 @@ final class PeerAdmission {
     _ connection: PeerConnection, _ hello: Hello, _ serves: [UInt16], at seat: SeatIndex,
     configuration: WorkerConfiguration?
   ) {
-    daemon.shell.change { hub, _ in
+    daemon.shell.change { hub, _, _ in
       hub.joinWorker(
         seat, serves: serves, window: hello.window ?? .standard, lengthMaximum: frameLimit(hello),
         knowsAnswerCredit: hello.answerCredit ?? false, knowsCallerRole: hello.callerRole ?? false)

@@ -10,30 +10,44 @@ import MessageHub
 import Recordings
 import Supervision
 
-// `supervisor.record`. A recording belongs to the call that asked for it: when its caller leaves, it ends. So none is
+// A recording belongs to the call that asked for it: when its caller leaves, it ends. So none is
 // ever forgotten and fills a disk.
 
-extension ControlService {
+/// `supervisor.record`: recordings and their callers.
+@EventLoopActor
+final class RecordingCommands {
+  private unowned let control: ControlService
+  /// Recordings whose callers wait for them.
+  private var recordings: [HubCall: BusRecording] = [:]
+  /// Recordings whose last byte is not written; at most `BusRecording.countMaximum`.
+  private var openCount = 0 { didSet { closed.raise() } }
+  /// Raised when ``openCount`` has changed.
+  private let closed = Signal()
+
+  init(_ control: ControlService) { self.control = control }
+
+  private var daemon: Daemon { control.daemon }
+
   func record(_ call: HubCall, _ request: RecordRequest) throws(Refusal) {
-    try requireOwner(call, to: "record a worker")
+    try control.requireOwner(call, to: "record a worker")
     let subject = try subject(request.worker)
     if request.ends == true {
       guard let recording = subject.recording, !recording.hasEnded else {
         throw Refusal(.badRequest, "\(request.worker) is not being recorded", outcome: .notStarted)
       }
       recording.end(RecordingEnd(.asked, "it was ended by hand"))
-      reply(call, RecordAnswer.ending(RecordProgress(path: recording.path, isRecording: false)))
+      control.reply(call, RecordAnswer.ending(RecordProgress(path: recording.path, isRecording: false)))
       return
     }
     try check(request, subject)
     let name = "\(request.worker)-\(WallTime.now.compactText).recording"
     let directory = daemon.configuration.supervisor.stateDirectory + "/recordings"
     let recording = BusRecording(request, path: request.path ?? "\(directory)/\(name)") { [daemon] in
-      daemon.shell.hub.table
+      daemon.shell.table
     }
     subject.recording = recording
     recordings[call] = recording
-    openRecordingCount += 1
+    openCount += 1
     recording.onBegin = { [unowned self, unowned recording] in tell(call, recording) }
     // It holds the subject for as long as the recording lasts, which never outlives the subject for long.
     recording.onEnd = { [unowned self, unowned recording] result in ended(call, recording, subject, result) }
@@ -43,9 +57,9 @@ extension ControlService {
         // Its caller may have left meanwhile: then it has ended already.
         guard !recording.hasEnded else { return }
         recordings[call] = nil
-        openRecordingCount -= 1
+        openCount -= 1
         if subject.recording === recording { subject.recording = nil }
-        refuse(call, Refusal(.failed, "\(error)", outcome: .notStarted))
+        control.refuse(call, Refusal(.failed, "\(error)", outcome: .notStarted))
         return
       }
       begin(call, recording, subject, restarts: request.restart == true)
@@ -55,7 +69,7 @@ extension ControlService {
   /// What a name means: a worker of the configuration before one that was started by hand.
   private func subject(_ name: String) throws(Refusal) -> RecordingSubject {
     if daemon.worker(named: name) == nil, let guest = daemon.guest(named: name) { return .guest(guest) }
-    return .worker(try worker(name))
+    return .worker(try control.worker(name))
   }
 
   /// The file is there. Meanwhile the caller may have left, or the worker.
@@ -85,51 +99,40 @@ extension ControlService {
     let opening = RecordingOpening(
       worker: recording.worker, role: role, generation: 0, isFromStart: false, program: "", arguments: [],
       environment: [], sandbox: SandboxMode.off.rawValue, time: WallTime.now.text, version: RoostVersion.text)
-    recording.begin(opening, of: role, in: daemon.shell.hub.table)
+    recording.begin(opening, of: role, in: daemon.shell.table)
   }
 
   private func tell(_ call: HubCall, _ recording: BusRecording) {
     // Whether the caller has room for it is no matter: it gets the end anyway.
-    _ = part(call, RecordProgress(path: recording.path, isRecording: recording.isRecording))
+    _ = control.part(call, RecordProgress(path: recording.path, isRecording: recording.isRecording))
   }
 
   private func ended(
     _ call: HubCall, _ recording: BusRecording, _ subject: RecordingSubject, _ result: RecordResult?
   ) {
     if subject.recording === recording { subject.recording = nil }
-    openRecordingCount -= 1
+    openCount -= 1
     let name = recording.worker
     let size = result.map { "\($0.bytes) bytes, \($0.sentence)" } ?? "nothing was recorded"
     daemon.log(.notice, "supervision", "the recording of \(name) has ended: \(size)")
     guard recordings.removeValue(forKey: call) != nil else { return }
     guard let result else {
       let why = if case .guest = subject { "has left" } else { "was not started" }
-      refuse(call, Refusal(.failed, "\(name) \(why): nothing was recorded", outcome: .notStarted))
+      control.refuse(call, Refusal(.failed, "\(name) \(why): nothing was recorded", outcome: .notStarted))
       return
     }
-    reply(call, RecordAnswer.ended(result))
+    control.reply(call, RecordAnswer.ended(result))
   }
 
   /// The caller gave up, or left.
-  func recordingCancelled(_ call: HubCall) {
+  func cancelled(_ call: HubCall) {
     recordings.removeValue(forKey: call)?.end(RecordingEnd(.asked, "whoever asked for it has left"))
   }
 
   /// Waits until the last bytes of recordings that have ended are on the disk, if it takes them in time.
-  func recordingsWritten(withinMilliseconds milliseconds: UInt64) async {
+  func written(withinMilliseconds milliseconds: UInt64) async {
     let deadline = EventLoop.process.now.advanced(milliseconds: milliseconds)
-    await recordingClosed.wait(until: deadline) { openRecordingCount == 0 }
-  }
-
-  /// Refuses a caller that is no client of our own user, for what `allow-uids` is not meant for: recordings, whose file
-  /// is made with our rights and tells what passes others, and a worker's place.
-  func requireOwner(_ call: HubCall, to act: String) throws(Refusal) {
-    if let connection = daemon.shell.connection(on: call.seat), case .client = connection.role,
-      case .socket(let credentials) = connection.origin, credentials.user == geteuid()
-    {
-      return
-    }
-    throw Refusal(.denied, "only clients of roostd's own user may \(act)", outcome: .notStarted)
+    await closed.wait(until: deadline) { openCount == 0 }
   }
 
   private func check(_ request: RecordRequest, _ subject: RecordingSubject) throws(Refusal) {
@@ -141,7 +144,7 @@ extension ControlService {
     if let other = subject.recording, !other.hasEnded {
       throw Refusal(.badRequest, "\(name) is being recorded to \(other.path) already", outcome: .notStarted)
     }
-    guard openRecordingCount < BusRecording.countMaximum else {
+    guard openCount < BusRecording.countMaximum else {
       throw Refusal(
         .full, "\(BusRecording.countMaximum) recordings are under way, which is the most", outcome: .notStarted)
     }
@@ -151,7 +154,7 @@ extension ControlService {
     guard request.restart == true else { return }
     let why =
       switch subject {
-      case .worker(let worker): whyNotRestarted(worker)
+      case .worker(let worker): control.whyNotRestarted(worker)
       case .guest: "\(name) was started by hand, and roostd cannot start it again; end it where it was started"
       }
     if let why { throw Refusal(.badRequest, "\(why). Record it without a restart before that", outcome: .notStarted) }
@@ -229,6 +232,6 @@ extension ManagedWorker {
       program: configuration.program, arguments: configuration.arguments, environment: configuration.environment,
       sandbox: configuration.sandbox.rawValue, time: WallTime.now.text, version: RoostVersion.text)
     connection.recording = recording
-    recording.begin(opening, of: role.name, in: daemon.shell.hub.table)
+    recording.begin(opening, of: role.name, in: daemon.shell.table)
   }
 }

@@ -7,9 +7,18 @@ import LinuxSystem
 import Logs
 import MessageHub
 
-extension ControlService {
+/// `supervisor.dead-letters`: lists, shows, drops and retries dead letters.
+@EventLoopActor
+final class DeadLetterCommands {
+  private unowned let control: ControlService
+  private var retries: [UInt64: Retry] = [:]
+
+  init(_ control: ControlService) { self.control = control }
+
+  private var daemon: Daemon { control.daemon }
+
   /// A dead letter that is being tried again, and the call that asked for it.
-  struct Retry {
+  private struct Retry {
     let call: HubCall
     let letter: String
     /// The letter's method, by name.
@@ -25,12 +34,12 @@ extension ControlService {
     let deliveries: UInt16
   }
 
-  func deadLetters(_ call: HubCall, _ request: DeadLettersRequest) {
+  func perform(_ call: HubCall, _ request: DeadLettersRequest) {
     EventLoopActor.task { [self] in
       do throws(Refusal) {
         switch request.action {
-        case "list": reply(call, fitting(try await listing(), for: call))
-        case "show": reply(call, fitting(try await letter(request), for: call))
+        case "list": control.reply(call, control.fitting(try await listing(), for: call))
+        case "show": control.reply(call, control.fitting(try await letter(request), for: call))
         case "drop": try await drop(call, request)
         case "retry": try await retry(call, request)
         default:
@@ -38,7 +47,7 @@ extension ControlService {
             .badRequest, "'action' is list, show, retry or drop, not '\(request.action)'", outcome: .notStarted)
         }
       } catch {
-        refuse(call, error)
+        control.refuse(call, error)
       }
     }
   }
@@ -83,13 +92,14 @@ extension ControlService {
       letter.payload = ""
       return letter
     }
-    reply(call, DeadLettersResult(letters: fitting(letters, for: call).letters, sentence: "\(what) gone."))
+    control.reply(
+      call, DeadLettersResult(letters: control.fitting(letters, for: call).letters, sentence: "\(what) gone."))
   }
 
   /// Delivers the letter once more: answered, it is dropped; if it kills again, it is the same letter still.
   private func retry(_ call: HubCall, _ request: DeadLettersRequest) async throws(Refusal) {
     let letter = try await letter(request)
-    guard let entry = daemon.shell.hub.table[letter.method] else {
+    guard let entry = daemon.shell.table[letter.method] else {
       throw Refusal(.unknownMethod, "nobody serves \(letter.method) any more", outcome: .notStarted)
     }
     guard let payload = letter.payloadBytes else {
@@ -98,24 +108,18 @@ extension ControlService {
     guard !retries.values.contains(where: { $0.letter == letter.id }) else {
       throw Refusal(.badRequest, "dead letter '\(letter.id)' is being tried again already", outcome: .notStarted)
     }
-    var refusal: Refusal?
-    daemon.shell.change { hub, actions in
-      do throws(Refusal) {
-        let id = try hub.redeliver(
-          method: entry.number, payload: payload, isRaw: letter.isRaw, deaths: letter.deliveries,
-          now: EventLoop.process.now, actions: &actions)
-        retries[id] = Retry(call: call, letter: letter.id, method: letter.method)
-      } catch {
-        refusal = error
-      }
+    try daemon.shell.change { hub, now, actions throws(Refusal) in
+      let id = try hub.redeliver(
+        method: entry.number, payload: payload, isRaw: letter.isRaw, deaths: letter.deliveries, now: now,
+        actions: &actions)
+      retries[id] = Retry(call: call, letter: letter.id, method: letter.method)
     }
-    if let refusal { throw refusal }
   }
 
   /// The caller that wanted a letter tried again has left: if it waits for its worker still, it is not.
-  func retryCancelled(_ call: HubCall) {
+  func cancelled(_ call: HubCall) {
     guard let id = retries.first(where: { $0.value.call == call })?.key else { return }
-    daemon.shell.change { hub, actions in hub.withdraw(id, now: EventLoop.process.now, actions: &actions) }
+    daemon.shell.change { hub, now, actions in hub.withdraw(id, now: now, actions: &actions) }
   }
 
   /// A tried letter has killed its worker once more; its end comes next.
@@ -137,12 +141,12 @@ extension ControlService {
     // The hub's own words, or the worker's: those may be any.
     let refusal = (try? JSONPayload.decode(Refusal.self, from: payload)) ?? Refusal(.failed, "refused")
     guard let death = retry.death else {
-      refuse(retry.call, refusal)
+      control.refuse(retry.call, refusal)
       return
     }
     EventLoopActor.task { [self] in
       await daemon.deadLetters.keepAgain(retry.letter, death)
-      refuse(retry.call, refusal)
+      control.refuse(retry.call, refusal)
     }
   }
 
@@ -154,7 +158,8 @@ extension ControlService {
     await daemon.deadLetters.recount()
     daemon.log(.notice, "hub", "dead letter \(retry.letter) was tried again and answered")
     let sentence = "Dead letter \(retry.letter) was delivered and answered; it is gone from the list."
-    reply(retry.call, fitting(DeadLettersResult(letters: [], sentence: sentence), answer: payload, for: retry.call))
+    control.reply(
+      retry.call, control.fitting(DeadLettersResult(letters: [], sentence: sentence), answer: payload, for: retry.call))
   }
 }
 
