@@ -2,8 +2,8 @@ internal import Contracts
 
 /// The metrics of a Roost, for Prometheus.
 ///
-/// A part that does not answer has no metrics; `roost_answers` shows which part that is. No metric names a person, a key
-/// or an origin, because metrics are copied to other machines and kept.
+/// A part that does not answer has no metrics; `roost_answers` shows which part that is. No metric names a person, a
+/// key or an origin, because metrics are copied to other machines and kept.
 public enum Metrics {
   /// The `Content-Type` of ``text(_:)``.
   public static let contentType = "text/plain; version=0.0.4; charset=utf-8"
