@@ -10,8 +10,8 @@ import WebSocket
 //
 // While a client is stalled, nothing is read from it, and nothing is read from the store for it. That bounds the output
 // of one client. The output of all clients is bounded because only a few may be stalled for long: beyond ``crowd`` of
-// them, a client that has read nothing for two seconds is cut, instead of `slow-client`, and the mark is an eighth.
-// Other clients do not wait for clients that do not read.
+// them, a client is cut after two seconds without reading, instead of after `slow-client`, and the mark falls to an
+// eighth. Other clients do not wait for clients that do not read.
 
 /// Watches whether a client reads.
 @EventLoopActor

@@ -69,12 +69,12 @@ extension Planner: PublishRouting {
     listWishCount += 1
     let asked = await ask(Interest(own: "list:\(listWishCount)", [filter], named: Array(relays), isLive: false))
     if asked.isEmpty { return silentRelays }
-    // A relay that the author does not write to says nothing by having no list.
+    // If a relay that the author does not write to has no list, that proves nothing.
     let places = Set(writes.map(\.text))
     let relevant = asked.filter { places.isEmpty || places.contains($0.relay) }
     let silent = relevant.filter { $0.state != .stored }.map(\.relay)
     let answered = relevant.count - silent.count
-    // It is unknown which relay had the list, so most of them must have answered that they have none.
+    // It is unknown which relay would have the list, so most of them must have answered.
     return answered * 2 > max(places.count, relevant.count) ? [] : (silent.isEmpty ? places.sorted() : silent)
   }
 
