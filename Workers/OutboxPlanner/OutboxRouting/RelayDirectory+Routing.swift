@@ -122,8 +122,8 @@ extension RelayDirectory {
     var chosen = ChoiceList()
     var skipped = ChoiceList()
     for url in list where named?.contains(url) ?? true {
-      // A key made for this wrap alone signs it. If the sender's account authenticated, the relay would learn the sender
-      // of the message. So only a recipient that is our own account authenticates.
+      // A key made for this wrap alone signs it. If the sender's account authenticated, the relay would learn the
+      // sender of the message. So only a recipient that is our own account authenticates.
       let choice = choice(
         url, "dm-list of \(who)", people: [recipient], account: ownRecipient?.key, isForeign: ownRecipient == nil)
       if let reason = objection(to: choice) {
