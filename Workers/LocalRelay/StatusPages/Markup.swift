@@ -1,20 +1,20 @@
 internal import Wording
 
-/// HTML in the making.
+/// HTML under construction.
 ///
-/// What is interpolated as text is escaped, and only markup is taken as it is: whoever puts together a page cannot
-/// forget it, and a relay's words cannot become part of the page.
+/// Interpolated text is escaped; only `Markup` is inserted unchanged. So the author of a page cannot forget to escape,
+/// and a relay's words cannot become markup.
 struct Markup: ExpressibleByStringInterpolation, Sendable {
   private(set) var html: String
 
-  /// Longest text of others that is shown, in characters; what is beyond is cut, with an ellipsis.
+  /// Most characters that are shown of foreign text; the rest is cut, with an ellipsis.
   static let characterMaximum = 300
 
   init(stringLiteral value: String) { html = value }
 
   init(stringInterpolation: Interpolation) { html = stringInterpolation.html }
 
-  /// Takes text of the program's own as it is.
+  /// Takes the program's own HTML unchanged.
   init(trusted html: String) { self.html = html }
 
   struct Interpolation: StringInterpolationProtocol {
@@ -28,8 +28,8 @@ struct Markup: ExpressibleByStringInterpolation, Sendable {
     mutating func appendInterpolation(_ pieces: [Markup]) { for piece in pieces { html += piece.html } }
   }
 
-  /// Text as HTML, in an element as in an attribute's quotes. Marks that turn the direction of what follows, or hide
-  /// it, are shown as escapes.
+  /// Escapes text for an element or a quoted attribute. Characters that change the direction of text, or hide it, are
+  /// shown as escapes.
   static func escape(_ text: String) -> String {
     let isLong = text.unicodeScalars.count > characterMaximum
     let shown = isLong ? String(String.UnicodeScalarView(text.unicodeScalars.prefix(characterMaximum))) + "…" : text

@@ -1,20 +1,20 @@
-/// The text in which Prometheus reads figures: its exposition format 0.0.4.
+/// The text format of Prometheus metrics: its exposition format 0.0.4.
 ///
 ///     # HELP roost_store_events Events stored.
 ///     # TYPE roost_store_events gauge
 ///     roost_store_events 3
 ///
-/// A family without a sample is left out, with its heading.
+/// A family without samples is left out, with its header.
 struct MetricText {
-  /// What kind of figure a family is.
+  /// The type of a family.
   enum Kind: String {
-    /// It only grows, and begins again with its process. Its name ends in `_total`.
+    /// It only grows, and restarts at 0 with its process. Its name ends in `_total`.
     case counter
-    /// It goes up and down.
+    /// It rises and falls.
     case gauge
   }
 
-  /// One figure.
+  /// One sample.
   struct Sample {
     var labels: [(name: String, value: String)]
     var value: String
@@ -25,10 +25,10 @@ struct MetricText {
       self.value = "\(value)"
     }
 
-    /// One of two: 1 or 0.
+    /// A flag: 1 or 0.
     init(_ labels: [(name: String, value: String)] = [], _ isSo: Bool) { self.init(labels, isSo ? 1 : 0) }
 
-    /// A time, in the unit that Prometheus has for times.
+    /// A time, in seconds, as Prometheus expects.
     init(_ labels: [(name: String, value: String)] = [], milliseconds: UInt64) {
       self.labels = labels
       let rest = "\(milliseconds % 1_000)"
@@ -36,7 +36,7 @@ struct MetricText {
     }
   }
 
-  /// One of several things that each have a figure in a family, and the labels that tell it from the others.
+  /// One of several subjects with a sample each in a family, and the labels that identify it.
   struct Member<Value> {
     let labels: [(name: String, value: String)]
     let value: Value
@@ -44,7 +44,7 @@ struct MetricText {
 
   private(set) var text = ""
 
-  /// Longest value of a label, in characters: a relay's URL can be longer than anybody reads.
+  /// Most characters of a label's value: a relay's URL can be too long to read.
   static let labelCharacterMaximum = 300
 
   /// Adds a family.
@@ -62,19 +62,19 @@ struct MetricText {
     }
   }
 
-  /// Adds a family of one figure without labels.
+  /// Adds a family of one sample without labels.
   mutating func add(_ name: String, _ kind: Kind, _ help: String, _ value: some BinaryInteger) {
     add(name, kind, help, [Sample([], value)])
   }
 
-  /// Adds a family in which each member has a figure; one whose figure is nil has none.
+  /// Adds a family with one sample for each member; a member without a figure (nil) has no sample.
   mutating func add<Value, Figure: BinaryInteger>(
     _ name: String, _ kind: Kind, _ help: String, of members: [Member<Value>], _ figure: (Value) -> Figure?
   ) {
     add(name, kind, help, members.compactMap { member in figure(member.value).map { Sample(member.labels, $0) } })
   }
 
-  /// The same of times. A name of its own, since a closure behind the parentheses has no label.
+  /// The same for times. It has a name of its own, because a trailing closure has no label.
   mutating func addTimes<Value>(
     _ name: String, _ kind: Kind, _ help: String, of members: [Member<Value>], milliseconds: (Value) -> UInt64?
   ) {

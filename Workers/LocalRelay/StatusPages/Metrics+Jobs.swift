@@ -1,6 +1,6 @@
 internal import Contracts
 
-// The figures of jobs: of those that others do, and of those that are done for others.
+// Metrics of jobs: those that others do for the user, and those that are done for others.
 
 extension Metrics {
   static func addJobs(_ status: TrackingStatus, to text: inout MetricText) {

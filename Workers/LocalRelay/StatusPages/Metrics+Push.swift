@@ -1,6 +1,6 @@
 internal import Contracts
 
-// The figures of the push relay.
+// Metrics of the push relay.
 
 extension Metrics {
   static func addPush(_ status: PushStatus, to text: inout MetricText) {

@@ -1,9 +1,9 @@
 internal import Contracts
 
-// The figures of single workers: store, planner, connectors.
+// Metrics of single workers: store, planner, connectors.
 
 extension Metrics {
-  /// Lanes of the store, in the order in which it tells them.
+  /// Lanes of the store, in the order of its status.
   private static let lanes = ["local", "live", "bulk"]
 
   static func addStore(_ status: StoreStatus, to text: inout MetricText) {
@@ -45,7 +45,7 @@ extension Metrics {
     text.add("roost_plan_ephemeral_relays", .gauge, "Relays dialled that no group has.", status.ephemeralRelays)
   }
 
-  /// The words of a relay's states.
+  /// The relays of each connector, by state.
 
   static func addRelays(_ connectors: [RoostSnapshot.Connector], to text: inout MetricText) {
     var relays: [MetricText.Member<RelayStates.Relay>] = []

@@ -1,16 +1,16 @@
 internal import Contracts
 
-/// A Roost's figures, for Prometheus.
+/// The metrics of a Roost, for Prometheus.
 ///
-/// What does not answer has no figures; `roost_answers` says who that is. Nothing here names a person, a key or an
-/// origin: what is scraped travels, and is kept.
+/// A part that does not answer has no metrics; `roost_answers` shows which part that is. No metric names a person, a
+/// key or an origin, because metrics are copied to other machines and kept.
 public enum Metrics {
   /// The `Content-Type` of ``text(_:)``.
   public static let contentType = "text/plain; version=0.0.4; charset=utf-8"
-  /// Most relays that have figures of their own, over all connectors; of the others there are the sums by state.
+  /// Most relays with metrics of their own, over all connectors; other relays are only in the sums by state.
   public static let relayMaximum = 500
 
-  /// All figures.
+  /// All metrics.
   public static func text(_ snapshot: RoostSnapshot) -> String {
     var text = MetricText()
     addAnswers(snapshot, to: &text)

@@ -1,10 +1,10 @@
 internal import Cryptography
 
-/// How the status page looks: one sheet, inline, so that the page is whole in one answer and asks nobody for anything.
+/// The style sheet of the status page. It is inline, so that the page is complete in one answer and loads nothing.
 ///
-/// Light and dark by what the reader's system says. What a colour tells is told by a word as well.
+/// Light or dark, as the reader's system says. Each meaning of a colour is also given by a word.
 enum PageStyle {
-  /// By which the page's policy allows this sheet and no other: Base64 of its SHA-256.
+  /// The Base64 of the sheet's SHA-256: the page's policy allows this sheet and no other.
   static let hash = Base64.encode(SHA256.hash(Array(sheet.utf8)).bytes)
 
   static let sheet = """

@@ -1,25 +1,25 @@
 public import Contracts
 
-// What is known of a Roost at one moment, for those who look at it from outside: a person with a browser, and
-// Prometheus. Whoever gathers it asks several workers, and any of them may be away: then that part says so, and
-// everything else is shown all the same. A page that needs all is not there when it is needed.
+// The state of a Roost at one moment, for the status page and Prometheus. It comes from several workers, and any of
+// them may be away: then that part says so, and all other parts are still shown. A page that needs every part would be
+// missing when it is needed.
 
-/// What became of a question.
+/// The answer of a worker, or its absence.
 public enum Told<Value: Sendable>: Sendable {
   /// The answer.
   case told(Value)
-  /// Who should answer does not; why, as a sentence's end.
+  /// The worker does not answer; the text is the reason, as the end of a sentence.
   case silent(String)
-  /// There is nobody of that kind in this Roost.
+  /// This Roost has no such worker.
   case absent
 
-  /// The answer, if there is one.
+  /// The answer, if the worker gave one.
   public var value: Value? {
     if case .told(let value) = self { value } else { nil }
   }
 }
 
-/// All that is known of a Roost at one moment.
+/// The state of a Roost at one moment.
 public struct RoostSnapshot: Sendable {
   /// The relays of one connector.
   public struct Connector: Sendable {
@@ -37,7 +37,7 @@ public struct RoostSnapshot: Sendable {
 
   /// The version of the program that shows this.
   public var version: String
-  /// When that was, seconds since 1970.
+  /// The moment, in seconds since 1970.
   public var at: Int64 = 0
   /// `supervisor.status`.
   public var supervisor: Told<SupervisorStatus> = .absent
@@ -57,10 +57,10 @@ public struct RoostSnapshot: Sendable {
   public var connectors: [Connector] = []
   /// The local relay that shows this.
   public var local = LocalRelayStatus()
-  /// Origins of pages that are connected and may do nothing yet, as browsers write them, sorted.
+  /// Origins of connected pages that are not admitted yet, as browsers write them, sorted.
   public var waitingOrigins: [String] = []
 
-  /// Nothing is known yet.
+  /// An empty snapshot.
   public init(version: String) { self.version = version }
 
   /// The relays of all connectors.

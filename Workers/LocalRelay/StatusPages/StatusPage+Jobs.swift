@@ -1,8 +1,8 @@
 internal import Contracts
 internal import Frames
 
-// The page's part on jobs: a line for those that others do, a line for those that are done for others, and one for each
-// kind of these. Without the two workers there is none.
+// The page's section on jobs: a line for jobs that others do, a line for jobs that are done for others, and a line for
+// each kind of the latter. Without the two workers there is no section.
 
 extension StatusPage {
   static func jobs(_ snapshot: RoostSnapshot) -> Markup {

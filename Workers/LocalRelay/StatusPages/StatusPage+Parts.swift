@@ -2,10 +2,10 @@ internal import Contracts
 internal import Frames
 internal import Wording
 
-// The parts of the page: four figures, the workers, the relays that are not open, and how to come in.
+// The sections of the page: four figures, the workers, the relays that are not open, and how to connect.
 
 extension StatusPage {
-  /// A number as people read it: `12,345`.
+  /// A number with separators: `12,345`.
   static func number(_ value: some BinaryInteger) -> String {
     let digits = Array("\(value)")
     var result = ""
@@ -26,7 +26,7 @@ extension StatusPage {
     """
   }
 
-  /// A card without one, and why.
+  /// A card without a figure, with the reason.
   private static func noFigure(_ title: String, _ why: String) -> Markup {
     "<section class=\"card\"><h2>\(title)</h2><p class=\"number soft\">–</p><p class=\"soft\">\(why)</p></section>\n"
   }
@@ -91,7 +91,7 @@ extension StatusPage {
     return "<section class=\"card\"><h2>Workers</h2><ul>\n\(items)</ul></section>\n"
   }
 
-  /// The most pressing thing there is to say of a worker.
+  /// The most urgent facts about a worker.
   private static func note(_ worker: WorkerStatus) -> String {
     var parts: [String] = []
     if let busy = worker.busyMilliseconds, busy >= Verdict.quietMilliseconds {
@@ -105,7 +105,7 @@ extension StatusPage {
     return parts.joined(separator: "; ")
   }
 
-  /// Relays that are not open though they are wanted, with why.
+  /// Relays that should be open and are not, with the reason.
   static func relays(_ snapshot: RoostSnapshot) -> Markup {
     let troubled = snapshot.relays.filter { StatusLevel(relayState: $0.state) >= .pending }
     guard !troubled.isEmpty else { return "" }
@@ -121,7 +121,7 @@ extension StatusPage {
     return "<section class=\"card\"><h2>Relays that are not open</h2><ul>\n\(items)\(rest)</ul></section>\n"
   }
 
-  /// What relays have said or done that somebody may want to know, with what to do.
+  /// Remarks on what relays have said or done, with advice.
   static func remarks(_ snapshot: RoostSnapshot) -> Markup {
     let remarks = snapshot.relays.flatMap { relay in (relay.remarks ?? []).map { (relay.relay, $0) } }
       .sorted { $0.1.at > $1.1.at }

@@ -2,21 +2,21 @@ internal import Contracts
 internal import Frames
 internal import Wording
 
-// The page a person finds at the local relay's address.
+// The page at the local relay's address.
 //
-// One question comes before all others: is everything well? It is answered in the largest letters; what is not well
-// follows with the command that tells more; then four figures, jobs, then each worker. The page has no script and no
-// reference to anything else, and its policy allows none: what relays and programs say of themselves stands on it, and
-// must stay text. It is not kept, not framed, and tells no other page that it was looked at.
+// The first question is: is everything well? The largest letters answer it. Then come the problems, each with a command
+// that tells more, four figures, the jobs, and each worker. The page has no script and no reference to anything else,
+// and its policy allows none: it shows words of relays and programs, which must stay text. It is not cached and not
+// framed, and its address is not sent to other pages.
 
 /// The status page, as HTML.
 public enum StatusPage {
-  /// Seconds after which a browser asks for it again.
+  /// Seconds after which a browser reloads the page.
   static let refreshSeconds = 10
-  /// Most relays, and most origins, that are named; of the others their number is told.
+  /// Most relays, and most origins, that are listed; further ones are only counted.
   static let listMaximum = 12
 
-  /// What goes with the page, name and value.
+  /// HTTP fields of the page: name and value.
   public static let fields: [(name: String, value: String)] = [
     ("Content-Type", "text/html; charset=utf-8"),
     (

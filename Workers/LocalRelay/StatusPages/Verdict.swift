@@ -2,18 +2,18 @@ internal import Contracts
 internal import Frames
 internal import Wording
 
-/// How something is, for whoever looks.
+/// The level of a state, for the reader of the page.
 enum StatusLevel: String, Sendable, Comparable {
   /// As it should be.
   case good
-  /// Of less interest: as somebody wanted it.
+  /// Not active, as intended.
   case idle
-  /// On its way.
+  /// In transition to another state.
   case pending
-  /// Somebody has to look after it.
+  /// Needs the user's attention.
   case bad
 
-  /// What a worker's state word means; any word to come is bad.
+  /// The level of a worker's state; an unknown state is bad.
   init(workerState: WorkerStateWord) {
     switch workerState {
     case .ready, .attached: self = .good
@@ -23,7 +23,7 @@ enum StatusLevel: String, Sendable, Comparable {
     }
   }
 
-  /// What a relay's state word means. One that could not be reached is tried again by itself.
+  /// The level of a relay's state. An unreachable relay is retried without the user.
   init(relayState: RelayStateWord) {
     switch relayState {
     case .open: self = .good
@@ -47,21 +47,21 @@ enum StatusLevel: String, Sendable, Comparable {
 
 /// Whether everything is well, and what is not.
 struct Verdict: Sendable {
-  /// Something that somebody has to look after.
+  /// A matter that needs the user's attention.
   struct Matter: Sendable {
     var subject: String
     var text: String
-    /// What tells more about it, or mends it.
+    /// A command that tells more about it, or repairs it.
     var command: String?
-    /// Whether it may be as somebody wants it: the doctor shows it with –.
+    /// Whether it may be intended: `roost doctor` shows it with –.
     var isNote = false
   }
 
   private(set) var matters: [Matter] = []
-  /// Whether something is on its way to be well.
+  /// Whether something is in transition.
   private(set) var isPending = false
 
-  /// How long a worker may owe progress before it is told, in milliseconds.
+  /// How long a worker may have work without progress before it is reported, in milliseconds.
   static let quietMilliseconds: UInt64 = 10_000
 
   init(_ snapshot: RoostSnapshot) {
@@ -85,21 +85,21 @@ struct Verdict: Sendable {
     judge("Relays", RelayRemarkText.checks(snapshot.relays, now: snapshot.at), "roost relay list")
   }
 
-  /// Whether a worker takes work, by its name or its role: of one that does not, its state says why it is silent. Where
-  /// the supervisor does not tell, silence is all there is.
+  /// Whether a worker takes work, by its name or its role. If it does not, its state already explains its silence. If
+  /// the supervisor does not answer, the silence itself is reported.
   private static func ready(_ told: Told<SupervisorStatus>) -> (KeyPath<WorkerStatus, String>, String) -> Bool {
     guard let workers = told.value?.workers else { return { _, _ in true } }
     return { path, text in workers.contains { $0[keyPath: path] == text && StatusLevel(workerState: $0.state) == .good }
     }
   }
 
-  /// The worst of it.
+  /// The worst level.
   var level: StatusLevel {
     if matters.contains(where: { !$0.isNote }) { return .bad }
     return isPending || !matters.isEmpty ? .pending : .good
   }
 
-  /// It in a few words.
+  /// A short summary.
   var sentence: String {
     let count = matters.count { !$0.isNote }
     if count == 0 { return isPending ? "On its way" : matters.isEmpty ? "All is well" : "Nothing needs fixing" }
@@ -138,8 +138,8 @@ struct Verdict: Sendable {
     judge("Event store", StoreText.checks(status), "roost doctor")
   }
 
-  /// Nothing is signed with a locked key, and after a restart nobody might think of it. Names of accounts are not for
-  /// whoever looks at a page.
+  /// A locked key signs nothing, which is easily forgotten after a restart. The page does not show the names of
+  /// accounts.
   private mutating func judgeKeys(_ keys: Told<SignerAccounts>) {
     guard let accounts = keys.value else { return }
     let locked = accounts.accounts.count { $0.state == .locked }
@@ -147,12 +147,12 @@ struct Verdict: Sendable {
     let all = Amount.count(accounts.accounts.count, "account")
     let (verb, whom) = locked == 1 ? ("is", "it") : ("are", "them")
     let text = "\(locked) of \(all) \(verb) locked, and nothing is signed for \(whom)"
-    // Of one that is locked the command needs no name.
+    // If one account is locked, the command needs no name.
     let command = locked == 1 ? "roost key unlock" : "roost key unlock ACCOUNT"
     matters.append(Matter(subject: "Keys", text: text, command: command, isNote: true))
   }
 
-  /// What is good and pending for the doctor needs nobody here either.
+  /// Checks that are good or pending for the doctor are left out here too.
   private mutating func judge(_ subject: String, _ checks: [DoctorResult.Check], _ command: String) {
     for check in checks where !check.isGood {
       matters.append(Matter(subject: subject, text: check.text, command: command))

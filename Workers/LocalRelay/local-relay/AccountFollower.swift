@@ -6,18 +6,18 @@ import Frames
 import Logging
 import Storage
 
-// Who the accounts are, as this relay knows it: what the signer said last, on disk for while it is away.
+// The accounts as this relay knows them: the signer's last answer, kept on disk for times without the signer.
 //
-// The signer tells of each change before it answers whoever has caused it, so mostly nothing is asked. It is asked all
-// the same at its start and every half a minute, in case a change went missing, and when a stranger shows himself who
-// might be an account that is a moment old.
+// The signer publishes each change before it answers the caller that made it, so a request is rarely needed. The relay
+// still requests the accounts when the signer starts, every 30 s in case a message was lost, and when a client
+// authenticates with an unknown key, which may belong to a new account.
 
 /// Knows the accounts of the signer.
 @EventLoopActor
 final class AccountFollower {
   /// The accounts.
   private(set) var keys: Set<PublicKey>
-  /// Called when they are others than before.
+  /// Called when the accounts have changed.
   var onChange: (@EventLoopActor () -> Void)?
 
   private let bus: BusConnection
@@ -30,7 +30,7 @@ final class AccountFollower {
 
   private static let lookMilliseconds: UInt64 = 30_000
   private static let answerMilliseconds: UInt32 = 5_000
-  /// Longest wait of somebody who shows himself.
+  /// Longest wait of a client that authenticates.
   private static let confirmationMilliseconds: UInt32 = 1_000
 
   init(_ bus: BusConnection, directory: String, _ log: Logger) throws(StorageFault) {
@@ -44,10 +44,10 @@ final class AccountFollower {
     keys = known.keys
   }
 
-  /// Begins to listen to the signer, and asks it once.
+  /// Subscribes to the signer's changes, and requests the accounts once.
   func start() async {
     EventLoopActor.task { [bus, log] in
-      // Without it the signer is still asked from time to time.
+      // Without the subscription, the accounts are still requested at intervals.
       do throws(Refusal) { try await bus.subscribe(SignerTopic.changes) } catch {
         log.warning("the signer's changes are not heard", metadata: ["why": "\(error.message)"])
       }
@@ -55,14 +55,14 @@ final class AccountFollower {
     await look()
   }
 
-  /// A signer that has just come is asked at once.
+  /// Requests the accounts when a signer becomes ready.
   func registryChanged(_ registry: Registry) {
     let wasReady = isSignerReady
     isSignerReady = Self.hasSigner(registry)
     if isSignerReady, !wasReady { EventLoopActor.task { [self] in await look() } }
   }
 
-  /// An event of a topic came.
+  /// Takes an event of a topic.
   func received(_ event: BusEvent) {
     do throws(Refusal) {
       if let changes = try event.value(of: SignerTopic.changes) { adopt(changes.accounts) }
@@ -71,8 +71,8 @@ final class AccountFollower {
     }
   }
 
-  /// Asks again who the accounts are, and returns when that is known, or a second has passed. Those who come while it
-  /// is asked share the next asking: what was asked before they came may be older than what they know.
+  /// Requests the accounts again, and returns when they are known or after a second. Calls during a request share the
+  /// next one, because an older request may miss what their clients know.
   func confirm() async {
     guard Self.hasSigner(bus.registry) else { return }
     await withCheckedContinuation { continuation in
@@ -93,7 +93,7 @@ final class AccountFollower {
     isConfirming = false
   }
 
-  /// Puts all into the one file; nothing may be asked afterwards.
+  /// Closes the file, with the write-ahead log merged into it. No call may follow.
   func close() throws(StorageFault) { try known.close() }
 
   private func look() async {

@@ -3,8 +3,8 @@ import Contracts
 import Frames
 import Storage
 
-/// Origins of pages that may come in, on disk: `origins.db` in the worker's directory. Whoever was told that one is
-/// allowed finds it so after any end.
+/// Origins whose pages may connect without authenticating, on disk: `origins.db` in the worker's directory. An origin
+/// that was confirmed as allowed is still allowed after any crash.
 struct AllowedOrigins {
   /// Most origins.
   static let maximum = 1_000
@@ -16,12 +16,12 @@ struct AllowedOrigins {
     StorageMigration(version: 1, "CREATE TABLE origin (text TEXT PRIMARY KEY) WITHOUT ROWID")
   ]
 
-  /// What became of the file, if it was damaged.
+  /// The result of the rescue, if the file was damaged.
   let rescue: LedgerRescue?
   private let ledger: LedgerFile
 
   /// - Parameters:
-  ///   - directory: the worker's.
+  ///   - directory: the worker's directory.
   ///   - now: seconds since 1970, for the name of a damaged file.
   init(directory: String, now: Int64) throws(StorageFault) {
     ledger = LedgerFile(
@@ -31,7 +31,7 @@ struct AllowedOrigins {
         let statement = try session.statement("SELECT text FROM origin")
         var origins: Set<String> = []
         while try statement.step() {
-          // What damage has made another text of is no origin, and lets nobody in.
+          // A damaged text that is no origin is left out, and admits no page.
           if let origin = Origin(statement.text(0)) { origins.insert(origin.text) }
         }
         return origins
@@ -39,10 +39,10 @@ struct AllowedOrigins {
     }
   }
 
-  /// Says that the file was found to be damaged in use: the next start saves what can be read.
+  /// Marks the file as damaged: the next start rescues it.
   func markDamaged() { ledger.markDamaged() }
 
-  /// Writes down that pages of an origin may come in, or may not any more.
+  /// Writes that an origin is allowed, or is no longer allowed.
   func write(_ origin: String, isAllowed: Bool) async throws(StorageFault) {
     try await file.write { session in
       let text = isAllowed ? "INSERT OR IGNORE INTO origin (text) VALUES (?)" : "DELETE FROM origin WHERE text = ?"
@@ -50,11 +50,11 @@ struct AllowedOrigins {
     }
   }
 
-  /// Takes note of what is written.
+  /// Updates the set in memory after a write.
   mutating func wrote(_ origin: String, isAllowed: Bool) {
     if isAllowed { origins.insert(origin) } else { origins.remove(origin) }
   }
 
-  /// Puts all into the one file; nothing may be asked afterwards.
+  /// Closes the file, with the write-ahead log merged into it. No call may follow.
   func close() throws(StorageFault) { try file.close() }
 }

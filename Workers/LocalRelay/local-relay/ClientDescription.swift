@@ -1,22 +1,22 @@
 import EventLoop
 import WebSocket
 
-/// What a client's request says of it.
+/// What a client's HTTP request says of the client.
 struct ClientIdentity: CustomStringConvertible {
-  /// Where it comes from.
+  /// The client's address.
   let address: SocketAddress
-  /// The page it is, if it is one in a browser: `https://client.example`.
+  /// The origin, if the client is a page in a browser: `https://client.example`.
   let origin: String?
-  /// The program it says it is.
+  /// The name that the program gives.
   let agent: String?
-  /// Whether it has asked for the path whose requests are fetched.
+  /// Whether it has requested the path whose queries also go to the network.
   let wantsFetching: Bool
-  /// Whose process it is; nil when that cannot be told.
+  /// The user that owns the client's process; nil when it cannot be determined.
   let user: UInt32?
-  /// Whether a proxy has passed it on.
+  /// Whether a proxy has forwarded the request.
   let isProxied: Bool
 
-  /// The path of those.
+  /// The path for clients whose queries also go to the network.
   static let fetchingPath = "/fetch"
 
   init(_ head: HTTPRequestHead, from address: SocketAddress) {

@@ -13,10 +13,11 @@ import WorkerKit
 
 // One client: its session, its socket, and its feeds.
 //
-// What goes out is `Outflow`'s matter. A client is read no further while it is stalled there, while it has much on its
-// way to the store, or all clients together have and it has some; what it asks, it asks in turn with the others.
+// `Outflow` handles the output. Reading from a client pauses while its output is stalled, while many of its events wait
+// for the store, or while many events of all clients wait and more than a few of its own. Its queries share the store's
+// slots with those of other clients.
 
-/// A connection of a client's.
+/// A client's connection.
 @EventLoopActor
 final class ClientLink: EventIntake.Owner, Feed.Reader, Sync.Reader {
   /// What the link needs of its relay.
@@ -26,32 +27,34 @@ final class ClientLink: EventIntake.Owner, Feed.Reader, Sync.Reader {
     var desk: EventIntake { get }
     var questions: QueryScheduler { get }
     var environment: ClientEnvironment { get }
-    /// What all subscriptions weigh.
+    /// The weight of all subscriptions.
     var standing: StandingShares { get set }
-    /// Makes room for what a client has asked for, if others have more; false if it has the most itself.
+    /// Makes room for a client's new subscription by ending one of a client that has more.
+    ///
+    /// - Returns: false if this client has the most.
     func makesRoom(for link: ClientLink) -> Bool
-    /// Whether a client's request may be fetched from the network now.
+    /// Whether a client's query may also go to the network now.
     func mayFetch(_ link: ClientLink, _ question: ClientQuery) -> Bool
-    /// Asks again who the accounts are; a signer that says nothing is not waited for long.
+    /// Requests the accounts from the signer again; waits only briefly if the signer does not answer.
     func confirmAccounts() async
-    /// The connection is over.
+    /// The connection has ended.
     func ended(_ link: ClientLink)
   }
 
-  /// Why nothing is read from the client.
+  /// Why reading from the client is paused.
   private struct Holds: OptionSet {
     let rawValue: UInt8
-    /// Much of it waits for the store.
+    /// Many of its events wait for the store.
     static let session = Holds(rawValue: 1)
-    /// Much of everybody's does.
+    /// Many events of all clients wait for the store.
     static let desk = Holds(rawValue: 2)
-    /// It does not read itself.
+    /// The client does not read.
     static let outflow = Holds(rawValue: 4)
   }
 
-  /// Counts connections.
+  /// The connection's number.
   let number: UInt64
-  /// Who it is, as far as its request says.
+  /// The client, as its HTTP request describes it.
   let identity: ClientIdentity
   private(set) var session: ClientSession
   private let since = WallClock.seconds
@@ -65,7 +68,7 @@ final class ClientLink: EventIntake.Owner, Feed.Reader, Sync.Reader {
   private let outflow: Outflow
   private var holds: Holds = []
   private var isOver = false
-  /// Whether it has to show itself first, and has not.
+  /// Whether it must authenticate first, and has not.
   private var isOutside: Bool
   /// Events sent to it.
   private(set) var deliveredCount: UInt64 = 0
@@ -94,20 +97,20 @@ final class ClientLink: EventIntake.Owner, Feed.Reader, Sync.Reader {
       onEnd: { [weak self] end in self?.ended(end) })
   }
 
-  /// Closes it, with a reason for the client.
+  /// Closes the connection, with a reason for the client.
   func close(code: UInt16, _ reason: String) { connection.close(code: code, reason: reason) }
 
-  /// Once the client has shown itself its connection has what others have.
+  /// After the client has authenticated, its connection gets the usual limits.
   func noteAdmission() {
     guard isOutside, session.isAdmitted(owner.environment) else { return }
     isOutside = false
     connection.admit()
   }
 
-  /// Subscriptions that the network is asked for as well.
+  /// Subscriptions that also go to the network.
   var fetchingCount: Int { fetchCount }
 
-  /// As `local.clients` tells it.
+  /// The client's entry in `local.clients`.
   func told(_ environment: ClientEnvironment) -> LocalRelayClient {
     LocalRelayClient(
       number: number, address: "\(identity.address)", origin: identity.origin, agent: identity.agent,
@@ -116,7 +119,7 @@ final class ClientLink: EventIntake.Owner, Feed.Reader, Sync.Reader {
       since: since)
   }
 
-  // MARK: In
+  // MARK: Input
 
   private func received(_ kind: WebSocketMessageKind, _ bytes: UnsafeRawBufferPointer) {
     let (environment, now, time) = (owner.environment, EventLoop.process.now, WallClock.seconds)
@@ -140,7 +143,7 @@ final class ClientLink: EventIntake.Owner, Feed.Reader, Sync.Reader {
     }
   }
 
-  // MARK: What the session wants
+  // MARK: The session's actions
 
   private func perform(_ actions: [ClientAction], _ message: UnsafeRawBufferPointer) {
     if actions.count == 1 { return perform(actions[0], message) }
@@ -175,7 +178,7 @@ final class ClientLink: EventIntake.Owner, Feed.Reader, Sync.Reader {
     }
   }
 
-  /// Whether what it has asked for may stand.
+  /// Whether the client's new subscription may stay open.
   private func hasStanding() -> Bool {
     noteStanding()
     return owner.makesRoom(for: self)
@@ -207,7 +210,7 @@ final class ClientLink: EventIntake.Owner, Feed.Reader, Sync.Reader {
       var asked: Instant?
       defer {
         counting[work] = nil
-        // One number says nothing of how many events were looked at for it.
+        // A count does not show how many events the store read for it, so the time counts.
         desk.end(turn, milliseconds: asked.map { EventLoop.process.now.milliseconds(since: $0) } ?? 0)
       }
       guard await desk.granting(turn), !isOver else { return }
@@ -230,7 +233,7 @@ final class ClientLink: EventIntake.Owner, Feed.Reader, Sync.Reader {
     }
   }
 
-  // MARK: Out
+  // MARK: Output
 
   func settled(_ work: ClientWork, _ outcome: EventOutcome) { perform(session.settled(work, outcome)) }
 
@@ -262,7 +265,9 @@ final class ClientLink: EventIntake.Owner, Feed.Reader, Sync.Reader {
     perform(answer)
   }
 
-  /// Ends what it asked for last, for others to have room; false if there is nothing but counts that are being made.
+  /// Ends the client's newest query, to make room for others.
+  ///
+  /// - Returns: false if it has only counts that the store is already making.
   func endNewest() -> Bool {
     let waiting = counting.filter { !owner.questions.isGranted($0.value) }
     guard let work = [feeds.keys.max(), syncs.keys.max(), waiting.keys.max()].compactMap({ $0 }).max() else {
@@ -302,19 +307,19 @@ final class ClientLink: EventIntake.Owner, Feed.Reader, Sync.Reader {
     outflow.sent()
   }
 
-  // MARK: Held back
+  // MARK: Pauses
 
   var hasRoom: Bool { outflow.hasRoom }
 
   func awaitRoom() async { await outflow.awaitRoom() }
 
-  /// Reads no further, for one more reason.
+  /// Pauses reading, for one more reason.
   private func hold(_ reason: Holds) {
     holds.insert(reason)
     connection.pauseReading()
   }
 
-  /// One reason less; without any, reads on.
+  /// Removes a reason; reading resumes when no reason is left.
   private func release(_ reason: Holds) {
     holds.remove(reason)
     if !isOver, holds.isEmpty { connection.resumeReading() }
@@ -334,7 +339,7 @@ final class ClientLink: EventIntake.Owner, Feed.Reader, Sync.Reader {
     isOver = true
     if let end { log.debug("a client has left", metadata: ["client": "\(identity)", "how": "\(end)"]) }
     outflow.end()
-    // What it would end is ended here, all at once.
+    // The session's actions for this are not needed: everything ends here.
     _ = session.disconnected()
     for feed in feeds.values { feed.cancel() }
     feeds = [:]
@@ -348,7 +353,7 @@ final class ClientLink: EventIntake.Owner, Feed.Reader, Sync.Reader {
 }
 
 extension Refusal {
-  /// What a client is told.
+  /// The reason in the message to the client.
   var relayReason: RelayReason {
     switch code {
     case .badRequest: RelayReason("invalid: \(message)")

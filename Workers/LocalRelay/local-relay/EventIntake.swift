@@ -7,28 +7,28 @@ import FairSharing
 import Frames
 import Logging
 
-// Where clients' events go: to the store in runs, or one by one to the publish queue.
+// Sends the clients' events onward: to the store in runs, or one by one to the publish queue.
 //
-// A run is what has come while the one before it was on its way, of all clients together and of each in turn: alone, an
-// event goes at once; in a flood many share a frame, a transaction and an answer, and who brings one event does not
-// wait behind those who bring thousands. Two runs are on their way at a time, so that the store verifies one while it
-// writes the other.
+// A run is a batch: it takes the events that arrived while the run before it was in flight, from each client in turn. A
+// single event goes at once. In a flood, many events share a frame, a transaction and an answer, and a client with one
+// event does not wait behind clients with thousands. Two runs are in flight at a time, so that the store verifies one
+// while it writes the other.
 //
-// Events are offered again when whoever had them died: a store or a planner that has them already says so, and the
-// client is told what is true in the end. Until then it waits, as it would for a slow disk, and it is read no further
-// when much waits.
+// If the store or the planner dies with an event in flight, the event is offered again. A worker that has it already
+// says so, and the client gets the final outcome. Until then the client waits, as for a slow disk, and reading from it
+// pauses when much waits.
 
-/// Takes events of all clients, and tells each what became of its own.
+/// Takes the events of all clients, and reports the outcome of each event to its client.
 @EventLoopActor
 final class EventIntake {
-  /// Whoever has brought an event.
+  /// A client that has sent an event.
   @EventLoopActor
   protocol Owner: AnyObject {
-    /// Counts connections.
+    /// The connection's number.
     var number: UInt64 { get }
-    /// It is known what became of it.
+    /// The outcome of an event is known.
     func settled(_ work: ClientWork, _ outcome: EventOutcome)
-    /// Where an event goes by what is known now; nil when nobody waits for it any more.
+    /// Where an event goes by what is known now; nil when the client no longer waits for it.
     func destination(of work: ClientWork) -> EventDestination?
   }
 
@@ -36,28 +36,29 @@ final class EventIntake {
     let owner: any Owner
     let work: ClientWork
     let bytes: [UInt8]
-    /// Which of the houses it was judged by.
+    /// The `houseNumber` when the event was judged.
     let houseNumber: UInt64
     var note = ""
 
-    /// Whether no account signed it. What an account signed comes here only with a note why it is not sent.
+    /// Whether no account signed it. An event of an account goes to the store only with a note that says why it is not
+    /// published.
     var isForeign: Bool { note.isEmpty }
   }
 
-  /// Runs on their way at a time.
+  /// Most runs in flight.
   private static let runMaximum = 2
-  /// Bytes of a run; one larger event goes alone.
+  /// Most bytes of a run; one larger event goes alone.
   private static let runByteCount = 256 << 10
-  /// Publishes on their way at a time.
+  /// Most publications in flight.
   private static let publishMaximum = 128
-  /// Bytes that wait here from which on clients are read no further.
+  /// Waiting bytes above which reading from clients pauses.
   static let byteCountMaximum = 32 << 20
-  /// Bytes that one client may have waiting in any case.
+  /// Waiting bytes that each client may have in any case.
   static let littleByteCount = 16 << 10
-  /// How often what had nobody to take it is offered again, and how long is waited before.
+  /// Most attempts at a request whose failures are temporary, and the pause between two attempts.
   private static let attemptMaximum = 40
   private static let retryMilliseconds: UInt64 = 250
-  /// After how long it is not offered again: whoever refuses may have taken his time for it, and a client waits.
+  /// After this time there is no further attempt: a failed attempt may take long itself, and a client waits.
   private static let patienceMilliseconds: UInt64 = 30_000
 
   private let bus: BusConnection
@@ -69,7 +70,7 @@ final class EventIntake {
   private var isFlushDue = false
   private var waitingByteCount = 0
   private var waiters: [CheckedContinuation<Void, Never>] = []
-  /// Counts who was who, for events that were judged too early.
+  /// Counts the changes of the known accounts, to find events that were judged before a change.
   private var houseNumber: UInt64 = 0
 
   init(_ bus: BusConnection, _ log: Logger) {
@@ -77,10 +78,10 @@ final class EventIntake {
     self.log = log
   }
 
-  /// Whether clients of whom more than a little waits are to be read no further for now.
+  /// Whether reading pauses for clients with more than `littleByteCount` waiting.
   var isFull: Bool { waitingByteCount >= Self.byteCountMaximum }
 
-  /// Waits until half of it is free.
+  /// Waits until at most half of the bytes wait.
   func awaitRoom() async {
     guard isFull else { return }
     await withCheckedContinuation { waiters.append($0) }
@@ -96,14 +97,14 @@ final class EventIntake {
     }
     guard !isFlushDue else { return }
     isFlushDue = true
-    // What this turn of the loop still brings goes with it.
+    // Events that arrive in the same turn of the event loop share the run.
     EventLoopActor.task { [self] in
       isFlushDue = false
       flush()
     }
   }
 
-  /// Other accounts than before are known.
+  /// The known accounts have changed.
   func houseChanged() { houseNumber += 1 }
 
   private func flush() {
@@ -125,7 +126,7 @@ final class EventIntake {
   private func nextRun() -> [Piece] {
     var pieces: [Piece] = []
     var byteCount = 0
-    // What was meant for the world is kept; what strangers signed goes first when the store makes room.
+    // A run is own or foreign: own events are kept, and the store removes foreign events first when it makes room.
     while let next = waiting.first, pieces.count < OfferRun.countMaximum,
       pieces.first.map({ $0.isForeign == next.isForeign }) ?? true
     {
@@ -174,14 +175,14 @@ final class EventIntake {
     }
   }
 
-  /// Whether an event was taken for a stranger's, and it has become known meanwhile that it is for the world. The
-  /// signer tells of a new account before anybody else can, and the bus keeps the order: by the store's answer to an
-  /// event of that account, this relay has heard of it.
+  /// Whether an event was judged as foreign, but must be published because its author is known as an account by now.
+  /// The signer announces a new account before any client can use it, and the bus keeps the order: when the store's
+  /// answer to an event of that account arrives, this relay already knows the account.
   private func isLate(_ piece: Piece) -> Bool {
     piece.houseNumber != houseNumber && piece.note.isEmpty && piece.owner.destination(of: piece.work) == .world
   }
 
-  // MARK: To the world
+  // MARK: To relays
 
   private func publish(_ piece: Piece) {
     publishCount += 1
@@ -196,7 +197,7 @@ final class EventIntake {
     if let why = await absence() {
       return why.isMeant ? keep(piece, why.words) : settle(piece, .failed(why.words))
     }
-    // Every unfollow takes an entry from a list, and a client cannot be asked whether it means that.
+    // Each unfollow removes an entry from a list, and a client cannot be asked to confirm it.
     let wanted = PlanPublish(event: RawJSON(piece.bytes), replace: true)
     let result = await repeated { () async throws(Refusal) in try await self.bus.request(PlanMethod.publish, wanted) }
     switch result {
@@ -214,8 +215,8 @@ final class EventIntake {
     }
   }
 
-  /// Why nobody sends events to relays, and whether that is meant: no planner is configured; else one is, and is
-  /// stopped or has failed. Nil when there is one, or is about to be again.
+  /// Why no worker publishes events, and whether that is intended: no planner is configured. It is not intended if a
+  /// configured planner is stopped or has failed. Nil when a planner is there, or is about to return.
   private func absence() async -> (words: String, isMeant: Bool)? {
     func isPlanner(_ role: String) -> Bool { role == Role.outboxPlanner.name }
     if bus.registry.members.contains(where: { isPlanner($0.role) }) { return nil }
@@ -230,14 +231,14 @@ final class EventIntake {
     }
   }
 
-  /// Keeps what goes nowhere: a client that asks for it here finds it.
+  /// Stores an event that is not published, so that clients of this relay find it.
   private func keep(_ piece: Piece, _ why: String) {
     var kept = piece
     kept.note = "kept here, and sent nowhere: \(why)"
     waiting.append(kept, of: piece.owner.number)
   }
 
-  /// Asks again while there is nobody to answer, for ten seconds; longer if the answers take time.
+  /// Repeats a request while its failures are temporary: for ten seconds, longer if the failures take time.
   private func repeated<Answer>(
     _ body: @EventLoopActor () async throws(Refusal) -> Answer
   ) async -> Result<Answer, Refusal> {
@@ -266,7 +267,7 @@ extension OfferOutcome {
 }
 
 extension EventOutcome {
-  /// What the store has said, as a client is told.
+  /// The store's outcome, in the form for the client.
   init(_ outcome: OfferOutcome, note: String) {
     switch outcome {
     case .stored, .mended, .ephemeral: self = .taken(note: note)

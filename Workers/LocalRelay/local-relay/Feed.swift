@@ -8,27 +8,27 @@ import Frames
 import Nostr
 import WorkerKit
 
-// What one REQ is answered with. `FeedMachine` decides; here are the store, the turns (see `QueryScheduler`), the
-// network and the client. One task performs the machine's waits, one after the other; what comes meanwhile, `cancel()`
-// or another client's wish for the turn, has actions without a wait.
+// The answer to one REQ. `FeedMachine` decides; this class connects it with the store, the slots (see `QueryScheduler`;
+// the code calls a slot a turn), the network and the client. One task performs the machine's waits, one after the
+// other. Inputs that come meanwhile (`cancel()`, or another client that needs the slot) lead to actions without a wait.
 
-/// One subscription's way from the store to the client.
+/// One subscription, from the store to the client.
 @EventLoopActor
 final class Feed {
-  /// The client that it feeds.
+  /// The client of this subscription.
   @EventLoopActor
   protocol Reader: AnyObject {
-    /// These events of a page are to be sent.
+    /// Sends these events of a page.
     func deliver(_ work: ClientWork, _ page: [UInt8], _ records: [EventPage.Record])
-    /// All that was stored has been sent.
+    /// All stored events have been sent.
     func storedEnd(_ work: ClientWork, isComplete: Bool?)
-    /// There will be nothing more.
+    /// Nothing more will be sent.
     func ended(_ work: ClientWork, _ refusal: Refusal)
-    /// Whether the client has read enough of what was sent for more.
+    /// Whether the client has read enough of the output to get more.
     var hasRoom: Bool { get }
-    /// Waits until it has.
+    /// Waits until `hasRoom`.
     func awaitRoom() async
-    /// Counts connections.
+    /// The connection's number.
     var number: UInt64 { get }
   }
 
@@ -36,20 +36,20 @@ final class Feed {
 
   private let work: ClientWork
   private let question: ClientQuery
-  /// Whether the network is asked as well.
+  /// Whether the query also goes to the network.
   let isFetched: Bool
   private let bus: BusConnection
   private let desk: QueryScheduler
   private weak var reader: (any Reader)?
   private var machine: FeedMachine
-  /// What the machine waits for next.
+  /// The machine's next wait.
   private var next: FeedMachine.Wait?
   private var answer: Answer?
   /// The part that has just arrived.
   private var part: ObservedEvents?
-  /// What is stored is brought only in this turn, asked for or granted.
+  /// The slot in which stored events are read, requested or granted.
   private var turn: QueryScheduler.Turn?
-  /// The network's part of the answer.
+  /// Follows the network's part of the answer.
   private var wait: FetchWait?
 
   init(
@@ -66,7 +66,7 @@ final class Feed {
     EventLoopActor.task { [self] in await run() }
   }
 
-  /// Ends it without a word.
+  /// Ends it without a message to the client.
   func cancel() { perform(machine.cancelled()) }
 
   // MARK: Waiting
@@ -82,7 +82,7 @@ final class Feed {
   private func input(after wait: FeedMachine.Wait) async -> [FeedMachine.Action] {
     switch wait {
     case .room:
-      // A client that is gone has cancelled its feeds, or does so in this turn of the loop.
+      // A client that has left has cancelled its feeds, or does so in this turn of the event loop.
       guard let reader else { return machine.cancelled() }
       await reader.awaitRoom()
       return machine.clientHasRoom(at: EventLoop.process.now)
@@ -178,7 +178,7 @@ final class Feed {
 
   private func takePart() {
     guard let part else { return }
-    // A subscription that waits for events keeps none.
+    // Free the memory: a subscription that waits for events keeps no part.
     defer { self.part = nil }
     do throws(Refusal) {
       guard part.isRaw else {

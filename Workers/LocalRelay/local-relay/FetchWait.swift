@@ -6,11 +6,11 @@ import Frames
 import Nostr
 import WorkerKit
 
-/// Waits for the network's part of an answer: until all relays that are planned have sent what they had, or nothing has
-/// moved for two seconds, or four have passed.
+/// Waits for the network's part of an answer: until all planned relays have sent their stored events, or there was no
+/// progress for two seconds, or four seconds have passed.
 @EventLoopActor
 final class FetchWait {
-  /// Longest silence.
+  /// Longest time without progress.
   private static let quietMilliseconds: UInt64 = 2_000
   /// Longest wait.
   private static let longestMilliseconds: UInt64 = 4_000
@@ -35,24 +35,24 @@ final class FetchWait {
           if progress.isObserved, progress.isComplete { return end() }
         }
       } catch {
-        // Without a planner there is no network to wait for.
+        // Without a planner there is no network part.
         end()
       }
     }
   }
 
-  /// Does it when the wait is over, or at once if it is.
+  /// Calls `body` when the wait is over, or at once if it is over.
   func whenOver(_ body: @escaping @EventLoopActor () -> Void) {
     if isOver { body() } else { self.body = body }
   }
 
-  /// Nobody waits any more.
+  /// The feed no longer waits.
   func cancel() {
     body = nil
     end()
   }
 
-  /// Something has moved: a relay has, or what it sent has come.
+  /// There was progress: a relay's state has changed, or its events have arrived.
   func noteProgress() {
     guard !isOver else { return }
     quiet.set(afterMilliseconds: Self.quietMilliseconds) { [unowned self] in end() }
@@ -71,7 +71,7 @@ final class FetchWait {
 }
 
 extension StoreObserve {
-  /// What the planner knows it by: the same without what concerns this caller alone.
+  /// The form that the planner knows: without the parts that concern only this caller.
   var plain: StoreObserve {
     var plain = self
     plain.afterSeq = nil

@@ -3,11 +3,11 @@ import Cryptography
 import Frames
 import Storage
 
-// Who the accounts are is the signer's to say, and the signer may start later than this relay, or be dead when it does.
-// Until it has spoken, what an account has sent would be taken for a stranger's: kept, answered OK, and brought to
-// nobody. So the last it said is written down.
+// The signer decides which accounts exist, but it may start later than this relay, or be dead. Until it answers, an
+// account's event would be taken for a foreign one: stored, answered OK, and never published. So its last answer is
+// kept on disk.
 
-/// The public keys of the signer's accounts as it told them last, on disk: `accounts.db` in the worker's directory.
+/// The public keys of the signer's accounts, from its last answer, on disk: `accounts.db` in the worker's directory.
 struct KnownAccounts {
   private let file: StorageFile
   private(set) var keys: Set<PublicKey> = []
@@ -16,7 +16,7 @@ struct KnownAccounts {
     StorageMigration(version: 1, "CREATE TABLE account (key TEXT PRIMARY KEY) WITHOUT ROWID")
   ]
 
-  /// Why the file was begun again, if it was: all of it is the signer's to say once more.
+  /// Why the file was replaced by an empty one, if it was; the signer has its contents.
   let dropped: String?
 
   init(directory: String) throws(StorageFault) {
@@ -29,13 +29,15 @@ struct KnownAccounts {
     keys = Set(texts.compactMap { PublicKey($0) })
   }
 
-  /// Takes note of who they are now; whether they are others than before, and so are to be written.
+  /// Takes the present accounts.
+  ///
+  /// - Returns: whether they have changed, and must be written.
   mutating func adopt(_ new: Set<PublicKey>) -> Bool {
     defer { keys = new }
     return keys != new
   }
 
-  /// Writes them down.
+  /// Writes the accounts.
   func write(_ keys: Set<PublicKey>) async throws(StorageFault) {
     let texts = keys.map(\.description)
     try await file.write { session in
@@ -47,6 +49,6 @@ struct KnownAccounts {
     }
   }
 
-  /// Puts all into the one file; nothing may be asked afterwards.
+  /// Closes the file, with the write-ahead log merged into it. No call may follow.
   func close() throws(StorageFault) { try file.close() }
 }

@@ -6,7 +6,7 @@ import Logging
 import Nostr
 import WebSocket
 
-// What comes over the port before a WebSocket does, and instead of one.
+// HTTP requests to the port: those that begin a WebSocket, and all others.
 
 extension LocalRelay: WebSocketServerDelegate {
   func user(of peer: SocketAddress, at local: SocketAddress) -> UInt32? { userCheck.user(of: peer, at: local) }
@@ -25,7 +25,7 @@ extension LocalRelay: WebSocketServerDelegate {
     }
     let asksForDocument = head.values(of: "accept").contains { $0.lowercased().contains("application/nostr+json") }
     if isKnown, asksForDocument { return .respond(information(for: ClientIdentity(head, from: peer))) }
-    // Figures and names are for this machine's people.
+    // Figures and names are only for clients on this machine.
     guard peer.isLoopback else { return .refuse(404, "there is nothing to see here; it is a Nostr relay") }
     if let outside = userCheck.outside(ClientIdentity(head, from: peer)) {
       turnedOut(outside)
@@ -41,12 +41,12 @@ extension LocalRelay: WebSocketServerDelegate {
   func admission(of head: HTTPRequestHead, from peer: SocketAddress) -> WebSocketAdmission {
     let identity = ClientIdentity(head, from: peer)
     guard case .closed = requirement(for: identity) else { return .inside }
-    // A page in the user's own browser waits until the user lets its origin in.
+    // A page in the user's own browser may wait until the user allows its origin.
     let mayWait = peer.isLoopback && userCheck.outside(identity) == nil
     return .outside(milliseconds: mayWait ? nil : Self.showingMilliseconds)
   }
 
-  /// Time for a client to show itself (AUTH).
+  /// How long a client has to authenticate (AUTH).
   private static let showingMilliseconds: UInt64 = 30_000
 
   func opened(_ connection: WebSocketConnection, for head: HTTPRequestHead, from peer: SocketAddress) {
@@ -57,13 +57,14 @@ extension LocalRelay: WebSocketServerDelegate {
     log.error("a connection could not be accepted", metadata: ["why": "\(fault)"])
   }
 
-  /// A page of the internet whose name was made to lead to this machine asks for that name: it is not ours.
+  /// Whether a `Host` names this relay. A page of the internet whose name resolves to this machine sends its own name,
+  /// which is not ours.
   private func isOurName(_ name: String) -> Bool {
     ["localhost", "127.0.0.1", "::1"].contains(name) || places.contains { $0.host == name }
       || settings.hosts.contains { $0.lowercased() == name }
   }
 
-  /// Pages of all origins may read what the relay says of itself (NIP-11).
+  /// Pages of all origins may read the relay's description (NIP-11).
   static let sharing = [
     HTTPField("Access-Control-Allow-Origin", "*"), HTTPField("Access-Control-Allow-Headers", "*"),
     HTTPField("Access-Control-Allow-Methods", "GET, HEAD, OPTIONS"),

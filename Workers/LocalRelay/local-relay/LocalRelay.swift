@@ -15,13 +15,13 @@ import TLS
 import WebSocket
 import WorkerKit
 
-// The local relay: who may come in, and what all clients share.
+// The local relay: which clients are admitted, and what all clients share.
 //
-// Whoever is on this machine and of its user may do what Nostr's relays allow, without a word; other users of it must
-// show themselves, and so must who has come by a proxy (see LocalUserCheck). A page in a browser is on this machine
-// as well, and may have been written by anybody: it may do nothing until its origin was allowed or it has shown itself
-// as an account. A page under a name of its own that leads to 127.0.0.1 is found out by the Host it asks for. Who comes
-// over the network must show himself, over TLS.
+// A client on this machine that belongs to the relay's user may do what Nostr relays permit, without authentication.
+// Processes of other users, and clients behind a proxy, must authenticate (see `LocalUserCheck`). A page in a browser
+// is on this machine too, and any web site may have written it: it may do nothing until its origin is allowed, or it
+// has authenticated as an account. If a page's own name resolves to 127.0.0.1, its `Host` field reveals it. A client
+// from the network must authenticate, over TLS.
 
 /// Serves clients, and `local.*`.
 @EventLoopActor
@@ -32,7 +32,7 @@ final class LocalRelay: ClientLink.Owner {
   let questions = QueryScheduler()
   private(set) var environment = ClientEnvironment()
   private(set) var settings: LocalRelaySettings
-  /// Where it listens.
+  /// The addresses on which it listens.
   private(set) var places: [SocketAddress] = []
   private(set) var clients: [UInt64: ClientLink] = [:]
   /// Counters of clients that have left.
@@ -44,26 +44,26 @@ final class LocalRelay: ClientLink.Owner {
   private var security: TLSServer?
   private var origins: AllowedOrigins
   private let accounts: AccountFollower
-  /// Whose requests the network is asked as well, and which.
+  /// The origins, keys and filters whose queries also go to the network.
   private var fetchOrigins: Set<Origin> = []
   private var fetchKeys: Set<PublicKey> = []
   private var fetchFilters: [Filter] = []
   var userCheck: LocalUserCheck
-  /// Whether the kernel told at the start whose programs connect.
+  /// Whether the kernel could name the owner of a connection at the start.
   private let knowsUsers: Bool
-  /// Who was outside since the start, by why.
+  /// Clients that were not admitted since the start, by reason.
   private var outsiders: [LocalUserCheck.Outside: Int] = [:]
-  /// What all subscriptions weigh together: 12,000 of one value each, or 50 of the largest. Less than the store's
-  /// 20,000 observations, which others want as well.
+  /// The weight of all subscriptions: at most 12,000 with one value each, or 50 of the largest. Less than the store's
+  /// 20,000 observations, which other workers need too.
   var standing = StandingShares(maximum: 500_000)
-  /// Clients that do not read what was sent to them.
+  /// Clients that do not read their output.
   var stalledCount = 0
-  /// The names under which clients may know this relay.
+  /// The URLs under which clients may know this relay.
   private var names: Set<RelayURL> = []
   private var lastStatus = ""
   private(set) lazy var look = StatusCollector(self)
 
-  /// Subscriptions of one client that the network is asked for at a time.
+  /// Most subscriptions of one client that also go to the network.
   private static let fetchMaximum = 8
 
   var bus: BusConnection { worker.bus }
@@ -91,7 +91,7 @@ final class LocalRelay: ClientLink.Owner {
     }
   }
 
-  /// Listens, and begins to serve.
+  /// Listens, and starts to serve.
   func start() async throws(Refusal) {
     serve()
     worker.onSettings = { [unowned self] _ in settingsChanged() }
@@ -130,11 +130,11 @@ final class LocalRelay: ClientLink.Owner {
         throw Refusal(.failed, "listen: \(address) is open to others: that needs certificate-file and key-file")
       }
       do throws(LoopFault) {
-        // On its own machine nobody listens in between, and local clients come without TLS.
+        // No other machine can read the loopback, and local clients connect without TLS.
         let port = try server.listen(on: address, security: address.isLoopback ? nil : security)
         places.append(SocketAddress(address.address, port: port))
       } catch {
-        // A machine without IPv6 has no ::1, which is in the default.
+        // A machine without IPv6 has no ::1, which the default includes.
         if address.isIPv6, address.isLoopback, error.hasNoSuchAddress, !places.isEmpty { continue }
         throw Refusal(.unavailable, "\(error)")
       }
@@ -157,7 +157,7 @@ final class LocalRelay: ClientLink.Owner {
     do throws(Refusal) { try adopt(try worker.settings(of: LocalRelaySettings.self)) } catch {
       log.error("the new settings are not taken", metadata: ["why": "\(error.message)"])
     }
-    // What a program may do was settled when it came: it comes again.
+    // The requirement is fixed when a client connects, so a client whose requirement changes must reconnect.
     for client in clients.values where client.identity.address.isLoopback {
       let outside = userCheck.outside(client.identity)
       guard outside != before.outside(client.identity) else { continue }
@@ -166,7 +166,7 @@ final class LocalRelay: ClientLink.Owner {
     reloadCertificate()
   }
 
-  /// `roost reload` reads the certificate again. Nobody's connection ends for it: the new one is for those who come.
+  /// `roost reload` reads the certificate again. Open connections stay; new connections use the new certificate.
   private func reloadCertificate() {
     guard let security else { return }
     do throws(IdentityFault) {
@@ -184,7 +184,7 @@ final class LocalRelay: ClientLink.Owner {
     }
   }
 
-  /// Takes all of them, or none.
+  /// Takes all new settings, or none of them.
   private func adopt(_ new: LocalRelaySettings) throws(Refusal) {
     let guests = try new.guestKeys()
     let fetchers = try new.fetchers()
@@ -213,12 +213,13 @@ final class LocalRelay: ClientLink.Owner {
 
   // MARK: Clients
 
-  /// Where clients find this relay.
+  /// The URLs at which clients reach this relay.
   var addresses: [RelayURL] {
     Self.relays(
       places.flatMap { place in
         let names = settings.hosts
-        // Over the network it is by TLS, and by the names that the certificate may have. Nobody dials "every address".
+        // Network clients use TLS, and the names that the certificate may have. An unspecified address cannot be
+        // dialled.
         let hosts =
           place.isLoopback
           ? [place.host]
@@ -228,13 +229,13 @@ final class LocalRelay: ClientLink.Owner {
       })
   }
 
-  /// Where it listens at every address, in words.
+  /// The unspecified addresses on which it listens, in words.
   private var everywhere: [String]? {
     let open = places.filter(\.address.isUnspecified)
     return open.isEmpty ? nil : open.map { "every IPv\($0.address.isVersion6 ? 6 : 4) address, port \($0.port)" }
   }
 
-  /// The same, with everything that a client may have dialled, whoever stands in between.
+  /// `addresses`, with all other URLs that a client may have dialled, also through a proxy.
   private var namesNow: Set<RelayURL> {
     let hosts = settings.hosts
     var texts = addresses.map(\.text) + hosts.flatMap { ["ws://\($0)", "wss://\($0)"] }
@@ -252,11 +253,11 @@ final class LocalRelay: ClientLink.Owner {
   }
 
   private static func relays(_ texts: [String]) -> [RelayURL] {
-    // The settings were read with the same rules: what is no URL cannot have been dialled either.
+    // The settings were read with the same rules: a text that is no URL cannot have been dialled either.
     texts.compactMap { text in do throws(RelayURLFault) { return try RelayURL(text) } catch { return nil } }
   }
 
-  /// What a visitor has to show.
+  /// What a client must do before it may use the relay.
   func requirement(for identity: ClientIdentity) -> ClientRequirement {
     guard identity.address.isLoopback else {
       return .closed(why: "this relay is for its own accounts and guests")
@@ -283,10 +284,10 @@ final class LocalRelay: ClientLink.Owner {
   }
 
   private static let challengeByteCount = 16
-  /// Reasons that are counted apart: each user is one. What comes beyond them counts as unknown.
+  /// Most reasons that are counted separately; each user is one. Further users count as unknown.
   private static let outsiderMaximum = LocalRelayStatus.outsiderMaximum + 2
 
-  /// Somebody of this machine has to show himself, or is refused the page.
+  /// A client on this machine must authenticate, or is refused the page.
   func turnedOut(_ outside: LocalUserCheck.Outside) {
     let known = outsiders[outside] != nil || outsiders.count < Self.outsiderMaximum
     if known, outsiders[outside] == nil { log.notice("somebody is outside", metadata: ["why": "\(outside.why)"]) }
@@ -321,9 +322,9 @@ final class LocalRelay: ClientLink.Owner {
     tellStatus()
   }
 
-  // MARK: Telling
+  // MARK: Status
 
-  /// As `local.status` tells it.
+  /// The answer of `local.status`.
   var status: LocalRelayStatus {
     var status = LocalRelayStatus()
     status.addresses = addresses.map(\.text)
@@ -349,7 +350,7 @@ final class LocalRelay: ClientLink.Owner {
     return status
   }
 
-  /// Who is kept waiting for whom.
+  /// Adds the counters of clients that have not authenticated and of clients that were turned away.
   private func tellOutside(_ status: inout LocalRelayStatus) {
     let now = EventLoop.process.now
     status.turnedAwaySecondsAgo = server?.turnedAwayAt.map { Int(now.milliseconds(since: $0) / 1_000) }
@@ -397,7 +398,7 @@ final class LocalRelay: ClientLink.Owner {
       throw Refusal(.failed, "that could not be written down: \(error)", outcome: .unknown)
     }
     origins.wrote(origin.text, isAllowed: isAllowed)
-    // What it may do was settled when it came: it comes again.
+    // Permissions are fixed when a client connects, so pages of this origin must reconnect.
     for client in clients.values where client.identity.origin.flatMap({ Origin($0) }) == origin {
       client.close(code: 1012, isAllowed ? "you may come in now" : "you may not come in any more")
     }
@@ -406,7 +407,7 @@ final class LocalRelay: ClientLink.Owner {
 }
 
 extension Filter {
-  /// Without its bounds of number: what it asks about.
+  /// The filter without its limit: only what it matches.
   fileprivate var unbounded: Filter {
     var filter = self
     filter.limit = nil

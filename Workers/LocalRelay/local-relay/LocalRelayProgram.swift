@@ -17,14 +17,14 @@ enum LocalRelayProgram {
     }
   }
 
-  /// What clients have not read yet waits here, a quarter of a MiB for each question that rests; with the usual window
-  /// sixteen of them would stop all others. Less than roostd holds for a connection (`output-limit`, 64 MiB).
+  /// Events that clients have not read yet wait here, a quarter of a MiB for each idle query; with the usual window,
+  /// sixteen of them would stop all others. Less than `roostd` buffers for a connection (`output-limit`, 64 MiB).
   private static let window = Window(frames: 65_536, bytes: 48 << 20)
 
-  /// What it may do: listen, read and write below its own directory, and read its certificate, also the next one. It
-  /// dials nobody.
+  /// Its permissions: to listen, to read and write below its own directory, and to read its certificate and a renewed
+  /// one. It dials no address.
   private static func profile(_ environment: [String: String]) -> SandboxProfile {
-    // Opened here, because inside none is made any more.
+    // Opened before the sandbox, which does not permit such a socket.
     _ = owners
     let directory = WorkerDirectory.make(environment, role: .localRelay)
     let files = ["ROOST_CERTIFICATE_FILE", "ROOST_KEY_FILE"].compactMap { environment[$0] }.filter { !$0.isEmpty }
@@ -34,8 +34,8 @@ enum LocalRelayProgram {
       network: .inboundTCP, maySpawn: false)
   }
 
-  /// Asks whose programs connect, nil where the kernel has no such thing; and whether it is known that it tells. Where
-  /// that could not be tried it is believed.
+  /// Finds the user that owns a connection; nil when the kernel lacks this interface. Also whether the kernel answers
+  /// such requests; if that could not be tested, it is assumed.
   private static let owners: (SocketOwners?, knowsUsers: Bool) = {
     do throws(SystemFault) {
       var owners = try SocketOwners()

@@ -7,7 +7,7 @@ import Nostr
 import WebSocket
 
 extension LocalRelaySettings {
-  /// Where it listens.
+  /// The addresses on which to listen.
   func addresses() throws(Refusal) -> [SocketAddress] {
     try listen.map { text throws(Refusal) in
       do throws(ListenAddressFault) {
@@ -28,7 +28,7 @@ extension LocalRelaySettings {
     limits.eventBurst = 2 * limits.eventsPerSecond
     limits.requestsPerSecond = requestsPerSecond
     limits.requestBurst = 4 * limits.requestsPerSecond
-    // What stands around an event in its message is little.
+    // A message has few bytes around its event.
     limits.eventByteCountMaximum = min(messageBytes - 64, EventLimit.byteCountMaximum())
     return limits
   }
@@ -38,12 +38,13 @@ extension LocalRelaySettings {
     var limits = WebSocketServerLimits()
     limits.connectionsMaximum = connectionsMaximum
     limits.connection.messageByteCountMaximum = messageBytes
-    // An answer of HTTP, and what a stalled client is owed besides.
+    // An HTTP answer, and more for a stalled client.
     limits.connection.pendingByteCountMaximum = Outflow.mark + (4 << 20)
     return limits
   }
 
-  /// Whose requests the network is asked as well: pages of these origins, and whoever has shown one of these keys.
+  /// The clients whose queries also go to the network: pages of these origins, and clients that have authenticated with
+  /// one of these keys.
   func fetchers() throws(Refusal) -> (origins: Set<Origin>, keys: Set<PublicKey>) {
     var fetchers: (origins: Set<Origin>, keys: Set<PublicKey>) = ([], [])
     for text in fetchClients {
@@ -56,12 +57,12 @@ extension LocalRelaySettings {
     return fetchers
   }
 
-  /// Keys that may come in.
+  /// Keys that may use the relay as guests.
   func guestKeys() throws(Refusal) -> Set<PublicKey> {
     Set(try guests.map { text throws(Refusal) in try Self.key(text, of: "guests") })
   }
 
-  /// The configuration has looked at the shape of a key, and not at its checksum.
+  /// The configuration has checked the form of a key, but not its checksum.
   private static func key(_ text: String, of setting: String) throws(Refusal) -> PublicKey {
     do throws(EntityFault) { return try PublicKey(spelled: text) } catch {
       throw Refusal(.failed, "\(setting): \"\(text)\": \(error)")

@@ -4,19 +4,20 @@ import Glibc
 import LinuxSystem
 import WebSocket
 
-/// Who of those on this machine belongs to it: its own user and those of `allow-uids`, as at roostd's own socket. A
-/// port of the loopback has no mode, so everybody of the machine reaches it, and so does whoever a proxy lets in.
+/// Decides which clients on this machine need not authenticate: those of the relay's user and of `allow-uids`, as at
+/// `roostd`'s own socket. A loopback port has no file mode, so every user of the machine reaches it, and so does every
+/// client that a proxy forwards.
 struct LocalUserCheck {
-  /// Why somebody at a loopback address is outside.
+  /// Why a client at a loopback address must authenticate.
   enum Outside: Hashable {
-    /// A process of another user.
+    /// Its process belongs to another user.
     case user(UInt32)
-    /// It cannot be told whose process it is.
+    /// The owner of its process cannot be determined.
     case unknown
-    /// A proxy of this machine has passed on what came from elsewhere.
+    /// A proxy on this machine has forwarded the request from elsewhere.
     case proxy
 
-    /// As a sentence's end.
+    /// The end of a sentence.
     var why: String {
       switch self {
       case .user(let user):
@@ -31,17 +32,17 @@ struct LocalUserCheck {
   /// Users of `allow-uids`.
   var allowed: Set<UInt32> = []
 
-  /// Fields by which proxies say that they are there: whole names, and how names of families of them begin and end.
+  /// HTTP fields that proxies add: whole names, and prefixes and suffixes of families of names.
   private static let proxyFields: Set<String> = [
     "forwarded", "via", "x-real-ip", "cf-connecting-ip", "cf-ray", "cdn-loop", "x-envoy-external-address",
   ]
   private static let proxyBeginnings = ["x-forwarded", "tailscale-"]
   private static let proxyEndings = ["client-ip", "forwarded-for"]
 
-  /// - Parameter owners: nil where the kernel cannot be asked: then nobody is known.
+  /// - Parameter owners: nil when the kernel lacks this interface: then every owner is unknown.
   init(_ owners: SocketOwners?) { self.owners = owners }
 
-  /// Whose process connects; nil when that cannot be told.
+  /// The user that owns the connecting process; nil when it cannot be determined.
   mutating func user(of peer: SocketAddress, at local: SocketAddress) -> UInt32? {
     guard peer.isLoopback, var asked = owners else { return nil }
     defer { owners = asked }
@@ -53,14 +54,14 @@ struct LocalUserCheck {
     return user
   }
 
-  /// Why a visitor from a loopback address is outside; nil when it is not.
+  /// Why a client at a loopback address must authenticate; nil when it need not.
   func outside(_ identity: ClientIdentity) -> Outside? {
     if identity.isProxied { return .proxy }
     guard let user = identity.user else { return .unknown }
     return user == geteuid() || allowed.contains(user) ? nil : .user(user)
   }
 
-  /// Whether a proxy has passed a request on.
+  /// Whether a proxy has forwarded a request.
   static func isProxied(_ head: HTTPRequestHead) -> Bool {
     head.fields.contains { field in
       proxyFields.contains(field.name) || proxyBeginnings.contains(where: field.name.hasPrefix)

@@ -2,16 +2,16 @@ import Clocks
 import EventLoop
 import WebSocket
 
-// What goes out to one client, and does not go.
+// The output to one client, and what happens when the client does not read.
 //
 //   flowing ── more waits than the mark ──▶ stalled ── it has read, down to the mark ──▶ flowing
 //                                              │
 //                                              └── it reads nothing for too long ──▶ cut
 //
-// While it is stalled nothing is read from it and nothing taken for it from the store. What can gather for one client
-// is bounded so; what can gather for all is, because few may be stalled for long: beyond ``crowd`` of them, whoever has
-// read nothing for two seconds is cut, instead of `slow-client`, and the mark is an eighth of what it was. The rest of
-// the world does not wait for those who do not read.
+// While a client is stalled, nothing is read from it, and nothing is read from the store for it. That bounds the output
+// of one client. The output of all clients is bounded because only a few may be stalled for long: beyond ``crowd`` of
+// them, a client is cut after two seconds without reading, instead of after `slow-client`, and the mark falls to an
+// eighth. Other clients do not wait for clients that do not read.
 
 /// Watches whether a client reads.
 @EventLoopActor
@@ -19,15 +19,15 @@ final class Outflow {
   /// What the watch needs of its relay.
   @EventLoopActor
   protocol Owner: AnyObject {
-    /// How long a client may read nothing while something waits for it.
+    /// How long a client may read nothing while output waits for it.
     var slowMilliseconds: UInt64 { get }
-    /// Clients that are stalled.
+    /// The number of stalled clients.
     var stalledCount: Int { get set }
   }
 
-  /// Bytes that may wait before the client counts as stalled.
+  /// Bytes of output above which a client counts as stalled.
   nonisolated static let mark = 1 << 20
-  /// Clients that may be stalled for as long as `slow-client` says.
+  /// Most stalled clients for which the full `slow-client` time applies.
   static let crowd = 64
   private static let crowdedShare = 8
   private static let crowdedMilliseconds: UInt64 = 2_000
@@ -42,9 +42,9 @@ final class Outflow {
   private var lastPending = 0
   private var waiters: [CheckedContinuation<Void, Never>] = []
 
-  /// Called when it stalls, and when it flows again.
+  /// Called when the client stalls, and when it reads again.
   var onStall: (@EventLoopActor (Bool) -> Void)?
-  /// Called when it is to be cut, with a sentence's end.
+  /// Called when the client must be cut, with the reason as the end of a sentence.
   var onCut: (@EventLoopActor (String) -> Void)?
 
   init(_ connection: WebSocketConnection, _ owner: any Owner) {
@@ -54,18 +54,18 @@ final class Outflow {
     connection.onReplied = { [weak self] in self?.sent() }
   }
 
-  /// Whether more may be brought for it.
+  /// Whether there is room for more output.
   var hasRoom: Bool { isOver || connection.pendingByteCount <= mark }
 
-  /// Of many that do not read each gets less.
+  /// The present mark: lower when many clients are stalled.
   private var mark: Int { owner.stalledCount > Self.crowd ? Self.mark / Self.crowdedShare : Self.mark }
 
-  /// Waits until more may be, or nothing matters any more.
+  /// Waits until there is room, or the connection has ended.
   func awaitRoom() async {
     while !hasRoom { await withCheckedContinuation { waiters.append($0) } }
   }
 
-  /// Something was sent.
+  /// Output was sent.
   func sent() {
     guard !isOver, unreadSince == nil, connection.pendingByteCount > 0 else { return noteStall() }
     unreadSince = EventLoop.process.now
@@ -74,7 +74,7 @@ final class Outflow {
     noteStall()
   }
 
-  /// The connection is over.
+  /// The connection has ended.
   func end() {
     isOver = true
     timer.cancel()

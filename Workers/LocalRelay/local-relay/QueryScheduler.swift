@@ -1,25 +1,25 @@
 import ClientSession
 import EventLoop
 
-/// Gives clients their turns at the store (see `QuerySlots`): for ordinary questions, and apart from them for large
-/// ones, which fill the bus on their way and would stand in front of all others there.
+/// Gives clients slots at the store (see `QuerySlots`; the code calls a slot a turn). Large queries have slots of their
+/// own, because on the bus they would delay all other queries.
 @EventLoopActor
 final class QueryScheduler {
-  /// A turn, or the wish for one.
+  /// A slot, or a request for one.
   struct Turn: Hashable {
     fileprivate let turn: QuerySlots.Turn
     fileprivate let isLarge: Bool
   }
 
-  /// Questions that the store works on at a time. Each holds some 128 KiB there, and as much again on its way.
+  /// Most queries at the store. Each takes some 128 KiB there, and as much again on the bus.
   private static let maximum = 32
-  /// Those of one client.
+  /// Most queries of one client.
   private static let clientMaximum = 8
-  /// Those that are kept for clients that have none.
+  /// Slots reserved for clients that hold none.
   private static let keptCount = 16
-  /// Large questions at a time; of one client one.
+  /// Most large queries, at most one of each client.
   private static let largeMaximum = 4
-  /// Values of filters from which on a question is large: keys of 64 KiB.
+  /// Filter values from which on a query is large: keys of 64 KiB.
   private static let largeValueCount = 1_000
 
   private var ordinary = QuerySlots(maximum: maximum, clientMaximum: clientMaximum, keptCount: keptCount)
@@ -29,13 +29,13 @@ final class QueryScheduler {
   private var wished: Set<Turn> = []
   private var granted: Set<Turn> = []
 
-  /// Asks for a turn. ``end(_:byteCount:milliseconds:)`` must follow, whatever becomes of it.
+  /// Requests a slot. ``end(_:byteCount:milliseconds:)`` must follow in any case.
   ///
   /// - Parameters:
-  ///   - client: for whom.
-  ///   - question: what is asked.
-  ///   - isLong: whether it has given a turn away that was ``isSpent(_:)``.
-  ///   - onWanted: called while it rests, when somebody else waits: it is to be ended.
+  ///   - client: the client's number.
+  ///   - question: the query.
+  ///   - isLong: whether the query has given up a slot that was ``isSpent(_:)``.
+  ///   - onWanted: called while the slot is idle and another client waits: the slot must then be ended.
   func ask(
     _ client: UInt64, _ question: ClientQuery, isLong: Bool = false, onWanted: (@EventLoopActor () -> Void)? = nil
   ) -> Turn {
@@ -48,21 +48,23 @@ final class QueryScheduler {
     return own
   }
 
-  /// Waits for a turn to be granted; false if it was ended.
+  /// Waits until a slot is granted.
+  ///
+  /// - Returns: false if the request was ended instead.
   func granting(_ turn: Turn) async -> Bool {
     guard wished.contains(turn) else { return granted.contains(turn) }
     return await withCheckedContinuation { waiters[turn] = $0 }
   }
 
-  /// Whether a turn has been granted.
+  /// Whether a slot was granted.
   func isGranted(_ turn: Turn) -> Bool { granted.contains(turn) }
 
-  /// A turn is over, or is not wanted any more. May be called again.
+  /// Ends a slot, or a request for one. May be called again.
   ///
   /// - Parameters:
-  ///   - turn: one that was asked for.
-  ///   - byteCount: what it has brought its client.
-  ///   - milliseconds: how long the store was asked, of a question that brings nothing by which that could be told.
+  ///   - turn: the slot.
+  ///   - byteCount: the bytes that it has brought its client.
+  ///   - milliseconds: how long the store worked, for a query whose bytes do not show its cost.
   func end(_ turn: Turn, byteCount: Int = 0, milliseconds: UInt64 = 0) {
     onWanted[turn] = nil
     if granted.remove(turn) != nil {
@@ -86,16 +88,18 @@ final class QueryScheduler {
     }
   }
 
-  /// A client is gone, and asks for no turn any more.
+  /// A client has left, and will request no slot.
   func forget(_ client: UInt64) {
     ordinary.forget(client)
     large.forget(client)
   }
 
-  /// Nothing happens in a turn, since its client does not read; true if it is to be ended for others.
+  /// The slot is idle, because its client does not read.
+  ///
+  /// - Returns: true if the slot must be ended for another client.
   func rests(_ turn: Turn) -> Bool { turn.isLarge ? large.rests(turn.turn) : ordinary.rests(turn.turn) }
 
-  /// Whether a turn that has brought its share is to be ended for others.
+  /// Whether a slot that has brought its share must be ended for another client.
   func isSpent(_ turn: Turn) -> Bool { turn.isLarge ? large.isSpent(turn.turn) : ordinary.isSpent(turn.turn) }
 
   /// The client reads again.

@@ -3,7 +3,7 @@ import Contracts
 import Nostr
 
 extension RelayInformation {
-  /// What this relay says of itself (NIP-11) to somebody before whom its door is open, or closed.
+  /// This relay's description (NIP-11) for a client with this requirement.
   init(_ settings: LocalRelaySettings, limits: ClientLimits, _ requirement: ClientRequirement) {
     self.init()
     let text = settings.description

@@ -7,11 +7,11 @@ import LinuxSystem
 import StatusPages
 import WebSocket
 
-// What the status page and Prometheus are told: the workers are asked at each look, all at once, and whoever has not
-// answered in a moment is shown as one that does not. Looks that come while one is under way share it, so that nobody
-// floods the house by looking at it.
+// Collects the data for the status page and Prometheus. Each collection requests the status of all workers at once; a
+// worker that does not answer in time is shown as silent. Requests for the page during a collection share it, so that
+// they cannot flood the workers.
 
-/// Asks the house how it is.
+/// Collects the status of all workers.
 @EventLoopActor
 final class StatusCollector {
   private unowned let relay: LocalRelay
@@ -22,7 +22,7 @@ final class StatusCollector {
 
   init(_ relay: LocalRelay) { self.relay = relay }
 
-  /// How the house is now.
+  /// The present status of all workers.
   func snapshot() async -> RoostSnapshot {
     if let running { return await running.value }
     let task = EventLoopActor.task { [self] in await look() }
@@ -96,7 +96,7 @@ extension LocalRelay {
     }
   }
 
-  /// Answers with the figures for Prometheus.
+  /// Answers with the metrics for Prometheus.
   func respondMetrics(_ responder: HTTPResponder) {
     EventLoopActor.task { [self] in
       let text = Metrics.text(await look.snapshot())
@@ -105,7 +105,7 @@ extension LocalRelay {
     }
   }
 
-  /// Origins of pages that are connected and may do nothing yet, each once.
+  /// Origins of connected pages that are not admitted yet, each once.
   var waitingOrigins: [String] {
     let origins = clients.values.compactMap { client in
       client.session.isAdmitted(environment) ? nil : client.identity.origin.flatMap { Origin($0) }

@@ -8,37 +8,38 @@ import Frames
 import Nostr
 import WorkerKit
 
-// One reconciliation of a client's with the store (NIP-77). The store keeps its side of it for as long as the request
-// that opened it stands; messages go to and fro one at a time, since each answers the one before.
+// One reconciliation of a client with the store (NIP-77). The store keeps its side while the request that opened it is
+// open. Messages alternate, because each answers the one before.
 
 /// A client's NEG-OPEN, until its NEG-CLOSE.
 @EventLoopActor
 final class Sync {
-  /// Whose it is.
+  /// The client of this reconciliation.
   @EventLoopActor
   protocol Reader: AnyObject {
-    /// Counts connections.
+    /// The connection's number.
     var number: UInt64 { get }
     /// The store's next message.
     func reconciled(_ work: ClientWork, _ message: [UInt8])
-    /// It is over, and the client is to be told why.
+    /// The reconciliation has ended; the client gets the reason.
     func reconciliationEnded(_ work: ClientWork, _ reason: RelayReason, recordCountMaximum: Int?)
   }
 
-  /// Messages of a client that wait for the store; whoever sends more does not wait for answers.
+  /// Most messages of a client that wait for the store. A client that sends more does not wait for answers, and its
+  /// reconciliation ends.
   private static let waitingMaximum = 4
 
   private let work: ClientWork
   private let bus: BusConnection
   private let desk: QueryScheduler
-  /// Until the store has read what is to be reconciled.
+  /// The slot, held until the store has read the events to reconcile.
   private var turn: QueryScheduler.Turn?
   private weak var reader: (any Reader)?
   private var answer: BusAnswer?
   private var session: Int64?
   private var waiting = Deque<[UInt8]>()
   private var isAsking = false
-  /// Whether the store has been asked, and has not ended its first answer.
+  /// Whether the opening request is in flight.
   private var isOpening = false
   private var isOver = false
 
@@ -54,10 +55,10 @@ final class Sync {
     EventLoopActor.task { [self] in await run(question, first) }
   }
 
-  /// Ends it without a word.
+  /// Ends it without a message to the client.
   func cancel() {
     isOver = true
-    // Its turn is over when the store has ended it as well: see `Feed`.
+    // If the store has the request, the slot ends only when the store has ended it too: see `Feed`.
     if turn != nil, isOpening {
       answer?.cancel()
     } else {
@@ -66,7 +67,7 @@ final class Sync {
     }
   }
 
-  /// The client's next message came.
+  /// Takes the client's next message.
   func received(_ message: [UInt8]) {
     guard waiting.count < Self.waitingMaximum else {
       return end(RelayReason("blocked: \(Self.waitingMaximum) messages wait for an answer already"))
@@ -106,11 +107,11 @@ final class Sync {
     } catch {
       end(error)
     }
-    // Nothing more is read of it: what may still come gives its credit back.
+    // Abandoned, so that parts that still arrive return their credit.
     answer?.abandon(Refusal(.cancelled, "nothing more is read", outcome: .done))
   }
 
-  /// Sends the next message, when the one before is answered.
+  /// Sends the next message when the one before was answered.
   private func proceed() {
     guard !isAsking, !isOver, let session, let next = waiting.popFirst() else { return }
     isAsking = true

@@ -2,7 +2,8 @@ internal import Addresses
 public import Cryptography
 public import Nostr
 
-/// Which of two replaceable events counts: the newer, of one second the one with the lower id (NIP-01).
+/// Orders two versions of a replaceable event: the newer one counts; of two from the same second, the lower id
+/// (NIP-01).
 struct ListVersion: Hashable, Sendable {
   let createdAt: Int64
   let id: EventID
@@ -24,16 +25,16 @@ public struct PlanAccount: Hashable, Sendable {
   public let name: String
   /// Its key.
   public let key: PublicKey
-  /// Where it writes and reads (kind 10002); nil when none is known.
+  /// Where it writes and reads (kind 10002); nil when no such list is known.
   public internal(set) var relayList: RelayList?
-  /// Where it receives private messages (kind 10050); nil when none is known.
+  /// Where it receives private messages (kind 10050); nil when no such list is known.
   public internal(set) var messageList: RelaySet?
   /// Relays it never wants to be connected to (kind 10006).
   public internal(set) var blockedList: RelaySet?
 
   var versions: [UInt16: ListVersion] = [:]
   var blocked: Set<RelayURL> = []
-  /// The relays of its own kind 10002: what it names there for itself is used although it blocks it.
+  /// The relays of its own kind 10002. They are used even if its kind 10006 blocks them.
   var listed: Set<RelayURL> = []
 
   /// An account of which no list is known yet.
@@ -42,16 +43,18 @@ public struct PlanAccount: Hashable, Sendable {
     self.key = key
   }
 
-  /// The kinds that are looked at.
+  /// The kinds that `learn(_:)` takes.
   static let kinds: Set<UInt16> = [
     EventKind.relayList, EventKind.directMessageRelays, EventKind.blockedRelays,
   ]
 
-  /// Takes over one of its lists if it is newer than the one known; whether it was.
+  /// Takes over one of the account's lists if it is newer than the known one.
+  ///
+  /// - Returns: whether it was newer.
   mutating func learn(_ event: Event) -> Bool {
     let version = ListVersion(event)
     guard event.pubkey == key, version.isNewer(than: versions[event.kind]) else { return false }
-    // `try?`: each is of its kind, and to be of another is all that these throw.
+    // `try?`: the switch matches the kind, and a wrong kind is the only error of these initialisers.
     switch event.kind {
     case EventKind.relayList:
       relayList = try? RelayList(event)
@@ -66,7 +69,7 @@ public struct PlanAccount: Hashable, Sendable {
     return true
   }
 
-  /// Keeps what is known under another name.
+  /// The same account and lists under another name.
   func renamed(_ name: String) -> PlanAccount {
     guard name != self.name else { return self }
     var account = PlanAccount(name: name, key: key)

@@ -6,15 +6,15 @@ internal import Frames
 internal import Nostr
 internal import NostrContracts
 
-// Demands into packs, when the time of gathering is over.
+// Packs demands into REQs when the gathering time is over.
 
 extension DesiredSubscriptions {
-  /// Packs what has gathered. To be called at ``deadline`` or later; before, nothing happens.
+  /// Packs the changes that have gathered. Call it at ``deadline`` or later; before that, it does nothing.
   ///
   /// - Parameters:
   ///   - now: the instant.
   ///   - wall: seconds since 1970.
-  ///   - budget: what relays outside the groups may be dialled; released for those that are not asked any more.
+  ///   - budget: limits the dials of relays outside the groups. Relays that no pack uses now are released.
   public mutating func pack(at now: Instant, wall: Int64, budget: inout DialBudget) {
     guard let deadline, now >= deadline else { return }
     (gatherUntil, retryAt) = (nil, nil)
@@ -28,8 +28,8 @@ extension DesiredSubscriptions {
     reports = reports.filter { packs[$0.key] != nil }
   }
 
-  /// The wall clock was set. What relays were asked to go on from by a clock that was ahead is still to come to them:
-  /// they are asked again.
+  /// The wall clock was set. A demand that resumes from a time after `wall` would miss events, so it resumes from
+  /// `wall`, and its REQ is replaced.
   public mutating func clockSet(at now: Instant, wall: Int64) {
     for (id, demand) in demands where demand.resumesAt.map({ $0 > wall }) ?? false {
       demands[id]?.resumesAt = wall
@@ -51,8 +51,8 @@ extension DesiredSubscriptions {
     }
   }
 
-  /// Demands that share a REQ with what nobody wants leave it; not before the relay has sent them what it had, or it
-  /// would send that again. Those that are to be asked in another way leave at once.
+  /// Takes demands out of a REQ that asks for more than its demands want. This waits until the relay has sent its
+  /// stored events, or it would send them again. Demands that need another connector or account leave at once.
   private mutating func unpackDirty(wall: Int64) {
     for (key, pack) in packs where pack.isDirty {
       let isStored = reports[key]?.state == .stored
@@ -81,7 +81,7 @@ extension DesiredSubscriptions {
     demands[id]?.pack = nil
   }
 
-  /// Where a relay has many REQs, the smallest of those that have all they asked for are packed together.
+  /// Where a relay has many REQs, the smallest of those whose stored events have all arrived are packed together.
   private mutating func thinOut(wall: Int64) {
     for (_, keys) in Dictionary(grouping: packs.keys, by: { packs[$0]?.relay }) where keys.count > Self.requestTarget {
       var count = keys.count
@@ -109,7 +109,7 @@ extension DesiredSubscriptions {
 
   // MARK: Into packs
 
-  /// What all demands of a pack have in common.
+  /// What the demands of one pack share.
   private struct Place: Hashable {
     let relay: RelayURL
     let worker: String
@@ -151,7 +151,7 @@ extension DesiredSubscriptions {
     for key in demands[id]?.wishes ?? [] { noteChange(of: key) }
   }
 
-  /// Why a relay may not be dialled now; nil when it may.
+  /// Returns why a relay may not be dialled now; nil when it may.
   private mutating func admit(
     _ place: Place, _ ids: [DemandID], at now: Instant, _ budget: inout DialBudget
   ) -> String? {
@@ -202,7 +202,7 @@ extension DesiredSubscriptions {
     if !members.isEmpty { close(members, filters, at: place, now) }
   }
 
-  /// Makes a pack of these demands; if the very same is asked already, they join it.
+  /// Makes a pack of these demands. If a pack with the same filters exists at this place, they join it.
   private mutating func close(_ ids: [DemandID], _ filters: [Filter], at place: Place, _ now: Instant) {
     let fresh = ids.map(\.fresh).filter { $0 != 0 }.sorted().map { "fresh:\($0)" }
     let key = FilterKey(
@@ -238,9 +238,9 @@ extension DesiredSubscriptions {
 }
 
 extension DesiredSubscriptions.Demand {
-  /// A filter for going on: without what the relay had stored before. Nil when nothing can come any more.
+  /// The filter for resuming: without what the relay had stored before. Nil when nothing more can match.
   func narrowed(_ filter: Filter) -> Filter? {
-    // Single events are few, and one that was made long ago may come late.
+    // A filter with ids matches few events, and an event made long ago may arrive late.
     guard let resumesAt, filter.ids == nil else { return filter }
     let isBackdated = filter.kinds?.contains(where: EventKind.giftWraps.contains) ?? true
     let overlap = DesiredSubscriptions.overlapSeconds + (isBackdated ? GiftWrap.backdatingMaximumSeconds : 0)

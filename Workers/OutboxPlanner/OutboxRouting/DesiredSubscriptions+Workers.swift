@@ -3,31 +3,32 @@ public import Clocks
 public import Contracts
 internal import Nostr
 
-// Packs to connectors, and their reports back.
+// Packs go to connectors, and their reports come back.
 //
-// Of each connector is known which state of the wishes it has confirmed. The next message is the difference to that;
-// or, when it is not known (the planner or the connector is new, or an answer was lost), the whole, which may take
-// several messages: a frame has an end. One message is under way at a time.
+// The planner keeps, for each connector, the last set of subscriptions that the connector confirmed. The next message
+// is the difference to that set. If the set is unknown (the planner or the connector is new, or an answer was lost),
+// the planner sends all subscriptions, in several messages if they exceed a frame. One message at a time is in flight.
 
 extension DesiredSubscriptions {
-  /// What a connector has, and what it is being sent.
+  /// What a connector has, and what is in flight to it.
   struct WorkerLine: Sendable {
     struct State: Sendable {
       var version: Int64
       var requests: [String: DesiredSubscription]
     }
-    /// What it has; nil when that is not known.
+    /// The state that the connector confirmed; nil when it is unknown.
     var base: State?
     var sent: State?
-    /// Whether it has wishes of another life.
+    /// Whether it has subscriptions of another generation.
     var hasOthers = false
-    /// A `relay.follow` of it is under way.
+    /// A `relay.follow` of this connector is in flight.
     var isFollowed = false
   }
 
-  // MARK: Going out
+  // MARK: To connectors
 
-  /// The next message for a connector; nil when it has all, is not followed, or has not answered the last one.
+  /// The next message for a connector. Nil when the connector is up to date, is not followed, or has not answered the
+  /// last message.
   public mutating func nextDesire(for worker: String) -> RelayDesire? {
     guard var line = lines[worker], line.isFollowed, line.sent == nil else { return nil }
     var wanted: [String: DesiredSubscription] = [:]
@@ -44,7 +45,7 @@ extension DesiredSubscriptions {
     for key in new {
       guard let request = wanted[key] else { continue }
       byteCount += packs[key]?.byteCount ?? 0
-      // What does not fit comes as the next difference.
+      // What does not fit goes into the next message.
       if !changed.isEmpty, byteCount > byteMaximum { break }
       changed.append(request)
       state.requests[key] = request
@@ -56,7 +57,7 @@ extension DesiredSubscriptions {
     return desire
   }
 
-  /// A connector has taken the message with this version; one that counts no more is passed over.
+  /// A connector has taken the message with this version. An outdated version is ignored.
   public mutating func desireTaken(by worker: String, version: Int64) {
     guard let sent = lines[worker]?.sent, sent.version == version else { return }
     lines[worker]?.base = sent
@@ -64,7 +65,8 @@ extension DesiredSubscriptions {
     lines[worker]?.hasOthers = false
   }
 
-  /// A connector has refused the message with this version, or its answer was lost: it is sent all.
+  /// A connector has refused the message with this version, or its answer was lost. The next message has all
+  /// subscriptions.
   public mutating func desireFailed(at worker: String, version: Int64) {
     guard lines[worker]?.sent?.version == version else { return }
     lines[worker]?.base = nil
@@ -77,12 +79,12 @@ extension DesiredSubscriptions {
     lines[worker]?.isFollowed = false
   }
 
-  /// These are all the connectors there are.
+  /// Forgets all connectors but these.
   public mutating func connectorsAre(_ names: Set<String>) {
     lines = lines.filter { names.contains($0.key) }
   }
 
-  // MARK: Coming back
+  // MARK: From connectors
 
   /// A part of the answer to `relay.follow`.
   public mutating func reported(_ worker: String, _ report: RelayReport, at now: Instant) {
@@ -97,7 +99,7 @@ extension DesiredSubscriptions {
   private mutating func began(_ worker: String, _ report: RelayReport) {
     var line = lines[worker] ?? WorkerLine()
     line.isFollowed = true
-    // A message whose answer was lost may have arrived.
+    // A message may have arrived although its answer was lost.
     let has = [line.base, line.sent].compactMap { $0 }.first {
       report.generation == generation && report.version == $0.version
     }
@@ -112,7 +114,7 @@ extension DesiredSubscriptions {
 
   private mutating func noteReach(of relay: RelayStates.Relay) {
     guard let url = RelayURL(canonical: relay.relay) else { return }
-    // `waiting`: the last attempt has failed, and the next one is not allowed yet.
+    // `waiting`: the last attempt failed, and the back-off has not ended.
     let isLeftAlone = relay.state == .waiting || relay.state == .quarantined
     unreachable[url] = isLeftAlone ? relay.reason ?? "it cannot be reached" : nil
     guard unreachable[url] != nil else { return }
@@ -127,12 +129,12 @@ extension DesiredSubscriptions {
     for id in pack.demands {
       noteChange(ofDemand: id)
       if report.state == .stored { noteStored(id) }
-      // A reason why it is only asked: its EOSE is overdue, and nobody is to wait for it.
+      // `asked` with a reason: the EOSE is overdue, so the progress does not wait for it.
       if report.state == .asked, report.reason != nil { demands[id]?.hasFailed = true }
     }
     let isShared = pack.demands.contains { (demands[$0]?.filters.count ?? 0) < pack.filterCount }
     if report.state == .refused, pack.demands.count > 1, isShared {
-      // One of them is what the relay does not want; which one is found by asking for each alone.
+      // The relay rejects one of these demands. Asking for each alone finds out which.
       for id in pack.demands { demands[id]?.isAlone = true }
       packs[key]?.isDirty = true
     }
@@ -145,7 +147,7 @@ extension DesiredSubscriptions {
 
   // MARK: Progress
 
-  /// How far the network is with a wish; nil for a key that nobody wishes.
+  /// The progress of an interest at its relays; nil for an unknown key.
   public func progress(of key: String) -> ObserveProgress? {
     guard let entry = entries[key] else { return nil }
     let relays = entry.stops.map { progress(of: $0) }
@@ -153,7 +155,7 @@ extension DesiredSubscriptions {
     return ObserveProgress(isObserved: true, isComplete: isComplete, relays: relays)
   }
 
-  /// Whether nothing more of what a relay has stored is expected.
+  /// Whether the relay will send no more stored events.
   private func isOver(_ id: DemandID, for entry: Entry) -> Bool {
     guard let demand = demands[id] else { return true }
     if entry.stored.contains(id) || demand.hasFailed { return true }

@@ -3,56 +3,58 @@ public import Clocks
 public import Contracts
 internal import Nostr
 
-// What is wished of relays: from what is observed to the REQs of each connector, and back from their fate to the
-// observers. A value without I/O.
+// Turns interests into the REQs of each connector, and the reports of the connectors into progress for the observers. A
+// value without I/O. A wish in the drawing and in the code is an interest.
 //
 //     wish ──▶ demands: one for each relay and question, ──▶ packs: one REQ for up to ten ──▶ RelayDesire
 //              shared by all wishes that ask the same         demands at one relay              per connector
 //     progress, StoreFetched ◀──────────────── reports of the connectors ◀───────────────────── RelayReport
 //
-// Why packs: relays take about twenty subscriptions, and an application that opens begins as many observes within a
-// moment. So changes gather for 100 ms, and what is new at a relay goes into as few REQs as it fits in. A REQ is never
-// changed: its key is the hash of what it asks, so the same key asks the same, always, also after the planner was
-// started again.
+// Why packs: a relay takes about twenty subscriptions, and an application that opens starts as many observes within a
+// moment. So changes gather for 100 ms, and the new demands at a relay share as few REQs as possible. A REQ never
+// changes: its key is the hash of its contents, so one key always has the same filters, also after a restart of the
+// planner.
 //
-// Why re-packing is careful: a REQ with other filters is a new REQ, and the relay sends all that it has stored once
-// more. So when a wish leaves a pack, the others move to a new one only when the relay has sent them what it had, and
-// then ask from that time on. A pack that a relay refuses is taken apart: what is wrong with one wish is not to cost
-// nine others theirs.
+// Why re-packing is careful: a REQ with other filters is a new REQ, and the relay sends all its stored events again. So
+// when an interest leaves a pack, the other demands move to a new pack only after the relay has sent its stored events,
+// and they resume from that time. A pack that a relay refuses is split: one bad filter must not cost the other nine
+// demands their events.
 //
-// Bounds: wishes by the store's observers; demands by wishes and the relays of their routes; the wishes of a connector
-// by `RelayDesire.requestMaximum`. What is above waits, and is told so.
+// Bounds: interests are bounded by the store's observers; demands by the interests and the relays of their routes; the
+// subscriptions of a connector by `RelayDesire.requestMaximum`. A demand above a bound waits, and its progress says
+// why.
 
-/// All that is wished of relays.
+/// All interests, and the subscriptions that serve them.
 public struct DesiredSubscriptions: Sendable {
-  /// The planner's life: versions of another one count nothing here.
+  /// The planner's generation: versions of another generation are ignored.
   public let generation: Int64
 
   /// How long changes gather before they are packed.
   public static let gatherMilliseconds: UInt64 = 100
-  /// Most filters of one REQ; a wish that has more goes alone.
+  /// Most filters of one REQ; a demand with more goes alone.
   public static let filterMaximum = 10
-  /// REQs at one relay above which those that have room are packed together.
+  /// REQs at one relay above which small ones are packed together.
   public static let requestTarget = 12
-  /// Most bytes of the filters of one REQ that is packed; a wish that has more goes alone.
+  /// Most bytes of the filters of one packed REQ; a demand with more goes alone.
   static let packByteMaximum = 64 << 10
-  /// Seconds that are asked once more when a wish moves to another REQ: clocks differ, and events take their time.
+  /// Seconds that are requested again when a demand moves to another REQ: clocks differ, and events take time to
+  /// arrive.
   public static let overlapSeconds: Int64 = 300
-  /// When what waits for a place is tried again, if nothing happens before.
+  /// How long a demand waits for a place before the next attempt, if nothing happens earlier.
   public static let retryMilliseconds: UInt64 = 5_000
 
   let byteMaximum: Int
   var entries: [String: Entry] = [:]
   var demands: [DemandID: Demand] = [:]
   var packs: [String: Pack] = [:]
-  /// What became of packs, by key.
+  /// The last report of each pack, by key.
   var reports: [String: RequestReport] = [:]
-  /// Relays that cannot be reached at present, and why.
+  /// Relays that cannot be reached at present, with the reason.
   var unreachable: [RelayURL: String] = [:]
   var lines: [String: WorkerLine] = [:]
-  /// Whether it is known where everything goes: before, nothing counts as complete.
+  /// Whether all sources have answered: before that, no progress is complete.
   public private(set) var isSettled = false
-  /// Relays outside the groups that count against the budget for these wishes.
+  /// Relays outside the groups that count against the budget for these interests.
   var dialled: Set<RelayURL> = []
 
   var gatherUntil: Instant?
@@ -62,34 +64,34 @@ public struct DesiredSubscriptions: Sendable {
   private var changedWishes: Set<String> = []
   private var fetches: [StoreFetched] = []
 
-  /// One question at one relay.
+  /// One set of filters at one relay.
   struct DemandID: Hashable, Sendable {
     let relay: RelayURL
     let question: FilterKey
     let isLive: Bool
-    /// Not 0 for a wish that shares with no other.
+    /// Not 0 for an interest that shares a demand with no other.
     let fresh: UInt64
   }
 
-  /// What is wished at one relay, by however many.
+  /// What one or more interests want from one relay.
   struct Demand: Sendable {
     let filters: [Filter]
-    /// The order in which they came.
+    /// The order in which the demands were made.
     let number: UInt64
     var choice: RelayChoice
     var wishes: Set<String> = []
     var pack: String?
-    /// It was refused together with others, and is asked by itself from now on.
+    /// A relay refused it together with others; from now on it has a REQ of its own.
     var isAlone = false
-    /// Seconds since 1970: what the relay had stored up to then is here.
+    /// Seconds since 1970: the store has what the relay had stored up to then.
     var resumesAt: Int64?
-    /// The relay could not be reached when it was to be asked first, or said nothing for too long.
+    /// The relay could not be reached at the first attempt, or its EOSE is overdue.
     var hasFailed = false
-    /// The relay has sent all that there can be, and is not asked any more.
+    /// The relay has sent everything that can match; there is no REQ.
     var isOver = false
     /// Why it is in no pack.
     var waits: String?
-    /// Events brought by the packs it was in before.
+    /// Events that its earlier packs brought.
     var events: UInt64 = 0
   }
 
@@ -100,43 +102,43 @@ public struct DesiredSubscriptions: Sendable {
     let worker: String
     var demands: [DemandID]
     let filterCount: Int
-    /// Bytes it has in a `relay.desire`, at most.
+    /// Upper bound of its bytes in a `relay.desire`.
     let byteCount: Int
     /// It asks for more than its demands want.
     var isDirty = false
   }
 
-  /// One wish and its relays.
+  /// One interest and its relays.
   struct Entry: Sendable {
     let interest: Interest
     let fresh: UInt64
     var stops: [DemandID] = []
     var problem: String?
-    /// Since when it is asked at these relays, seconds since 1970.
+    /// When it was planned for these relays, seconds since 1970.
     var plannedAt: Int64
-    /// Those that have sent what they had since then.
+    /// The demands whose relays have sent their stored events since then.
     var stored: Set<DemandID> = []
     var isFetchedTold = false
   }
 
-  /// Nothing is wished.
+  /// No interests.
   ///
   /// - Parameters:
-  ///   - generation: of the planner's life; above that of the life before.
+  ///   - generation: the planner's generation; above that of the process before.
   ///   - frameLimit: the longest frame of the bus.
   public init(generation: Int64, frameLimit: Int) {
     self.generation = generation
     byteMaximum = max(frameLimit - Self.overheadByteCount, Self.overheadByteCount)
   }
 
-  /// More than all that a `relay.desire` with one REQ has besides its filters.
+  /// Upper bound of a `relay.desire` with one REQ, without its filters.
   static let overheadByteCount = 2_048
-  /// More than all that one of its REQs has besides its filters.
+  /// Upper bound of one REQ in it, without its filters.
   static let requestByteCount = 512
 
-  // MARK: Wishes
+  // MARK: Interests
 
-  /// Something is wished from now on; under a key that is known with the same filters, nothing changes.
+  /// Adds an interest. If its key is known with the same filters, nothing changes.
   public mutating func wished(_ interest: Interest, in directory: RelayDirectory, at now: Instant, wall: Int64) {
     if let entry = entries[interest.key] {
       guard entry.interest != interest else { return }
@@ -148,10 +150,10 @@ public struct DesiredSubscriptions: Sendable {
     noteChange(of: interest.key)
   }
 
-  /// Nobody wishes it any more.
+  /// Removes an interest.
   public mutating func ended(_ key: String, at now: Instant, wall: Int64) {
     guard let entry = entries.removeValue(forKey: key) else { return }
-    // Up to now the relays have told what came: whoever asks again soon need not.
+    // The relays have sent everything up to now, so an observer that returns soon needs no fetch.
     if entry.isFetchedTold, entry.stops.allSatisfy({ isStored($0) }), let fetched = entry.interest.fetched(at: wall) {
       fetches.append(fetched)
     }
@@ -160,12 +162,12 @@ public struct DesiredSubscriptions: Sendable {
     noteChange(of: key)
   }
 
-  /// Where something goes has changed: every wish is planned again, and only what differs is asked again.
+  /// The routes have changed: plans every interest again. Only the differences reach the relays.
   public mutating func replan(in directory: RelayDirectory, at now: Instant, wall: Int64) {
     for key in entries.keys.sorted() { plan(key, in: directory, at: now, wall: wall) }
   }
 
-  /// All sources have said what there is after a start, or have had their time.
+  /// All sources have answered after a start, or their time is over.
   public mutating func settled() {
     guard !isSettled else { return }
     isSettled = true
@@ -214,7 +216,7 @@ public struct DesiredSubscriptions: Sendable {
         || demand.choice.connector != stop.choice.connector
       demand.choice = stop.choice
       if isAskedOtherwise {
-        // The pack is left as it is until the next one is made: it may serve others meanwhile.
+        // The pack stays until the next one is made: it may serve other interests meanwhile.
         if let pack = demand.pack { packs[pack]?.isDirty = true }
         gather(at: now)
       }
@@ -224,20 +226,20 @@ public struct DesiredSubscriptions: Sendable {
 
   // MARK: Time
 
-  /// Something has changed: it is packed 100 ms after the first such change.
+  /// Starts the gathering time at the first change: packing follows 100 ms later.
   mutating func gather(at now: Instant) {
     if gatherUntil == nil { gatherUntil = now.advanced(milliseconds: Self.gatherMilliseconds) }
   }
 
-  /// When ``pack(at:wall:budget:)`` is to be called; nil while nothing waits.
+  /// When to call ``pack(at:wall:budget:)``; nil while nothing waits.
   public var deadline: Instant? {
     guard let gatherUntil, let retryAt else { return gatherUntil ?? retryAt }
     return min(gatherUntil, retryAt)
   }
 
-  // MARK: Telling
+  // MARK: Reporting
 
-  /// Whether a relay has sent what it had stored, and sends what comes.
+  /// Whether a relay has sent its stored events and now sends new ones.
   func isStored(_ id: DemandID) -> Bool {
     guard let demand = demands[id] else { return false }
     return demand.isOver || demand.pack.flatMap { reports[$0] }?.state == .stored
@@ -245,7 +247,7 @@ public struct DesiredSubscriptions: Sendable {
 
   mutating func noteChange(of key: String) { changedWishes.insert(key) }
 
-  /// The relay of a demand has sent what it had.
+  /// The relay of a demand has sent its stored events.
   mutating func noteStored(_ id: DemandID) {
     for key in demands[id]?.wishes ?? [] {
       entries[key]?.stored.insert(id)
@@ -261,20 +263,20 @@ public struct DesiredSubscriptions: Sendable {
     if let fetched = entry.interest.fetched(at: entry.plannedAt) { fetches.append(fetched) }
   }
 
-  /// What the store is to be told, each once.
+  /// Reports for the store, each returned once.
   public mutating func takeFetches() -> [StoreFetched] {
     defer { fetches = [] }
     return fetches
   }
 
-  /// Keys of the wishes whose ``progress(of:)`` may be other than before.
+  /// Keys of the interests whose ``progress(of:)`` may have changed.
   public mutating func takeChanges() -> Set<String> {
     defer { changedWishes = [] }
     return changedWishes
   }
 
-  /// How many observes the network is asked for.
+  /// How many observes need the network.
   public var observeCount: Int { entries.values.count { $0.interest.isObserve } }
-  /// REQs that are wanted of relays.
+  /// REQs that are open, or are to be opened, at relays.
   public var requestCount: Int { packs.count }
 }

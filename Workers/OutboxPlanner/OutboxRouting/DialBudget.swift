@@ -2,36 +2,36 @@ public import Addresses
 public import Clocks
 internal import Nostr
 
-// How many relays are dialled that no group of `supervisor.conf` has.
+// Limits the dials of relays that are in no group of `supervisor.conf`.
 //
-// Anybody may name relays in his lists, and a list of strangers' lists is a list of thousands. Without a bound whoever
-// reads many people dials half the network, and whoever wants to harm a host has others dial it. So relays outside the
-// groups are counted here, for wishes and publishes together: how many at once, and how many new ones a minute. What is
-// over the budget waits and is told so; nothing is dropped. A part of both is kept for private messages, which are few,
-// and of which somebody waits for each. What strangers name for an answer of ours, as the customers of jobs do, has
-// bounds of its own beside that: it takes no place from what the user does himself.
+// Lists may name any relay, so the lists of many authors name thousands of relays. Without a limit, a client that reads
+// many authors would dial half the network, and an attacker could direct dials at a host of its choice. So relays
+// outside the groups are counted, for interests and publications together: how many at once, and how many new ones a
+// minute. A request over the budget waits, with the reason; nothing is dropped. A part of both limits is reserved for
+// private messages: they are few, and a user waits for each. Relays that only others name for a publication, such as
+// the customers of jobs, have limits of their own, so they take no place from what the user publishes.
 //
-// A relay that nobody needs any more lingers, since its connection does as well: coming back to it is no new dial. It
-// gives up its place to whoever needs one.
+// A relay that is no longer needed lingers, because its connection does: using it again is no new dial. It gives up its
+// place when another relay needs one.
 
-/// Who may dial a relay that no group has.
+/// Decides when a relay outside the groups may be dialled.
 public struct DialBudget: Sendable {
-  /// What a relay is dialled for.
+  /// Why a relay is dialled.
   public enum Purpose: Hashable, Sendable, CaseIterable {
-    /// A gift wrap is to be delivered.
+    /// To deliver a gift wrap.
     case directMessage
-    /// Another event is to be published.
+    /// To publish another event.
     case publish
-    /// An event is to be published where somebody else wants it.
+    /// To publish an event to a relay that only others name.
     case foreign
-    /// Somebody observes, or the planner itself wants to know something.
+    /// For an observe of an application, or for an interest of the planner itself.
     case interest
   }
-  /// The answer to whoever wants to dial.
+  /// The answer to a request to dial.
   public enum Admission: Hashable, Sendable {
-    /// He may, until he releases the relay.
+    /// The caller may dial, until it releases the relay.
     case granted
-    /// Not yet: ask again at this instant, or when a relay was released (nil). The text says why.
+    /// Not yet: request again at this instant, or after a relay was released (nil). The text is the reason.
     case waits(until: Instant?, String)
   }
 
@@ -39,31 +39,31 @@ public struct DialBudget: Sendable {
   public static let relayMaximum = 20
   /// Most new ones within ``windowMilliseconds``.
   public static let newMaximum = 12
-  /// How many of either are kept for direct messages.
+  /// How many places of either limit are reserved for direct messages.
   public static let reservedCount = 4
-  /// Most relays at once, and most new ones in the same time, that only strangers name.
+  /// Most relays at once that only others name, and most new ones in the same time.
   public static let foreignMaximum = 4
   /// The time in which new ones are counted.
   public static let windowMilliseconds: UInt64 = 60_000
-  /// How long a relay that nobody needs is still taken for connected.
+  /// How long a relay still counts as connected after its release.
   public static let lingerMilliseconds: UInt64 = 60_000
 
   private var held: [RelayURL: Set<Purpose>] = [:]
   private var lingering: [RelayURL: Instant] = [:]
-  /// When new ones were dialled, of the last window, the oldest first.
+  /// Times of the new dials within the last window, the oldest first.
   private var dials: [Instant] = []
-  /// The same of those that only strangers name.
+  /// The same for relays that only others name.
   private var foreignDials: [Instant] = []
 
-  /// Nothing was dialled yet.
+  /// No relay was dialled yet.
   public init() {}
 
   /// Relays in use now.
   public var count: Int { held.count }
-  /// Those among them that only strangers name.
+  /// Relays in use that only others name.
   private var foreignCount: Int { held.values.count { $0 == [.foreign] } }
 
-  /// Somebody wants to dial a relay. Asking again for the same relay and purpose changes nothing.
+  /// Requests to dial a relay. A second request for the same relay and purpose changes nothing.
   public mutating func dial(_ relay: RelayURL, for purpose: Purpose, at now: Instant) -> Admission {
     if held[relay] != nil {
       held[relay]?.insert(purpose)
@@ -79,7 +79,7 @@ public struct DialBudget: Sendable {
     let isConnected = lingering.removeValue(forKey: relay) != nil
     if !isConnected {
       guard dials.count < Self.newMaximum - reserved else {
-        // Those above the limit leave the window first.
+        // This dial and those before it must leave the window, then the count is below the limit.
         let place = dials.count - (Self.newMaximum - reserved)
         return .waits(
           until: dials[place].advanced(milliseconds: Self.windowMilliseconds),
@@ -106,11 +106,11 @@ public struct DialBudget: Sendable {
     return .granted
   }
 
-  /// A relay is not needed any more for this purpose.
+  /// Releases a relay for this purpose.
   public mutating func release(_ relay: RelayURL, for purpose: Purpose, at now: Instant) {
     guard held[relay]?.remove(purpose) != nil, held[relay]?.isEmpty == true else { return }
     held[relay] = nil
-    // Coming back to one that strangers name is a new dial: they are not to keep others from lingering.
+    // A relay that only others name does not linger: it must not push out a relay that does.
     guard purpose != .foreign else { return }
     lingering[relay] = now.advanced(milliseconds: Self.lingerMilliseconds)
     makeRoom(for: 0)
@@ -123,7 +123,7 @@ public struct DialBudget: Sendable {
     foreignDials.removeAll { $0.advanced(milliseconds: Self.windowMilliseconds) <= now }
   }
 
-  /// The relays that have lingered for longest go, until all have a place.
+  /// Drops the relays that began to linger first, until the rest fits.
   private mutating func makeRoom(for newCount: Int) {
     while held.count - foreignCount + lingering.count + newCount > Self.relayMaximum,
       let oldest = lingering.min(by: { ($0.value, $0.key.text) < ($1.value, $1.key.text) })

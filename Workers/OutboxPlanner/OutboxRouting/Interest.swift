@@ -4,25 +4,27 @@ internal import Frames
 public import Nostr
 internal import NostrContracts
 
-/// Something that relays are to be asked for: what somebody observes, or what the planner wants to know itself.
+/// What an application observes, or what the planner itself wants to know, from relays.
 public struct Interest: Hashable, Sendable {
-  /// Its name: the key of an `ActiveObserve`, or one that begins with ``ownPrefix``.
+  /// Its name: the key of an `ActiveObserve`, or a name that begins with ``ownPrefix``.
   public let key: String
-  /// What is asked; canonical.
+  /// The filters; canonical.
   public let filters: [Filter]
-  /// Relays named by those who wish it.
+  /// Relays that the observers name.
   public let named: [RelayURL]
-  /// Whether only those are asked.
+  /// Whether only the named relays are used.
   public let isExclusive: Bool
-  /// Whether it stands after the stored events.
+  /// Whether the subscription stays open after EOSE.
   public let isLive: Bool
-  /// Whether what relays have stored counts although it is here already: then no other wish's REQ will do.
+  /// Whether the relays must send their stored events even if the store has them. Then it shares no REQ with other
+  /// interests.
   let isFresh: Bool
 
-  /// What the names of the planner's own wishes begin with. No key of an observe does, which is hexadecimal.
+  /// The prefix of the names of the planner's own interests. The key of an observe is hexadecimal, so it never has this
+  /// prefix.
   public static let ownPrefix = "own:"
 
-  /// A wish of the planner's own.
+  /// An interest of the planner itself.
   public init(own name: String, _ filters: [Filter], named: [RelayURL] = [], isLive: Bool = true) {
     key = Self.ownPrefix + name
     self.filters = filters.map(\.canonical)
@@ -32,7 +34,7 @@ public struct Interest: Hashable, Sendable {
     isFresh = false
   }
 
-  /// What an observe wants of the network; nil when it wants nothing, or cannot be read.
+  /// The network part of an observe; nil when it needs no network, or its filters are invalid.
   public init?(_ observe: ActiveObserve) {
     guard observe.needsNetwork, observe.policy != .cacheOnly else { return nil }
     var filters: [Filter] = []
@@ -49,11 +51,11 @@ public struct Interest: Hashable, Sendable {
     isFresh = observe.policy == .networkOnly
   }
 
-  /// Whether somebody observes it.
+  /// Whether it belongs to an observe.
   var isObserve: Bool { !key.hasPrefix(Self.ownPrefix) }
 
-  /// What the store is told when all relays have sent what they had; nil when it is not to be told: with exclusive
-  /// relays it knows by itself.
+  /// The report to the store when all relays have sent their stored events. Nil when the store needs no report: for an
+  /// observe with exclusive relays, and for an interest of the planner.
   func fetched(at: Int64) -> StoreFetched? {
     guard isObserve, !isExclusive else { return nil }
     return StoreFetched(filters: filters.map { JSONValue(of: $0) }, relays: named.map(\.text), at: at)

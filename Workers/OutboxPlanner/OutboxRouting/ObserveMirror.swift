@@ -1,17 +1,17 @@
 public import Contracts
 
-/// What is observed, as the store tells it: a list, and changes since then by the topic.
+/// A copy of the store's active observes: a list, and then the changes that the topic brings.
 ///
-/// Changes are numbered. One that is left out, another life of the store, or a gap of the topic make a new list
-/// necessary; what comes while the list is on its way is kept, and counts if the list did not have it.
+/// Changes are numbered. A missing number, another generation of the store, or a gap of the topic requires a new list.
+/// Changes that arrive while a list is in flight are kept, and apply if the list did not include them.
 public struct ObserveMirror: Sendable {
-  /// What is to be done.
+  /// What the caller does next.
   public enum Step: Sendable, Hashable {
-    /// Nothing: it was known.
+    /// Nothing: the change was known.
     case nothing
-    /// Take over these, and forget those.
+    /// Take over the changed observes, and forget the removed ones.
     case take(changed: [ActiveObserve], removed: [String])
-    /// Ask for a list: ``listBegins()``.
+    /// Request a list: ``listBegins()``.
     case list
   }
 
@@ -21,30 +21,31 @@ public struct ObserveMirror: Sendable {
   private var isListing = false
   private var early: [ObserveChanges] = []
 
-  /// Changes kept while a list is on its way. Beyond that they are dropped, and another list is asked for.
+  /// Changes kept while a list is in flight. Beyond that they are dropped, and another list is requested.
   private static let earlyMaximum = 256
 
-  /// Nothing is known; the first step is a list.
+  /// Empty; the first step is a list.
   public init() {}
 
-  /// What is observed, by key.
+  /// The active observes, by key.
   public var observes: [String: ActiveObserve] { known }
 
-  /// A list is asked for now.
+  /// The caller requests a list now.
   public mutating func listBegins() {
     isListing = true
     early = []
   }
 
-  /// The list could not be had.
+  /// The request for the list failed.
   public mutating func listFailed() { isListing = false }
 
-  /// The list is here, whole.
+  /// The list is complete.
   public mutating func listed(_ observes: [ActiveObserve], _ end: ObserveListEnd) -> Step {
     let before = self
     let step = taken(observes, end)
     guard case .list = step else { return step }
-    // Nothing of it was told, so nothing of it is known: the next list would hide what is in both.
+    // The caller received nothing of this list, so keep the earlier state: the next list must report the differences
+    // again.
     known = before.known
     (generation, isListing) = (nil, false)
     return .list
@@ -75,7 +76,7 @@ public struct ObserveMirror: Sendable {
     return .take(changed: changed, removed: removed.sorted())
   }
 
-  /// A message of the topic.
+  /// Takes a message of the topic.
   public mutating func received(_ changes: ObserveChanges) -> Step {
     if isListing {
       if early.count < Self.earlyMaximum { early.append(changes) }

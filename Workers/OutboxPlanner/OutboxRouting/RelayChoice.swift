@@ -3,24 +3,24 @@ public import Contracts
 public import Cryptography
 public import Nostr
 
-/// One relay that was chosen for something, and all that whoever goes there must know.
+/// One chosen relay, with what a connector needs to use it.
 public struct RelayChoice: Hashable, Sendable {
   /// The relay.
   public let url: RelayURL
-  /// Why this one, each reason once: `alice's list`, `configured`, `added`, `dm-list of npub1…`, `named`. Of a relay
-  /// that is not used: why not.
+  /// Why this relay was chosen, each reason once: `alice's list`, `configured`, `added`, `dm-list of npub1…`, `named`.
+  /// For a skipped relay: why it was skipped.
   public var why: [String]
-  /// For whom: those who are to find it there. Empty: for all.
+  /// The recipients that this relay serves; empty: all.
   public var people: [PublicKey]
-  /// Which of our accounts shows itself if the relay asks for it (NIP-42); nobody when nil.
+  /// Our account that authenticates if the relay demands it (NIP-42); nil: no account does.
   public var account: PublicKey?
-  /// Whether only other people name it: it is not dialled at a private address.
+  /// Whether only others name it (foreign): it is not dialled at a private address.
   public var isForeign: Bool
-  /// The event goes only over a connection on which `account` has shown itself (NIP-70).
+  /// The event goes only over a connection on which `account` has authenticated (NIP-70).
   public var isProtected: Bool
-  /// The worker that dials it; nil when there is none at present.
+  /// The worker that dials it; nil when no worker does at present.
   public var connector: String?
-  /// No group of `supervisor.conf` has it: dialling it counts against the ``DialBudget``.
+  /// No group of `supervisor.conf` has it: a dial counts against the ``DialBudget``.
   var isOutside: Bool
 
   /// A choice.
@@ -41,19 +41,19 @@ public struct RelayChoice: Hashable, Sendable {
   /// The reasons in one line, as in `PublicationTarget.why`.
   public var reason: String { why.joined(separator: ", ") }
 
-  /// As `plan.route` tells it.
+  /// This choice as a stop of `plan.route`.
   ///
-  /// - Parameter state: how its connection is, as in `relay.list`.
+  /// - Parameter state: the state of its connection, as in `relay.list`.
   public func stop(state: RelayStateWord? = nil) -> Route.Stop {
     Route.Stop(relay: url.text, why: why, people: people.map(\.description), connector: connector, state: state)
   }
 }
 
-/// Why there is no relay to go to. Its text is what a caller reads.
+/// Why no relay is used. The caller receives this text.
 public struct NoRoute: Error, Hashable, Sendable, CustomStringConvertible {
   /// A sentence without a full stop: `npub1… has no list of relays for direct messages (kind 10050)`.
   public let description: String
-  /// Whether looking for the recipient's list and asking again may help.
+  /// The recipient whose missing list is the cause: once that list is found, another attempt may succeed.
   public var missingList: PublicKey?
 
   /// A reason.
@@ -63,26 +63,26 @@ public struct NoRoute: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Where an event is to be sent.
+/// The relays for an event.
 public struct EventRoute: Hashable, Sendable {
   /// The relays; empty if and only if there is a problem.
   public var choices: [RelayChoice] = []
-  /// Relays that would have been meant and are not used; their `why` says why not.
+  /// Relays that were left out; `why` says the reason.
   public var skipped: [RelayChoice] = []
-  /// Why there is none.
+  /// Why there is no relay.
   public var problem: NoRoute?
 }
 
-/// Where filters are to be asked.
+/// The relays for a set of filters.
 public struct FilterRoute: Hashable, Sendable {
-  /// A relay and what it is asked.
+  /// A relay and its filters.
   public struct Stop: Hashable, Sendable {
     /// The relay.
     public var choice: RelayChoice
-    /// Those of the filters that it is asked, at least one.
+    /// The filters for this relay, at least one.
     public var filters: [Filter]
 
-    /// A relay and what it is asked.
+    /// A relay and its filters.
     public init(_ choice: RelayChoice, _ filters: [Filter]) {
       self.choice = choice
       self.filters = filters
@@ -90,18 +90,18 @@ public struct FilterRoute: Hashable, Sendable {
   }
   /// The relays, in the order of their URLs.
   public var stops: [Stop] = []
-  /// Relays that would have been meant and are not asked; their `why` says why not.
+  /// Relays that were left out; `why` says the reason.
   public var skipped: [RelayChoice] = []
-  /// Why there is none, if so.
+  /// Why there is no relay; nil when there is one.
   public var problem: NoRoute?
 }
 
-/// Choices in the order in which they were made, each relay once.
+/// Choices in the order of their addition, each relay once.
 struct ChoiceList {
   private(set) var choices: [RelayChoice] = []
   private var places: [RelayURL: Int] = [:]
 
-  /// Adds a choice. If the relay was chosen already, the reasons come together; what one of two trusts is trusted.
+  /// Adds a choice. If the relay is present, the reasons are merged, and the relay is foreign only if both choices are.
   mutating func add(_ choice: RelayChoice) {
     guard let place = places[choice.url] else {
       places[choice.url] = choices.count

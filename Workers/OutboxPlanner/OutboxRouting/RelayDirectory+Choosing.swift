@@ -3,18 +3,18 @@ public import Contracts
 public import Cryptography
 internal import Nostr
 
-// Who writes where, and where is read. The first form: one's own lists and what the user has configured; of other
-// people only where they receive private messages.
+// Where authors write, and where Roost reads. This first form uses the lists of our own accounts and the relays that
+// the user configured. Of other people it uses only the relays where they receive private messages.
 
 extension RelayDirectory {
-  /// The relays that an event by this author is published to: those of its own list (NIP-65), if it is one of our
-  /// accounts, then configured and added ones with `writes`. Without those that the account blocks (NIP-51).
+  /// The relays for publishing an event of this author: those of its own list (NIP-65), if it is one of our accounts,
+  /// then configured and added relays with `writes`. Relays that the account blocks (NIP-51) are left out.
   ///
-  /// While there is no account at all, configured relays are left out: nothing is published before an account exists.
+  /// While no account exists, configured relays are left out too: nothing is published before there is an account.
   public func writes(by author: PublicKey?) -> [RelayChoice] { plannedWrites(by: author).choices }
 
-  /// The relays that are asked when nothing says otherwise: configured and added ones with `reads`, and those that our
-  /// accounts name for reading. In the order of their URLs.
+  /// The default relays for reading: configured and added relays with `reads`, and the relays that our accounts name
+  /// for reading. In the order of their URLs.
   public func reads() -> [RelayChoice] { plannedReads().choices }
 
   // MARK: Writing
@@ -39,11 +39,11 @@ extension RelayDirectory {
     return withoutHome(EventRoute(choices: chosen.choices, skipped: skipped.choices))
   }
 
-  /// Where an event goes that no caller has a say about. A new list of relays goes to those that it names as well:
-  /// whoever looks for its author where he writes from now on must find it there.
+  /// The relays for an event for which the caller names none. A new relay list also goes to the relays it names:
+  /// readers look for its author there from now on.
   func plannedWrites(of event: UnsignedEvent) -> EventRoute {
     let planned = plannedWrites(by: event.pubkey)
-    // `try?`: it is of its kind, which is all that this asks for.
+    // `try?`: the kind was checked, and a wrong kind is the only error here.
     guard let account = account(event.pubkey), event.kind == EventKind.relayList, let list = try? RelayList(event)
     else {
       return planned
@@ -78,8 +78,8 @@ extension RelayDirectory {
     return withoutHome(EventRoute(choices: choices, skipped: skipped.choices))
   }
 
-  /// Who shows itself when a relay wants to know who reads: the account that names it; at a relay of the user's own
-  /// choice the first account; nobody anywhere else.
+  /// The account that authenticates when a relay demands it from a reader: the account that lists the relay; at a relay
+  /// that the user chose, the first account; elsewhere none.
   func reader(at url: RelayURL) -> PublicKey? {
     if let account = accounts.first(where: { $0.listed.contains(url) || $0.messageList?.relays.contains(url) == true })
     {
@@ -90,9 +90,9 @@ extension RelayDirectory {
 
   // MARK: Parts
 
-  /// Relays of the user's own choice, in the order of their URLs, and why.
+  /// Relays that the user chose, in the order of their URLs, with the reason.
   ///
-  /// - Parameter isPlanned: what the configuration must say of a connector that has not spoken; nil: it counts not.
+  /// - Parameter isPlanned: the flag that counts for a connector that has not reported; nil: its relays are left out.
   private func userRelays(
     _ isWanted: KeyPath<RelayStates.Relay, Bool>, _ isAddedFor: KeyPath<Added, Bool>,
     planned isPlanned: KeyPath<ConfiguredConnector, Bool>?
@@ -111,16 +111,16 @@ extension RelayDirectory {
     return reasons.sorted { $0.key.text < $1.key.text }.map { ($0.key, $0.value) }
   }
 
-  /// Whether the user has chosen the relay with his own hand.
+  /// Whether the user configured or added the relay.
   func isOwn(_ url: RelayURL) -> Bool { configured[url] != nil || added[url] != nil }
 
-  /// The account that blocks a relay for all; nil when none does, or one of them names it for itself.
+  /// The account whose list blocks a relay; nil when none blocks it, or when any account has it in its own relay list.
   func blocker(of url: RelayURL) -> PlanAccount? {
     if accounts.contains(where: { $0.listed.contains(url) }) { return nil }
     return accounts.first { $0.blocked.contains(url) }
   }
 
-  /// The route without this Roost's own relay, which is told among what is left out.
+  /// The route without this Roost's own relay, which moves to the skipped ones.
   func withoutHome(_ route: EventRoute) -> EventRoute {
     var route = route
     route.skipped += route.choices.filter { isHome($0.url) }.map {
@@ -130,14 +130,13 @@ extension RelayDirectory {
     return route
   }
 
-  /// Why nobody is sent to a relay, whoever names it; nil if nothing is against it.
+  /// Why a relay is never used, whichever list names it; nil when nothing forbids it.
   func objection(to url: RelayURL) -> String? {
     if isHome(url) { return OwnAddresses.reason }
     return blocker(of: url).map { "blocked by \($0.name)'s list (kind 10006)" }
   }
 
-  /// A choice. Who makes one says whether a stranger has named the relay; one of the user's own choice is not foreign,
-  /// whoever else names it.
+  /// A choice. The caller says whether only others name the relay. A relay that the user chose is never foreign.
   func choice(
     _ url: RelayURL, _ why: String, people: [PublicKey] = [], account: PublicKey? = nil, isForeign: Bool
   ) -> RelayChoice {
@@ -146,9 +145,9 @@ extension RelayDirectory {
       connector: connector(of: url), isOutside: !isConfigured(url))
   }
 
-  // MARK: Telling
+  // MARK: Listing
 
-  /// All relays that are there for anything, as `plan.relays` tells them, by URL.
+  /// All known relays with their sources, as in `plan.relays`, by URL.
   public func list() -> [PlanRelayList.Relay] {
     var sources: [RelayURL: [String]] = [:]
     var reads: Set<RelayURL> = []

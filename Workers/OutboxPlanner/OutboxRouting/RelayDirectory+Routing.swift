@@ -3,23 +3,23 @@ internal import Contracts
 internal import Cryptography
 public import Nostr
 
-// Where an event goes, and where a question. By the class of the event, because a private message at the wrong relay
-// tells who speaks with whom, and cannot be taken back:
+// The routes of events and filters. An event's class decides, because a private message at the wrong relay reveals its
+// sender and recipient, and cannot be taken back:
 //
 //     gift wraps (1059, 21059)   the recipient's list for direct messages (kind 10050), and no other relay, ever
 //     messages without a wrap    nowhere: they would be readable (13, 14, 15); nor answers to a challenge (22242)
-//     protected (NIP-70)         as others, but only where their author, an account of ours, has shown himself
+//     protected (NIP-70)         as others, but only where their author, an account of ours, has authenticated
 //     an account's new list      as all others, and first to the relays that it names for writing (kind 10002)
 //     all others                 their author's relays for writing, and those of the user's own choice
 
 extension RelayDirectory {
-  /// Where an event would be sent.
+  /// The relays for an event.
   ///
   /// - Parameters:
-  ///   - event: signed or not; kind, author and tags count.
-  ///   - named: to these and no others, as the caller says. Blocked ones are left out all the same.
-  ///   - foreign: to these besides, which somebody else names; private addresses among them are left out, and a gift
-  ///     wrap goes to none.
+  ///   - event: signed or unsigned; its kind, author and tags decide.
+  ///   - named: the caller's choice: only these relays are used, except those that the author blocks.
+  ///   - foreign: further relays, which others name. Private addresses among them are left out, and gift wraps go to
+  ///     none of them.
   public func plan(
     _ event: UnsignedEvent, named: [RelayURL]? = nil, foreign: [ForeignRelayURL] = []
   ) -> EventRoute {
@@ -42,7 +42,7 @@ extension RelayDirectory {
     return route
   }
 
-  /// Where an event would be sent, or why nowhere.
+  /// The relays for an event, or why no relay is used.
   public func route(
     _ event: UnsignedEvent, named: [RelayURL]? = nil, foreign: [ForeignRelayURL] = []
   ) -> Result<[RelayChoice], NoRoute> {
@@ -50,7 +50,7 @@ extension RelayDirectory {
     return route.problem.map { .failure($0) } ?? .success(route.choices)
   }
 
-  /// Where a signed event would be sent, or why nowhere.
+  /// The relays for a signed event, or why no relay is used.
   public func route(
     _ event: Event, named: [RelayURL]? = nil, foreign: [ForeignRelayURL] = []
   ) -> Result<[RelayChoice], NoRoute> {
@@ -76,7 +76,7 @@ extension RelayDirectory {
     return EventRoute(choices: chosen.choices, skipped: skipped.choices)
   }
 
-  /// Adds relays that somebody else names, behind those of the user's own choice.
+  /// Adds relays that others name, after the author's and the user's own.
   private func add(_ foreign: [ForeignRelayURL], to route: inout EventRoute, _ event: UnsignedEvent) {
     var chosen = ChoiceList()
     for choice in route.choices { chosen.add(choice) }
@@ -122,8 +122,8 @@ extension RelayDirectory {
     var chosen = ChoiceList()
     var skipped = ChoiceList()
     for url in list where named?.contains(url) ?? true {
-      // The author of a wrap is a key made for it. Whoever showed himself for it would tell the relay who speaks with
-      // whom.
+      // A key made for this wrap alone signs it. If the sender's account authenticated, the relay would learn the
+      // sender of the message. So only a recipient that is our own account authenticates.
       let choice = choice(
         url, "dm-list of \(who)", people: [recipient], account: ownRecipient?.key, isForeign: ownRecipient == nil)
       if let reason = objection(to: choice) {
@@ -135,21 +135,21 @@ extension RelayDirectory {
     return EventRoute(choices: chosen.choices, skipped: skipped.choices)
   }
 
-  /// Why a relay of a list is not used, if so.
+  /// Why a relay of a list is not used; nil when it is used.
   private func objection(to choice: RelayChoice) -> String? {
     if let reason = objection(to: choice.url) { return reason }
     return choice.isForeign && !choice.url.isPublic ? "a private address, and named by others" : nil
   }
 
-  // MARK: Questions
+  // MARK: Filters
 
-  /// Where filters are asked: at the relays of ``reads()`` and at `named`; gift wraps to our own accounts at the relays
-  /// of their lists for direct messages, and nowhere else if such a list is known.
+  /// The relays for filters: those of ``reads()`` and `named`. Gift wraps to our own accounts are requested at the
+  /// relays of the accounts' lists for direct messages, and nowhere else if such a list is known.
   ///
   /// - Parameters:
-  ///   - filters: what is asked; those that match nothing are asked nowhere.
-  ///   - named: relays besides.
-  ///   - isExclusive: only `named` are asked.
+  ///   - filters: those that match nothing are left out.
+  ///   - named: further relays.
+  ///   - isExclusive: only `named` are used.
   public func route(_ filters: [Filter], named: [RelayURL] = [], isExclusive: Bool = false) -> FilterRoute {
     let filters = filters.filter { !$0.matchesNothing }
     var route = FilterRoute()
@@ -178,9 +178,9 @@ extension RelayDirectory {
     return route
   }
 
-  /// The account that is to ask a filter at a relay, whoever asks the others there: that whose gift wraps, and nothing
-  /// else, it asks for where they are received. A relay that keeps them from strangers keeps them from our other
-  /// accounts as well.
+  /// The account that authenticates for a filter at a relay, if the filter asks only for gift wraps to that account and
+  /// the account receives them there. A relay that hides them from strangers hides them from our other accounts too.
+  /// Nil for any other filter.
   private func receiver(of filter: Filter, at url: RelayURL) -> PublicKey? {
     guard filter.kinds?.allSatisfy(EventKind.giftWraps.contains) == true,
       let recipients = filter.tags[Self.recipientTag], recipients.count == 1,
@@ -196,7 +196,7 @@ extension RelayDirectory {
     return NoRoute("no relay to read from is known: name relays, or add one ('roost relay add')")
   }
 
-  /// What of these filters asks for gift wraps to our accounts, at the relays where those are.
+  /// The parts of these filters that ask for gift wraps to our accounts, at the relays where the accounts receive them.
   private func messageStops(_ filters: [Filter]) -> [FilterRoute.Stop] {
     var stops: [FilterRoute.Stop] = []
     for account in accounts {
@@ -214,7 +214,7 @@ extension RelayDirectory {
     return stops
   }
 
-  /// The part of a filter that asks for gift wraps to one account; nil when it asks for none by name.
+  /// The part of a filter that asks for gift wraps to one account; nil when the filter does not name the account.
   private func wraps(in filter: Filter, to account: PlanAccount) -> Filter? {
     guard let kinds = filter.kinds?.filter(EventKind.giftWraps.contains), !kinds.isEmpty,
       filter.tags[Self.recipientTag]?.contains(TagValue(account.key.description)) == true
@@ -225,7 +225,7 @@ extension RelayDirectory {
     return narrowed
   }
 
-  /// Whether all that a filter asks for are gift wraps to accounts whose lists are known.
+  /// Whether a filter asks only for gift wraps to accounts whose lists are known.
   private func isAskedAtMessageRelaysOnly(_ filter: Filter) -> Bool {
     guard let kinds = filter.kinds, let recipients = filter.tags[Self.recipientTag] else { return false }
     return kinds.allSatisfy(EventKind.giftWraps.contains)
@@ -241,11 +241,12 @@ extension RelayDirectory {
 }
 
 extension EventRoute {
-  /// Nowhere, and why.
+  /// No relay, with the reason.
   static func none(_ reason: String) -> EventRoute { EventRoute(problem: NoRoute(reason)) }
 }
 
-/// What is asked where: at each relay once, and once more for each account that asks there for itself.
+/// The filters for each relay: one stop for each relay, and one more for each account that must authenticate for its
+/// own filters.
 private struct Asked {
   private struct Place: Hashable {
     let relay: RelayURL
@@ -254,9 +255,9 @@ private struct Asked {
 
   private var places: [Place: FilterRoute.Stop] = [:]
 
-  /// Adds filters to what a relay is asked; each counts once.
+  /// Adds filters to a relay, each filter once.
   ///
-  /// - Parameter receiver: the account that asks these for itself; whom the choice names when nil.
+  /// - Parameter receiver: the account that authenticates for these filters; nil: the account of the choice.
   mutating func add(_ choice: RelayChoice, _ filters: [Filter], as receiver: PublicKey?) {
     var stop = FilterRoute.Stop(choice, filters)
     stop.choice.account = receiver ?? choice.account
@@ -268,7 +269,7 @@ private struct Asked {
   var stops: [FilterRoute.Stop] {
     var stops: [Place: FilterRoute.Stop] = [:]
     for (place, stop) in places.sorted(by: { $0.key.receiver == nil && $1.key.receiver != nil }) {
-      // Whoever asks for all others asks for himself with them.
+      // If the common stop authenticates with the same account, these filters join it.
       let common = Place(relay: place.relay, receiver: nil)
       let isSame = stops[common]?.choice.account == stop.choice.account
       let key = isSame ? common : place

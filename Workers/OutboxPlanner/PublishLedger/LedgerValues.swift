@@ -1,9 +1,9 @@
 public import Contracts
 public import PublishQueue
 
-/// What is written down in one transaction, in this order.
+/// What one transaction writes, in this order.
 public struct LedgerBatch: Sendable {
-  /// A publication that is new.
+  /// A new publication.
   public struct Acceptance: Sendable {
     /// The publication.
     public var publication: QueuedPublication
@@ -12,7 +12,7 @@ public struct LedgerBatch: Sendable {
     /// Whether the event store has it.
     public var isStored: Bool
 
-    /// A publication that is new.
+    /// A new publication.
     public init(_ publication: QueuedPublication, event: [UInt8], isStored: Bool = false) {
       self.publication = publication
       self.event = event
@@ -20,50 +20,51 @@ public struct LedgerBatch: Sendable {
     }
   }
 
-  /// A publication that has changed.
+  /// A changed publication.
   public struct Change: Sendable {
-    /// As it is now.
+    /// Its present form.
     public var publication: QueuedPublication
-    /// The event, if its bytes may have been dropped because every relay had it, and there are more relays now.
+    /// The event's bytes, if they are at hand. The ledger drops them when every relay has the event, and needs them
+    /// again when relays are added.
     public var event: [UInt8]?
 
-    /// A publication that has changed.
+    /// A changed publication.
     public init(_ publication: QueuedPublication, event: [UInt8]? = nil) {
       self.publication = publication
       self.event = event
     }
   }
 
-  /// Numbers of those that are forgotten.
+  /// Numbers of the publications to remove.
   public var removed: [Int64] = []
-  /// New ones.
+  /// New publications.
   public var accepted: [Acceptance] = []
-  /// Numbers of those that the event store has now.
+  /// Numbers of the publications whose events the event store has now.
   public var stored: [Int64] = []
-  /// Those that have changed.
+  /// Changed publications.
   public var changed: [Change] = []
 
-  /// Nothing.
+  /// An empty batch.
   public init() {}
 
   /// Whether there is nothing to write.
   public var isEmpty: Bool { accepted.isEmpty && stored.isEmpty && changed.isEmpty && removed.isEmpty }
 }
 
-/// A publication as it stands in the ledger.
+/// A publication as the ledger has it.
 public struct LedgerRow: Sendable, Hashable {
   /// The publication.
   public var publication: QueuedPublication
-  /// Whether the event store has the event: before that nobody was told that it is accepted.
+  /// Whether the event store has the event. Only after that is the acceptance confirmed to the caller.
   public var isStored: Bool
 }
 
-/// What a ledger has when it is opened.
+/// What a ledger contains when it is opened.
 public struct PublishLedgerContents: Sendable {
-  /// All that is under way, in the order of acceptance.
+  /// All publications that have not ended, in the order of acceptance.
   public var underWay: [LedgerRow] = []
-  /// The last number given.
+  /// The last number that was given.
   public var lastNumber: Int64 = 0
-  /// How many there are of each state.
+  /// How many publications each state has.
   public var counts: [Publication.State: Int] = [:]
 }

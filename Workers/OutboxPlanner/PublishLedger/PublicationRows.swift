@@ -25,7 +25,7 @@ struct PublicationRows {
     for target in publication.targets { try write(target, of: publication.number) }
   }
 
-  /// Writes what may have changed of a publication.
+  /// Writes the parts of a publication that can change.
   func update(_ change: LedgerBatch.Change) throws {
     let publication = change.publication
     let statement = try session.statement(
@@ -77,7 +77,7 @@ struct PublicationRows {
 
   static let columns = "number, id, author, kind, acceptedAt, expiresAt, state, isStored"
 
-  /// The rows that a statement over ``columns`` gives.
+  /// The rows of a statement over ``columns``.
   func rows(_ statement: StorageStatement) throws -> [LedgerRow] {
     var rows: [LedgerRow] = []
     while try statement.step() { rows.append(try row(statement)) }
@@ -130,14 +130,14 @@ struct PublicationRows {
 }
 
 extension PublicationRows {
-  /// A publication's relays as its own row repeats them.
+  /// The copy of a publication's relays in its own row.
   static func relays(_ targets: [QueuedTarget]) -> String {
     targets.map { target in
       "\(target.manner.flags) \(target.manner.account.map { "\($0)" } ?? "-") \(target.relay) \(target.progress.why)"
     }.joined(separator: "\n")
   }
 
-  /// What ``relays(_:)`` has written, as relays that are in one state; lines that cannot be read are left out.
+  /// Reads what ``relays(_:)`` wrote; all relays get one state. Lines that cannot be read are left out.
   static func targets(_ relays: String, state: PublicationTarget.State) -> [QueuedTarget] {
     relays.split(separator: "\n").compactMap { line in
       let parts = line.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false)
@@ -152,7 +152,7 @@ extension PublicationRows {
 }
 
 extension SendingManner {
-  /// Bits of the column `flags` that are flags; above them stands the relay's pace.
+  /// Bits of the column `flags` that are flags; the bits above are the relay's pace.
   fileprivate static let flagBits: Int64 = 8
 
   fileprivate var flags: Int64 { (isProtected ? 1 : 0) | (isForeign ? 2 : 0) }

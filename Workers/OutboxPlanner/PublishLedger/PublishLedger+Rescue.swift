@@ -4,15 +4,14 @@ internal import Nostr
 internal import PublishQueue
 public import Storage
 
-// What a damaged ledger comes back with (`LedgerFile`) is mended here. An event proves itself by its id. One that is
-// lost is asked of the event store when it is to be sent, as long as the store has it; a publication whose own row is
-// lost is made again from its event, and relays that are lost from the copy in their publication's row. What is lost
-// with a relay's state is at worst one more sending, which that relay calls a duplicate; a publication of whose relays
-// nothing is left is routed again.
+// Repairs what `LedgerFile` recovers from a damaged ledger. The id of an event proves its bytes. A lost event is read
+// from the event store when it is sent, if the store has it. A lost publication row is rebuilt from its event, and lost
+// relays from the copy in the publication's row. When a relay's state is lost, the event is sent to that relay again at
+// worst, and the relay answers `duplicate`. A publication that has lost all its relays is routed again.
 
 extension PublishLedger {
-  /// Opens the ledger; if it is damaged, or was found so by `markDamaged()`, puts it aside and makes another of what
-  /// can be read.
+  /// Opens the ledger. If it is damaged, or if `markDamaged()` was called, sets the file aside and makes a new one from
+  /// what can be read.
   ///
   /// - Parameters:
   ///   - path: the database file.
@@ -27,16 +26,16 @@ extension PublishLedger {
     }
   }
 
-  /// How long a publication is tried of which nobody knows when it was accepted.
+  /// How long relays are tried for a publication whose time of acceptance is lost.
   fileprivate static let restoredSeconds: Int64 = 72 * 3_600
 }
 
 extension PublicationRows {
-  /// Takes out what is not what it says, and makes again what follows from the rest.
+  /// Removes rows that contradict themselves, and rebuilds what follows from the rest.
   ///
-  /// - Returns: publications that are there in part.
+  /// - Returns: how many publications are incomplete.
   fileprivate func mend(now: Int64) throws -> Int {
-    // What has no state that there is would make the publication unreadable.
+    // A target with an unknown state would make its publication unreadable.
     try session.execute("DELETE FROM target WHERE state NOT IN (0, 1, 2, 3)")
     let restored = try restore(now: now)
     try restoreTargets()
@@ -72,14 +71,14 @@ extension PublicationRows {
       if Self.event(json)?.id == row.publication.id { return row.publication.targets.isEmpty ? .partial : .whole }
       try removeBody(of: number)
     } else if row.publication.state == .confirmed, !row.publication.targets.isEmpty {
-      // Every relay has it, and the event is needed no longer.
+      // Every relay has it, so the event is no longer needed.
       return .whole
     }
-    // Nobody was told of what the store does not have.
+    // If the store does not have the event, its acceptance was never confirmed to a caller.
     return row.isStored ? .partial : .none
   }
 
-  /// Makes publications again whose events are there, and they are not. When they were accepted is lost.
+  /// Rebuilds publications that are missing although their events are present. Their time of acceptance is lost.
   ///
   /// - Returns: their numbers.
   private func restore(now: Int64) throws -> Set<Int64> {
@@ -101,7 +100,8 @@ extension PublicationRows {
     return restored
   }
 
-  /// Relays that are lost, and that their publication's own row repeats. What is under way is sent there again.
+  /// Rebuilds lost relays from the copy in their publication's row. Publications that have not ended are sent there
+  /// again.
   private func restoreTargets() throws {
     let statement = try session.statement("SELECT number, state, relays FROM publication WHERE relays != ''")
     var lost: [(number: Int64, targets: [QueuedTarget])] = []
@@ -117,7 +117,7 @@ extension PublicationRows {
     }
     for (number, targets) in lost {
       let known = Set(try self.targets(of: number).map(\.relay))
-      // As many as there should be: where one is called otherwise, the copy may be what is damaged.
+      // The number is right, so all relays are present. If a name differs, the copy may be the damaged part.
       guard known.count < targets.count else { continue }
       for target in targets where !known.contains(target.relay) { try write(target, of: number) }
     }
@@ -131,9 +131,9 @@ extension PublicationRows {
     return try session.rows(sql) { $0.number(0) }
   }
 
-  /// An event that is the one it says it is.
+  /// The event, if its id matches its contents.
   private static func event(_ json: [UInt8]) -> Event? {
-    // `try?`: what cannot be read is not the event.
+    // `try?`: bytes that cannot be read are no event.
     guard let event = try? Event(json: json), event.unsigned.id == event.id else { return nil }
     return event
   }

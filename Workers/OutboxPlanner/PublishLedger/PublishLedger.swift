@@ -4,34 +4,34 @@ public import Nostr
 internal import PublishQueue
 public import Storage
 
-// The ledger of publications: one SQLite file, synchronous=FULL. What is in it was promised to somebody.
+// The ledger of publications: one SQLite file, synchronous=FULL. Callers were promised what is in it.
 //
-// It decides nothing. The queue's machine says what is to be written, the worker gathers that into batches, and here
-// each batch is one transaction, whole or not at all. Reading goes on beside writing.
+// The ledger decides nothing. The queue's machine says what to write, the worker gathers that into batches, and each
+// batch is one transaction, whole or not at all. Reads run beside writes.
 
 /// The publications of this machine, on disk.
 public final class PublishLedger: Ledger {
   /// The open file.
   public let file: StorageFile
 
-  /// Publications that have ended and are kept; the oldest go when there are more.
+  /// How many ended publications are kept; beyond that the oldest go.
   public static let endedMaximum = 10_000
-  /// Seconds for which they are kept after they were accepted.
+  /// Seconds after acceptance for which ended publications are kept.
   public static let endedSeconds: Int64 = 30 * 24 * 3_600
-  /// Publications forgotten in one transaction.
+  /// Most publications that one transaction removes.
   public static let sweepCount = 200
-  /// Most publications of one answer.
+  /// Most publications in one answer.
   public static let pageMaximum = 10_000
 
   /// `outbox-planner`.
   public static let worker = "outbox-planner"
 
-  /// Opens the file, and makes it if it is not there.
+  /// Opens the file, and creates it if it does not exist.
   ///
   /// - Throws: `newer` for a file from the future, `corrupt`, `inaccessible`, `busy`, `full`.
   public init(path: String) throws(StorageFault) { file = try Self.ledgerFile(path).storage() }
 
-  /// The file at a path, and how it is opened.
+  /// The ledger's file at a path, with its settings.
   public static func ledgerFile(_ path: String) -> LedgerFile {
     LedgerFile(
       path: path, StorageSettings(durability: .full, readerCount: 2, cacheByteCount: 4 << 20),
@@ -40,14 +40,14 @@ public final class PublishLedger: Ledger {
 
   // MARK: Writing
 
-  /// Writes a batch, within a transaction.
+  /// Writes a batch in the session's transaction.
   public func write(_ batch: LedgerBatch, in session: StorageSession) throws {
     try PublicationRows(session).write(batch)
   }
 
-  /// Forgets some of those that have ended too long ago, or are too many, the oldest first.
+  /// Removes the oldest of the ended publications that are too old or too many.
   ///
-  /// - Returns: their states; as many as ``sweepCount`` when there may be more.
+  /// - Returns: their states. If there are ``sweepCount`` of them, there may be more.
   public func sweep(now: Int64) async throws(StorageFault) -> [Publication.State] {
     try await file.write { session in
       let ledger = PublicationRows(session)
@@ -59,7 +59,7 @@ public final class PublishLedger: Ledger {
 
   // MARK: Reading
 
-  /// What there is, waiting on this thread: for a start.
+  /// All that a start needs; blocks this thread.
   public func contentsNow() throws(StorageFault) -> PublishLedgerContents {
     try file.readNow { session in
       let ledger = PublicationRows(session)
@@ -79,7 +79,7 @@ public final class PublishLedger: Ledger {
     }
   }
 
-  /// A publication; nil when it is not there.
+  /// A publication; nil when it is unknown.
   public func row(_ id: EventID) async throws(StorageFault) -> LedgerRow? {
     try await file.read { session in
       let statement = try session.statement(
@@ -88,7 +88,7 @@ public final class PublishLedger: Ledger {
     }
   }
 
-  /// The event of a publication, by its number; nil when every relay has it, or it is not there.
+  /// The event of a publication, by its number; nil when every relay has it, or the number is unknown.
   public func event(of number: Int64) async throws(StorageFault) -> [UInt8]? {
     try await file.read { session in try PublicationRows(session).event(of: number) }
   }
@@ -96,9 +96,9 @@ public final class PublishLedger: Ledger {
   /// Publications in one of these states, the newest first, at most ``pageMaximum``.
   ///
   /// - Parameters:
-  ///   - states: all of them when nil.
-  ///   - number: only those accepted before this one.
-  ///   - limit: how many at most.
+  ///   - states: the states; nil: all.
+  ///   - number: only publications accepted before this one.
+  ///   - limit: most publications in the answer.
   public func rows(
     in states: [Publication.State]?, before number: Int64 = .max, limit: Int
   ) async throws(StorageFault) -> [LedgerRow] {
@@ -122,7 +122,7 @@ extension PublicationRows {
     for change in batch.changed { try update(change) }
   }
 
-  /// The oldest of those that have ended and are not kept any longer.
+  /// The oldest ended publications that are too old or too many.
   func overdue(before time: Int64) throws -> [(number: Int64, state: Publication.State)] {
     let final = PublishLedgerSchema.firstFinalCode
     let count = try session.statement("SELECT count(*) FROM publication WHERE state >= \(final)")

@@ -3,15 +3,14 @@ internal import Storage
 
 // The tables.
 //
-//   publication  what was accepted, by the order of acceptance; its state is that of its targets together, to look by
-//   target       its relays: how far each is, and how it is sent there
+//   publication  accepted publications, in the order of acceptance; the state follows from the targets, for queries
+//   target       its relays: the state of each, and how the event is sent there
 //   body         the event's bytes, apart, so that a change of state does not write them again; gone when every relay
 //                has it
 //
-// Above the eight bits of a target's flags stands the pace of its relay, in milliseconds, as far as it has one.
+// Above the eight bits of a target's flags is the pace of its relay, in milliseconds, if it has one.
 //
-// States are numbers. `sent` is written as `pending`: whoever reads it is another process, and does not know what came
-// of it.
+// States are numbers. `sent` is written as `pending`: the next process does not know the outcome.
 
 enum PublishLedgerSchema {
   static let migrations = [
@@ -29,12 +28,12 @@ enum PublishLedgerSchema {
         account BLOB, flags INTEGER NOT NULL, PRIMARY KEY (publication, relay)) WITHOUT ROWID;
       CREATE TABLE body (publication INTEGER PRIMARY KEY, event BLOB NOT NULL);
       """),
-    // Its relays once more, by which those are made again that a damaged page has lost: one line each,
-    // `FLAGS ACCOUNT URL WHY`, the account `-` where there is none. Empty in what is older.
+    // A copy of its relays, from which relays lost with a damaged page are rebuilt: one line each,
+    // `FLAGS ACCOUNT URL WHY`, the account `-` when the relay has none. Empty in rows written before this version.
     StorageMigration(version: 2, "ALTER TABLE publication ADD COLUMN relays TEXT NOT NULL DEFAULT ''"),
   ]
 
-  /// States below are under way.
+  /// Publications with a lower state have not ended.
   static let firstFinalCode: Int64 = 2
 }
 

@@ -8,18 +8,18 @@ import Nostr
 import NostrContracts
 import WorkerKit
 
-/// Reads the accounts' lists of relays from the store: those there are, and those that come.
+/// Reads the accounts' relay lists from the store: the stored ones, then new ones.
 @EventLoopActor
 final class AccountListReader {
-  /// The accounts, by their keys in hexadecimal.
+  /// The keys of the accounts, in hexadecimal.
   private(set) var accounts: Set<String> = []
-  /// Called with each part of the store's answer, and the accounts that were asked for.
+  /// Called with each part of the store's answer, and the accounts of the subscription.
   var onPart: (@EventLoopActor (ObservedEvents, [PublicKey]) -> Void)?
 
   private let worker: Worker
   private let log: Logger
   private var answer: BusAnswer?
-  /// Accounts whose lists are read from the store now.
+  /// The accounts of the present subscription.
   private var authors: [String] = []
 
   private static let kinds: [UInt16] = [
@@ -28,7 +28,7 @@ final class AccountListReader {
 
   init(_ worker: Worker, _ log: Logger) { (self.worker, self.log) = (worker, log) }
 
-  /// Reads the lists of these accounts from now on, and of no others.
+  /// Reads the lists of these accounts from now on, and of no other account.
   func read(of accounts: Set<String>) {
     self.accounts = accounts
     answer?.abandon(Refusal(.cancelled, "other accounts are read"))

@@ -6,12 +6,12 @@ import EventLoop
 import Frames
 import Logging
 
-/// Which accounts there are, as the signer says: asked now and then, and when an author is not known.
+/// Requests the list of accounts from the signer: at intervals, and when an author is unknown.
 @EventLoopActor
 final class AccountSource {
   /// Called with all accounts.
   var onAccounts: (@EventLoopActor ([SignerAccount]) -> Void)?
-  /// Whether the configuration has a signer that runs.
+  /// Whether the configuration has a signer that is to run.
   var hasSigner = true
 
   private let bus: BusConnection
@@ -19,36 +19,36 @@ final class AccountSource {
   private let settled: Instant
   private let timer = LoopTimer()
   private var isAsking = false
-  /// Raised when the signer has answered, or has not.
+  /// Raised at the end of each request, answered or failed.
   private let answered = Signal()
-  /// Authors who are no accounts, and when the signer said so.
+  /// Authors that are no accounts, with the time when the signer said so.
   private var strangersAskedAt: [PublicKey: Instant] = [:]
 
-  /// How often the signer is asked again, should its topic have said something that was not heard.
+  /// How often the list is requested again, in case a message of the signer's topic was lost.
   private static let intervalMilliseconds: UInt64 = 30_000
-  /// How long the signer may take.
+  /// How long the signer may take to answer.
   private static let answerMilliseconds: UInt32 = 5_000
-  /// How long an author whom the signer does not know stays a stranger.
+  /// How long an unknown author counts as a stranger before the next request.
   static let strangerMilliseconds: UInt64 = 1_000
-  /// Strangers remembered; then all are forgotten, and asked about again.
+  /// Strangers remembered; at the limit all are forgotten.
   private static let strangerMaximum = 1_024
 
-  /// - Parameter settled: until then a signer that is not there may only be late.
+  /// - Parameter settled: until then, a missing signer may only be late.
   init(_ bus: BusConnection, settled: Instant, _ log: Logger) {
     (self.bus, self.settled, self.log) = (bus, settled, log)
   }
 
-  /// Asks, unless the signer is being asked already.
+  /// Requests the accounts, unless a request is in flight.
   func ask() {
     timer.set(afterMilliseconds: Self.intervalMilliseconds) { [unowned self] in ask() }
     guard !isAsking else { return }
     let signers = bus.registry.members.filter { $0.role == Role.signer.name }
     guard hasSigner || signers.contains(where: \.isReady) else {
-      // None is to run, and none was attached: there is no account.
+      // No signer is configured, and no other one is attached: there is no account.
       onAccounts?([])
       return
     }
-    // Right after a start it may be only late.
+    // Right after a start the signer may only be late.
     if EventLoop.process.now < settled, signers.isEmpty {
       return timer.set(at: settled) { [unowned self] in ask() }
     }
@@ -59,7 +59,7 @@ final class AccountSource {
           SignerMethod.accounts, NoArguments(), ttlMilliseconds: Self.answerMilliseconds)
         onAccounts?(answer.accounts)
       } catch  where error.reason == .notConfigured {
-        // No signer holds keys here, and so there is no account. One that was stopped, or has failed, may be back.
+        // No signer is configured, so there is no account. After other errors the accounts stay: the signer may return.
         onAccounts?([])
       } catch {
         log.debug("the signer does not say which accounts there are", metadata: ["why": "\(error.message)"])
@@ -69,19 +69,21 @@ final class AccountSource {
     }
   }
 
-  /// Asks, and waits for an answer to a question of now: an answer on its way may be from before.
+  /// Requests the accounts, and waits for the answer. An earlier request may be answered with an older list, so its end
+  /// is awaited first.
   func askAfresh() async {
     if isAsking { _ = await answered.wait() }
     ask()
     if isAsking { _ = await answered.wait() }
   }
 
-  /// Asks no more.
+  /// Stops the requests.
   func end() { timer.cancel() }
 
   // MARK: Strangers
 
-  /// Whether the signer has just said that it does not know this author: events of strangers may come by the thousand.
+  /// Whether the signer has just said that it does not know this author. Events of strangers may arrive by the
+  /// thousand.
   func isStranger(_ author: PublicKey) -> Bool {
     strangersAskedAt[author].map {
       EventLoop.process.now.milliseconds(since: $0) < Self.strangerMilliseconds

@@ -5,7 +5,8 @@ import Storage
 
 /// The relays that were added by hand, on disk: `relays.db` in the planner's directory.
 ///
-/// A relay is added when it is written, with `synchronous=FULL`: whoever was told so finds it there after any end.
+/// A relay counts as added when it is written with `synchronous=FULL`: a caller that got the answer finds it again
+/// after any crash.
 struct AddedRelays {
   private let file: StorageFile
 
@@ -16,13 +17,13 @@ struct AddedRelays {
   ]
 
   private let ledger: LedgerFile
-  /// All of them, as they were when the file was opened.
+  /// All of them, as the file had them when it was opened.
   let loaded: [RelayDirectory.Added]
-  /// What became of the file, if it was damaged.
+  /// The result of the rescue, if the file was damaged.
   let rescue: LedgerRescue?
 
   /// - Parameters:
-  ///   - directory: the planner's.
+  ///   - directory: the planner's directory.
   ///   - now: seconds since 1970, for the name of a damaged file.
   init(directory: String, now: Int64) throws(StorageFault) {
     ledger = LedgerFile(
@@ -30,7 +31,7 @@ struct AddedRelays {
     (file, loaded, rescue) = try ledger.open(now: now) { file throws(StorageFault) in try Self.load(file) }
   }
 
-  /// Says that the file was found to be damaged in use: the next start saves what can be read.
+  /// Marks the file as damaged: the next start rescues it.
   func markDamaged() { ledger.markDamaged() }
 
   private static func load(_ file: StorageFile) throws(StorageFault) -> [RelayDirectory.Added] {
@@ -38,7 +39,7 @@ struct AddedRelays {
       let statement = try session.statement("SELECT url, reads, writes FROM relay ORDER BY url")
       var relays: [RelayDirectory.Added] = []
       while try statement.step() {
-        // What is none any more by today's rules is left out.
+        // `try?`: a URL that today's rules reject is left out.
         guard let url = try? RelayURL(statement.text(0)) else { continue }
         relays.append(RelayDirectory.Added(url, reads: statement.number(1) != 0, writes: statement.number(2) != 0))
       }
@@ -46,7 +47,7 @@ struct AddedRelays {
     }
   }
 
-  /// Writes one down.
+  /// Writes a relay.
   func add(_ relay: RelayDirectory.Added) async throws(StorageFault) {
     let (url, reads, writes) = (relay.url.text, relay.reads, relay.writes)
     try await file.write { session in
@@ -56,7 +57,7 @@ struct AddedRelays {
     }
   }
 
-  /// Strikes one out.
+  /// Removes a relay.
   func remove(_ url: RelayURL) async throws(StorageFault) {
     let text = url.text
     try await file.write { session in
@@ -64,6 +65,6 @@ struct AddedRelays {
     }
   }
 
-  /// Puts all into the one file; nothing may be asked afterwards.
+  /// Closes the file, with the write-ahead log merged into it. No call may follow.
   func close() throws(StorageFault) { try file.close() }
 }

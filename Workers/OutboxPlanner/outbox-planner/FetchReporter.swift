@@ -5,7 +5,7 @@ import Frames
 import Logging
 import WorkerKit
 
-/// Tells the store what relays have sent of what is observed, one message after the other.
+/// Reports to the store which filters the relays have answered, one message after the other.
 @EventLoopActor
 final class FetchReporter {
   private let worker: Worker
@@ -13,12 +13,13 @@ final class FetchReporter {
   private var waiting: [StoreFetched] = []
   private var isTelling = false
 
-  /// Most that waits to be told; the oldest are left out beyond that, and then asked of relays again for nothing.
+  /// Most reports that wait. Beyond that the oldest are dropped, and their filters are later fetched from relays
+  /// without need.
   private static let waitingMaximum = 1_024
 
   init(_ worker: Worker, _ log: Logger) { (self.worker, self.log) = (worker, log) }
 
-  /// Tells these too.
+  /// Adds these reports.
   func tell(_ fetches: [StoreFetched]) {
     waiting += fetches
     waiting.removeFirst(max(0, waiting.count - Self.waitingMaximum))
@@ -31,7 +32,8 @@ final class FetchReporter {
         do throws(Refusal) {
           _ = try await worker.bus.request(StoreMethod.fetched, fetched)
         } catch {
-          // What it refuses it will refuse again; what it could not do is worth another attempt.
+          // If the store rejects a report as `bad-request`, it will reject it again. After any other error another
+          // attempt makes sense.
           if error.code != .badRequest { waiting.insert(fetched, at: 0) }
           throw error
         }

@@ -6,10 +6,10 @@ import Logging
 import OutboxRouting
 import WorkerKit
 
-/// What is observed, as the store tells it: a list of all, then the changes.
+/// The active observes, from the store: a list of all, then the changes.
 @EventLoopActor
 final class ObserveSource {
-  /// Called with what is observed in another way than before, and the keys of what is not observed any longer.
+  /// Called with the observes that are new or changed, and the keys of those that ended.
   var onChange: (@EventLoopActor (_ changed: [ActiveObserve], _ removed: [String]) -> Void)?
 
   private let worker: Worker
@@ -20,7 +20,7 @@ final class ObserveSource {
 
   init(_ worker: Worker, _ log: Logger) { (self.worker, self.log) = (worker, log) }
 
-  /// Whether anything is observed under this key.
+  /// Whether there is an observe with this key.
   func isObserved(_ key: String) -> Bool { mirror.observes[key] != nil }
 
   /// The store has published changes.
@@ -34,7 +34,7 @@ final class ObserveSource {
     }
   }
 
-  /// Asks for all that is observed. Asked for meanwhile, it is asked once more when the answer is here.
+  /// Requests the list of all observes. A call while a request is in flight leads to one more request after it.
   func list() {
     isListDue = true
     guard !isListing else { return }

@@ -4,7 +4,7 @@ import Frames
 import LinuxSystem
 import WorkerKit
 
-/// `outbox-planner`: decides which relay is asked for whom, and where each event is sent.
+/// `outbox-planner`: decides which relays are used for each subscription and for each event.
 @main
 enum OutboxPlannerProgram {
   static func main() {
@@ -15,7 +15,7 @@ enum OutboxPlannerProgram {
     }
   }
 
-  /// What it may do: read and write below its own directory, and nothing else.
+  /// Its permissions: to read and write below its own directory, and nothing else.
   private static func profile(_ environment: [String: String]) -> SandboxProfile {
     let directory = WorkerDirectory.make(environment, role: .outboxPlanner)
     return SandboxProfile(

@@ -10,19 +10,19 @@ import Nostr
 import NostrContracts
 import OutboxRouting
 
-// Our own accounts: who they are, from the signer; what they have published about themselves, wished at relays and read
-// from the store as it comes.
+// Our own accounts: their keys, from the signer, and the lists that they have published, requested from relays and read
+// from the store.
 
 extension Planner {
-  /// What an account publishes about itself.
+  /// The kinds that an account publishes about itself.
   private static let ownKinds: [UInt16] = [
     EventKind.metadata, EventKind.follows, EventKind.relayList, EventKind.blockedRelays,
     EventKind.directMessageRelays,
   ]
 
-  /// Makes sure that an account made a moment ago is known, before it is said that this author is none.
+  /// Looks for an account that was made a moment ago, before the planner takes this author for a stranger.
   ///
-  /// - Parameter author: nil when it is to be the only account.
+  /// - Parameter author: nil when the only account is meant.
   func recognise(_ author: PublicKey?) async {
     func isKnown() -> Bool { author.map { directory.account($0) != nil } ?? (directory.personalAccounts.count == 1) }
     if isKnown() { return }
@@ -33,7 +33,7 @@ extension Planner {
     if let author, !isKnown() { accounts.noteStranger(author) }
   }
 
-  /// How long a new account's lists are waited for.
+  /// How long to wait for a new account's lists.
   private static let listsMilliseconds: UInt64 = 1_000
 
   func accountsAre(_ accounts: [SignerAccount]) {
@@ -47,8 +47,8 @@ extension Planner {
     update()
   }
 
-  /// Each account's own kinds are wished by themselves, so that another account changes nothing of it. No relay is
-  /// asked what a worker says of itself: it was made here, and nobody else has to hear of it.
+  /// Each account's own kinds are an interest of their own, so that another account does not change it. There is no
+  /// interest for a worker's account: its lists were made here, and no relay needs to know of them.
   private func wishLists(of keys: Set<String>, butOf workers: Set<String>) {
     for key in lists.accounts.subtracting(keys) { wishes.ended(Self.wishKey(key), at: now, wall: WallClock.seconds) }
     for text in keys.subtracting(lists.accounts).subtracting(workers).sorted() {
@@ -63,7 +63,7 @@ extension Planner {
 
   // MARK: Reading them
 
-  /// Takes a part of what the store has of the lists of these accounts.
+  /// Takes a part of the store's answer about the lists of these accounts.
   func learn(_ payload: ObservedEvents, _ keys: [PublicKey]) {
     do throws(Refusal) {
       let part = try JSONPayload.decode(JSONValue.self, from: payload.bytes)
@@ -81,7 +81,7 @@ extension Planner {
     }
   }
 
-  /// Looks in the store for where somebody receives private messages.
+  /// Looks in the store for the list of relays where a person receives private messages.
   func lookUpMessageRelays(of person: PublicKey) async throws(Refusal) {
     let filter = Filter(authors: [person], kinds: [EventKind.directMessageRelays], limit: 1)
     let answer = try await bus.ask(StoreMethod.query, StoreQuery(filters: [JSONValue(of: filter)]))

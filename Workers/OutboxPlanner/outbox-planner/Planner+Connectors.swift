@@ -7,8 +7,8 @@ import Logging
 import OutboxRouting
 import WorkerKit
 
-// Connectors: what they report, and what they are sent. One `relay.follow` each, which begins again whenever it ends,
-// for as long as the registry has the worker.
+// The connectors: their reports, and the messages to them. There is one `relay.follow` for each connector, which
+// restarts whenever it ends, while the registry has the worker.
 
 extension Planner {
   func follow(_ name: String) {
@@ -36,7 +36,7 @@ extension Planner {
     update()
   }
 
-  /// Sends a connector what it does not have, one message after the other.
+  /// Sends a connector the subscriptions that it lacks, one message after the other.
   func deliver(to name: String) {
     guard !connectors.isDelivering(to: name), let first = wishes.nextDesire(for: name) else { return }
     connectors.deliveryBegan(to: name)
@@ -50,7 +50,7 @@ extension Planner {
           delay.reset()
         } catch {
           wishes.desireFailed(at: name, version: desire.version)
-          // Changes of a state that it does not have are nobody's mistake: it is new, and is sent all.
+          // `no-such-version` is no fault: the connector is new, and the next message has all subscriptions.
           if error.code != .noSuchVersion {
             log.warning("\(name) does not take what is wished", metadata: ["why": "\(error.message)"])
             await EventLoopActor.sleep(milliseconds: delay.next())

@@ -5,7 +5,7 @@ import LinuxSystem
 import Logging
 import OutboxRouting
 
-// What is observed, and which accounts there are, as topics tell it.
+// The observes and the accounts, as the topics report them.
 
 extension Planner {
   func subscribe() {

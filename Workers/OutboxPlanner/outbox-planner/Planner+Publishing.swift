@@ -9,10 +9,11 @@ import Logging
 import Nostr
 import OutboxRouting
 
-// What the publish queue is told: where events go, and whether a relay outside the groups may be dialled now.
+// What the publish queue needs to know: the relays of each event, and whether a relay outside the groups may be dialled
+// now.
 
 extension Planner: PublishRouting {
-  /// How long relays may take to tell where somebody receives private messages.
+  /// How long relays may take to send the list of relays where a person receives private messages.
   private static let findMilliseconds: UInt64 = 8_000
 
   func publishRoute(
@@ -21,7 +22,7 @@ extension Planner: PublishRouting {
     await settled()
     await recognise(event.pubkey)
     let unknown = directory.unknown(of: event.pubkey)
-    // Whoever names relays has planned himself.
+    // A caller that names relays needs no plan.
     if named == nil, let unknown { return .failure(.unknown(unknown)) }
     var route = directory.route(event, named: named, foreign: foreign)
     if case .failure(let problem) = route, let person = problem.missingList {
@@ -34,15 +35,16 @@ extension Planner: PublishRouting {
     return route.mapError { problem in unknown.map { .unknown($0) } ?? .nowhere(problem) }
   }
 
-  /// Waits until all sources have spoken, or have had their time.
+  /// Waits until all sources have answered, or their time is over.
   func settled() async {
     await hasChanged.wait(until: earlyEnd) { !isEarly || isDraining }
   }
 
-  /// Looks for somebody's list of relays for direct messages: in the store, then at the relays that are read.
+  /// Looks for a person's list of relays for direct messages: in the store, then at the relays that are used for
+  /// reading.
   ///
-  /// - Returns: whether that is an answer: the list was found, a relay has said all that it has, or there is none that
-  ///   could be asked.
+  /// - Returns: whether the result is final: the list was found, or a relay has sent all that it has, or no relay could
+  ///   have been used.
   private func findMessageRelays(of person: PublicKey) async -> Bool {
     do throws(Refusal) {
       try await lookUpMessageRelays(of: person)
@@ -67,21 +69,21 @@ extension Planner: PublishRouting {
     listWishCount += 1
     let asked = await ask(Interest(own: "list:\(listWishCount)", [filter], named: Array(relays), isLive: false))
     if asked.isEmpty { return silentRelays }
-    // What a relay has not that the author does not write to says nothing.
+    // If a relay that the author does not write to has no list, that proves nothing.
     let places = Set(writes.map(\.text))
     let relevant = asked.filter { places.isEmpty || places.contains($0.relay) }
     let silent = relevant.filter { $0.state != .stored }.map(\.relay)
     let answered = relevant.count - silent.count
-    // Where nobody knows which relay had it, most have to say that they have none.
+    // It is unknown which relay would have the list, so most of them must have answered.
     return answered * 2 > max(places.count, relevant.count) ? [] : (silent.isEmpty ? places.sorted() : silent)
   }
 
-  /// Relays that a connector would ask which has not said what it has.
+  /// Relays whose connectors have not reported.
   private var silentRelays: [String] { directory.silentConnectors.flatMap(\.relays) }
 
-  /// Asks relays for something once, and waits until they have sent it, for a while.
+  /// Requests something from relays once, and waits until they have sent it, for a limited time.
   ///
-  /// - Returns: the relays it was asked of, and how far each is.
+  /// - Returns: the relays that were used, and the progress of each.
   private func ask(_ wish: Interest) async -> [ObserveProgress.Relay] {
     wishes.wished(wish, in: directory, at: now, wall: WallClock.seconds)
     update()
@@ -105,7 +107,7 @@ extension Planner: PublishRouting {
       dials.began(at: relay, for: purpose)
       return .success(connector)
     case .waits(let until, let reason):
-      // Without an instant it is tried when another relay is released, and now and then.
+      // Without an instant, the next attempt follows the release of another relay, or this interval.
       let next = until ?? now.advanced(milliseconds: DesiredSubscriptions.retryMilliseconds)
       budgetTimer.set(at: next) { [unowned self] in publishing?.connectorsChanged() }
       return .failure(NoRoute(reason))

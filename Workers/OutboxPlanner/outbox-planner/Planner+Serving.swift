@@ -14,7 +14,7 @@ import PublishQueue
 import Storage
 import WorkerKit
 
-// The methods that answer "where?" and "how far?", and those that change the relays added by hand.
+// The methods that answer queries about routes and progress, and the methods that change the relays added by hand.
 
 extension Planner {
   func serve() {
@@ -30,8 +30,8 @@ extension Planner {
     worker.serve(PlanMethod.status) { [unowned self] (_, _) in status }
   }
 
-  /// Asks connectors for the counters of their relays, which they tell by themselves only when a connection changes.
-  /// What does not answer soon is told as it was.
+  /// Requests the counters of relays, which connectors otherwise report only when a connection changes. If a connector
+  /// does not answer soon, its last values stay.
   private func refreshStates() async {
     for name in connectors.followed.sorted() {
       do throws(Refusal) {
@@ -45,7 +45,7 @@ extension Planner {
     }
   }
 
-  /// How long a connector may take to tell its relays.
+  /// How long a connector may take to answer.
   private static let refreshMilliseconds: UInt32 = 1_000
 
   private var status: PlanStatus {
@@ -57,7 +57,7 @@ extension Planner {
     let silent = isEarly ? [] : directory.configuredConnectors.subtracting(connectors.speaking)
     if !silent.isEmpty, let publishing {
       status.silentConnectors = silent.sorted()
-      // `try?`: the queue's own spelling of an address.
+      // `try?`: the queue wrote this URL itself.
       status.waitingForConnectors = publishing.queue.count { relay in
         (try? RelayURL(relay)).flatMap { directory.dialler(of: $0) }.map(silent.contains) ?? false
       }
@@ -81,7 +81,7 @@ extension Planner {
       return described(directory.route(list))
     }
     let given = wanted.event ?? .null
-    // Who made an account a moment ago asks about it now.
+    // The caller may have made the account a moment ago.
     var author: PublicKey?
     if case .string(let text)? = given["pubkey"] { author = PublicKey(text) }
     await recognise(author)
@@ -103,7 +103,7 @@ extension Planner {
 
   private func stop(_ choice: RelayChoice) -> Route.Stop { choice.stop(state: directory.state(of: choice.url)?.state) }
 
-  /// An event of which only some parts count: the others may be left out.
+  /// An event in which missing parts get default values.
   private func unsigned(_ value: JSONValue) throws(Refusal) -> UnsignedEvent {
     guard case .object(var fields) = value else {
       throw Refusal(.badRequest, "'event' is not an object", outcome: .notStarted)
@@ -123,7 +123,7 @@ extension Planner {
     where fields[name] == nil {
       fields[name] = standard
     }
-    // What it would be called is of no interest, and without the rest an id cannot be right.
+    // The id is of no interest here, and with default values it could not match.
     fields["id"] = nil
     do throws(EventFault) { return try UnsignedEvent(json: JSONPayload.encode(JSONValue.object(fields))) } catch {
       throw Refusal(.badRequest, "'event': \(error)", outcome: .notStarted)
@@ -148,7 +148,7 @@ extension Planner {
       throw Refusal(.full, "\(RelayDirectory.addedMaximum) relays were added already", outcome: .notStarted)
     }
     do throws(StorageFault) { try await added.add(relay) } catch {
-      // What is on the disk goes on to count.
+      // The relay on the disk still counts.
       _ = before.map { directory.add($0) } ?? directory.remove(relay.url)
       throw refusal(error)
     }
@@ -208,7 +208,7 @@ extension Planner {
     return nil
   }
 
-  /// What is observed and not wished needs no network: its observers take what is stored, or what was fetched before.
+  /// An observe without an interest needs no network: its observers take stored events, or what was fetched before.
   private func progress(of key: String) -> ObserveProgress {
     let isObserved = observes.isObserved(key)
     return wishes.progress(of: key)

@@ -10,21 +10,22 @@ import OutboxRouting
 import Storage
 import WorkerKit
 
-// The outbox-planner: who is read and written where. Decisions are in `OutboxRouting`; here they meet the bus.
+// The outbox-planner: decides where authors are read and written. The decisions are in `OutboxRouting`; this class
+// connects them with the bus.
 //
 //    store.observes, .list ──▶ ObserveMirror ─┐                     ┌─▶ relay.desire   to each connector
 //    signer.accounts ────────▶ RelayDirectory ┼─▶ DesiredSubscriptions ───────┼─▶ store.fetched
 //    store.observe (lists) ──▶       ▲        │       ▲             └─▶ plan.progress
 //    plan.relays.add ────────────────┘        │       └── relay.follow of each connector
 //
-// Nothing here is remembered by calls: each source is a loop that begins again when its answer ends, and brings all
-// there is. So the store, the signer or a connector may die at any time, and the planner too; what holds afterwards is
-// what is true then.
+// No state comes from single calls: each source is a loop that restarts when its answer ends, and then brings
+// everything. So the store, the signer, a connector or the planner may die at any time, and the state afterwards is
+// right again.
 //
-// After a start, the first REQs wait until all sources have spoken, or for `settlingMilliseconds`: else every observe
-// would be asked at half of its relays, as nobody, and a moment later once more.
+// After a start, the first REQs wait until all sources have answered, or for `settlingMilliseconds`: otherwise every
+// observe would first go to half of its relays, without an account, and a moment later to all.
 
-/// Serves `plan.*`, and makes wishes of what is observed.
+/// Serves `plan.*`, and turns observes into interests.
 @EventLoopActor
 final class Planner {
   let worker: Worker
@@ -34,9 +35,9 @@ final class Planner {
   var directory = RelayDirectory()
   var wishes: DesiredSubscriptions
   var budget = DialBudget()
-  /// What is observed.
+  /// The active observes.
   let observes: ObserveSource
-  /// Which accounts there are, and their lists.
+  /// The accounts, and their lists.
   let accounts: AccountSource
   let lists: AccountListReader
   var connectors = ConnectorLinks()
@@ -45,15 +46,15 @@ final class Planner {
   private(set) var publishing: PublishService?
   var dials = PublishDials()
   let budgetTimer = LoopTimer()
-  /// Counts the lists that relays were asked for.
+  /// Counts the lists requested from relays.
   var listWishCount: UInt64 = 0
-  /// Why the file of added relays is not written.
+  /// Why the file of added relays cannot be written.
   var fault: StorageFault?
   private var storeEndpoint: UInt32?
   private let settleTimer = LoopTimer()
   private var hasBegunPublishing = false
 
-  /// When the planner waits for its sources no longer.
+  /// When the planner stops waiting for its sources.
   let earlyEnd: Instant
   private var plannedRevision: UInt64?
   private var statusText = ""
@@ -62,9 +63,9 @@ final class Planner {
   /// Raised when the directory or the progress of an interest may have changed, and when the drain begins.
   let hasChanged = Signal()
 
-  /// How long the first REQs wait for sources that say nothing.
+  /// How long the first REQs wait for sources that do not answer.
   static let settlingMilliseconds: UInt64 = 3_000
-  /// Longest wait until what others could not do is asked of them again.
+  /// Longest back-off after a failure of another worker.
   static let retryMillisecondsMaximum: UInt64 = 10_000
 
   init(_ worker: Worker, directory path: String) throws(Refusal) {
@@ -82,13 +83,14 @@ final class Planner {
     } catch {
       throw Refusal(error.mayPass ? .unavailable : .failed, error.description)
     }
-    // Above that of every life before, unless the clock was set back; then connectors are sent all, which does no harm.
+    // Above the generation of every process before, unless the clock was set back. In that case connectors receive all
+    // subscriptions, which does no harm.
     wishes = DesiredSubscriptions(generation: WallClock.milliseconds, frameLimit: worker.bus.welcome.frameLimit)
     try takeSettings()
     publishing = try PublishService(worker, directory: path, routes: self)
   }
 
-  /// Begins to serve and to ask.
+  /// Starts to serve and to request.
   func start() {
     serve()
     worker.onDrain = { [unowned self] in drain() }
@@ -123,8 +125,8 @@ final class Planner {
     update()
   }
 
-  /// Where this Roost's own relays listen, and which connectors and signer there are to be, as roostd says; no keys of
-  /// the file.
+  /// Takes the addresses of this Roost's own relays, and the configured connectors and signer. `roostd` adds these;
+  /// they are not keys of the file.
   private func takeSettings() throws(Refusal) {
     let settings = try worker.settings(of: PlannerSettings.self)
     directory.ownAddressesAre(OwnAddresses(settings.ownAddresses))
@@ -160,9 +162,9 @@ final class Planner {
     update()
   }
 
-  // MARK: The heart
+  // MARK: Update
 
-  /// Does what follows from what has changed. Called after everything.
+  /// Does what follows from a change. Every handler calls it last.
   func update() {
     guard !isDraining else { return }
     if plannedRevision != directory.revision {
@@ -183,13 +185,13 @@ final class Planner {
     hasChanged.raise()
   }
 
-  /// Whether sources have not spoken yet that are worth waiting for.
+  /// Whether the planner still waits for sources that have not answered.
   var isEarly: Bool { directory.unsettled != nil && now < earlyEnd }
 
   private func pack() {
     if !isEarly { wishes.pack(at: now, wall: WallClock.seconds, budget: &budget) }
     guard let deadline = wishes.deadline else { return packTimer.cancel() }
-    // While it is early the end of that time calls, or a source that speaks.
+    // Until then, `update` is called at the end of that time, or when a source answers.
     if !isEarly { packTimer.set(at: deadline) { [unowned self] in update() } }
   }
 
@@ -202,7 +204,7 @@ final class Planner {
     bus.sendStatus(StatusReport(text: text))
   }
 
-  /// Does something again and again until it says that it is over, waiting longer after each failure.
+  /// Repeats an attempt until it returns true, with a back-off after each failure.
   func persist(_ what: String, _ attempt: @escaping @EventLoopActor () async throws(Refusal) -> Bool) {
     worker.persist(what, ceilingMilliseconds: Self.retryMillisecondsMaximum, log, attempt)
   }

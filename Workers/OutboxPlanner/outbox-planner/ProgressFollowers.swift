@@ -4,7 +4,7 @@ import EventLoop
 import Frames
 import WorkerKit
 
-/// The callers that follow how far relays are with what is observed (`plan.progress`).
+/// The callers that follow the progress of an observe (`plan.progress`).
 @EventLoopActor
 struct ProgressFollowers {
   typealias Follower = ChangeFollower<ObserveProgress>
@@ -12,10 +12,10 @@ struct ProgressFollowers {
   private var followers: [UInt64: (key: String, follower: Follower)] = [:]
   private var lastNumber: UInt64 = 0
 
-  /// A caller follows the progress of an observe from now on.
+  /// Adds a caller that follows the progress of an observe.
   ///
   /// - Returns: its number, for ``remove(_:)``.
-  /// - Throws: `full` when as many follow as may.
+  /// - Throws: `full` at the limit of followers.
   mutating func add(_ request: BusRequest, of key: String) throws(Refusal) -> (number: UInt64, follower: Follower) {
     guard followers.count < Follower.maximum else {
       throw Refusal(.full, "\(followers.count) follow the progress already", outcome: .notStarted)
@@ -26,7 +26,7 @@ struct ProgressFollowers {
     return (lastNumber, follower)
   }
 
-  /// A caller follows no longer.
+  /// Removes a caller.
   mutating func remove(_ number: UInt64) { followers[number] = nil }
 
   /// The progress of these observes may have changed.
@@ -34,7 +34,7 @@ struct ProgressFollowers {
     for (key, follower) in followers.values where keys.contains(key) { follower.changed() }
   }
 
-  /// Ends all with this answer.
+  /// Ends all with this refusal.
   func end(_ refusal: Refusal) {
     for (_, follower) in followers.values { follower.end(refusal) }
   }

@@ -1,7 +1,7 @@
 import DequeModule
 import Nostr
 
-/// The bytes of events that are soon to be sent: those met last, up to a bound. All others are in the ledger.
+/// The bytes of events that will soon be sent: those used last, up to a bound. All others are in the ledger.
 struct PublishBodies {
   /// Most bytes of events held.
   static let byteMaximum = 32 << 20
@@ -12,7 +12,7 @@ struct PublishBodies {
 
   subscript(id: EventID) -> [UInt8]? { events[id] }
 
-  /// Keeps an event; of one that is here already the copy that came first.
+  /// Keeps an event. If its id is present, the first copy stays.
   mutating func keep(_ event: [UInt8], _ id: EventID) {
     guard events[id] == nil else { return }
     events[id] = event
@@ -26,7 +26,7 @@ struct PublishBodies {
   mutating func drop(_ id: EventID) {
     guard let gone = events.removeValue(forKey: id) else { return }
     byteCount -= gone.count
-    // Its place in the order is void from now on; they must not gather.
+    // Its entry in the order stays behind; such entries must not pile up.
     if order.count > 2 * events.count + 1_024 { order.removeAll { events[$0] == nil } }
   }
 }

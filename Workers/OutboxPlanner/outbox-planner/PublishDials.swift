@@ -2,7 +2,7 @@ import Addresses
 import Nostr
 import OutboxRouting
 
-/// Attempts to publish that are under way at relays outside the groups. The budget counts each relay and purpose once.
+/// Attempts to publish that are in flight at relays outside the groups. The budget counts each relay and purpose once.
 struct PublishDials {
   private struct Dial: Hashable {
     let relay: RelayURL
@@ -16,9 +16,9 @@ struct PublishDials {
     counts[Dial(relay: relay, purpose: purpose), default: 0] += 1
   }
 
-  /// An attempt has ended; one at a relay of a group is not counted here.
+  /// An attempt has ended. Attempts at relays of a group are not counted here.
   ///
-  /// - Returns: whether it was the last at this relay for this purpose.
+  /// - Returns: whether it was the last attempt at this relay for this purpose.
   mutating func ended(at relay: RelayURL, for purpose: DialBudget.Purpose) -> Bool {
     let dial = Dial(relay: relay, purpose: purpose)
     guard let count = counts[dial] else { return false }

@@ -6,39 +6,39 @@ import OutboxRouting
 
 /// Why an event is not sent.
 enum PublishObstacle: Error {
-  /// There is nowhere to send it to, whenever it is asked.
+  /// No relay can take it, now or later.
   case nowhere(NoRoute)
-  /// It is not known yet where: somebody who knows it is away. A sentence without a full stop.
+  /// The relays are not known yet, because a worker that knows them does not answer. A sentence without a full stop.
   case unknown(String)
 }
 
-/// What the publish queue asks about relays.
+/// What the publish queue needs to know about relays.
 @EventLoopActor
 protocol PublishRouting: AnyObject {
-  /// Where an event is sent, or why nowhere. May take a while: what is not known yet is looked for first.
+  /// The relays for an event, or why there are no relays for it. May take a while: missing lists are looked for first.
   ///
   /// - Parameters:
-  ///   - named: to these and no others, as the caller says.
-  ///   - foreign: to these besides, which somebody else has named.
+  ///   - named: the caller's choice: only these relays are used.
+  ///   - foreign: further relays, which others name.
   func publishRoute(
     _ event: Event, named: [RelayURL]?, foreign: [ForeignRelayURL]
   ) async -> Result<[RelayChoice], PublishObstacle>
 
-  /// Has relays asked for the newest version of an account's list: those that are read, those that the account writes
-  /// to, and `named`.
+  /// Requests the newest version of an account's list from relays: those used for reading, those that the account
+  /// writes to, and `named`.
   ///
-  /// - Returns: nothing when most of those that the account writes to have sent what they have (of an account that
-  ///   names none: most of all), when there is none to ask, or when the author is no account of a person; else the URLs
-  ///   of those that have not answered.
+  /// - Returns: nothing when most relays that the account writes to have sent what they have (for an account without
+  ///   such relays: most of all relays), when no relay can be used, or when the author is no account of a person; else
+  ///   the URLs of the relays that have not answered.
   func findList(_ filter: Filter, by author: PublicKey, named: [RelayURL]) async -> [String]
 
   /// The name of one of our accounts.
   func accountName(_ key: PublicKey) -> String?
 
-  /// The worker that dials a relay now, or why none does: whoever hears that waits for
-  /// `PublishService.connectorsChanged`. Each success is followed by one ``publishEnded(at:for:)``.
+  /// The worker that dials a relay now, or why no worker does; after a failure the caller waits for
+  /// `PublishService.connectorsChanged`. Each success must be followed by one ``publishEnded(at:for:)``.
   func publishBegins(at relay: RelayURL, for purpose: DialBudget.Purpose) -> Result<String, NoRoute>
 
-  /// An attempt has ended, however.
+  /// An attempt has ended, with any outcome.
   func publishEnded(at relay: RelayURL, for purpose: DialBudget.Purpose)
 }

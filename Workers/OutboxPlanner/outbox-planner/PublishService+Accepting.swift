@@ -14,18 +14,18 @@ import PublishQueue
 import Storage
 import WorkerKit
 
-// `plan.publish`. One caller at a time has an event in hand; who asks for the same one waits, and then finds what
-// became of it.
+// `plan.publish`. One caller at a time holds the claim on an event; a second caller with the same event waits, and then
+// receives the same publication.
 
-/// What one caller at a time has in hand while it publishes.
+/// What one caller at a time holds while it publishes.
 enum PublishClaim: Hashable {
   case event(EventID)
-  /// The place of a list: its versions are compared and stored one after the other.
+  /// The address of a list: its versions are compared and stored one after the other.
   case list(EventAddress)
 }
 
 extension PublishService {
-  /// Claims at a time; what would be one more is refused (`full`).
+  /// Most claims at a time; a further one is refused (`full`).
   static let claimMaximum = 4_096
 
   func publish(_ request: BusRequest, _ wanted: PlanPublish) async throws(Refusal) -> Publication? {
@@ -45,7 +45,8 @@ extension PublishService {
     } else {
       try Self.expectReadable(event)
       let targets = try await targets(of: event, named: named, foreign: foreign)
-      // Two versions of one list, each compared with the version before both, would lose what the first has added.
+      // If two versions of one list were both compared with the version before them, the second would drop what the
+      // first added.
       let list = ListEntries.areLists(ofKind: event.kind) ? EventAddress(of: event) : nil
       if let list { try await claim(.list(list)) }
       defer { if let list { release(.list(list)) } }
@@ -58,7 +59,7 @@ extension PublishService {
         try await accept(event, json, targets, lifetime: wanted.expiresAfter)
         try await store(event, json, request)
       } catch {
-        // Where it is still queued the store takes it later, and the list with it.
+        // While it is queued, the store takes it later, and the replaced list must stay with it.
         if unstored[event.id] == nil { await unkeep(for: event.id) }
         throw error
       }
@@ -75,8 +76,8 @@ extension PublishService {
       .unavailable, "outbox-planner is stopping; ask again", outcome: .notStarted, retryAfterMilliseconds: 500)
   }
 
-  /// Reads an event. That its signature is good the event store says; that the id is its own must be known before
-  /// anything is done by that id.
+  /// Reads an event. The event store verifies the signature; the id must be verified here, before anything is done by
+  /// it.
   private static func event(_ json: [UInt8]) throws(Refusal) -> Event {
     do throws(EventFault) {
       let event = try Event(json: json)
@@ -88,7 +89,7 @@ extension PublishService {
     }
   }
 
-  /// - Throws: `invalid-event` for a signature that is not its author's.
+  /// - Throws: `invalid-event` for a signature that is not by the event's author.
   static func verify(_ event: Event) throws(Refusal) {
     do throws(EventFault) { try event.verify() } catch {
       throw Refusal(.invalidEvent, "\(error)", outcome: .notStarted)
@@ -108,7 +109,7 @@ extension PublishService {
     return relays
   }
 
-  /// What is no relay's address is left out: it is somebody else's mistake.
+  /// Text that is no relay URL is left out: it is not the caller's mistake.
   private static func foreignRelays(_ texts: [String]) -> [ForeignRelayURL] {
     var relays: [ForeignRelayURL] = []
     for text in texts {
@@ -137,8 +138,9 @@ extension PublishService {
     while queue[id] == nil, unstored[id] == nil {
       guard let row = try await row(id) else { return false }
       if row.isStored || queue[id] != nil { return true }
-      // The store has refused it, and a full disk keeps it from being taken out: it is asked once more. A transaction
-      // that takes it out at this moment is waited for, or what is accepted now would go with it.
+      // The store has refused it, and a full disk keeps the row from being removed: the event is offered to the store
+      // once more. If the transaction that removes the row is in flight, wait for it, or it would remove what is
+      // accepted now as well.
       guard writer.keeps(row.publication.number) else {
         await writer.flush()
         continue
@@ -149,17 +151,17 @@ extension PublishService {
     return true
   }
 
-  /// The copy that stands for a known event. While the store has not seen it that is the one in the ledger, which is
-  /// what relays will be sent: the signature is no part of the id, and a copy by somebody else must neither take its
-  /// place nor, being forged, have it refused.
+  /// The copy that counts for a known event. Until the store has the event, that is the copy in the ledger, which
+  /// relays will be sent. The id does not cover the signature, so a copy by another sender must not replace it, and a
+  /// forged copy must not get it refused.
   ///
-  /// - Returns: nil when the copy in the ledger was the forged one, and is gone.
+  /// - Returns: nil when the copy in the ledger was the forged one, and was removed.
   private func first(_ event: Event, _ json: [UInt8]) async throws(Refusal) -> (event: Event, json: [UInt8])? {
     guard let publication = unstored[event.id] else { return (event, json) }
     let kept = try await body(of: publication)
     if kept == json { return (event, json) }
     try Self.verify(event)
-    if let kept, let first = try? Event(json: kept) {  // What cannot be read is no copy.
+    if let kept, let first = try? Event(json: kept) {  // Bytes that cannot be read are no copy.
       do throws(Refusal) {
         try Self.verify(first)
         return (first, kept)
@@ -208,8 +210,8 @@ extension PublishService {
     unstored[event.id] = publication
   }
 
-  /// When relays that have not taken an event are given up: at the end of the time that it has here, or of its own
-  /// (NIP-40), since nobody is to be shown it after that.
+  /// When attempts end for relays that have not taken an event: after its lifetime here, or at its own expiration
+  /// (NIP-40), after which it must not be shown.
   func expiry(_ event: Event, _ lifetime: Int64?, _ now: Int64) -> Int64 {
     let seconds = min(lifetime ?? settings.expirySeconds(kind: event.kind), Self.lifetimeMaximum)
     return min(now + seconds, event.expiration ?? .max)
@@ -221,10 +223,10 @@ extension PublishService {
     throw Refusal(.expiredEvent, "the time of \(event.id) is over (NIP-40)", outcome: .notStarted)
   }
 
-  /// Nobody waits longer than a year.
+  /// Longest lifetime: a year.
   private static let lifetimeMaximum: Int64 = 366 * 24 * 3_600
 
-  /// Relays that a caller names besides those that a publication has; the others are not touched.
+  /// Adds relays that a caller names to those of a publication; those it has do not change.
   private func addRelays(
     _ named: [RelayURL]?, _ foreign: [ForeignRelayURL], to event: Event, _ json: [UInt8], lifetime: Int64?
   ) async throws(Refusal) {
@@ -240,15 +242,15 @@ extension PublishService {
       throw Refusal(
         .badRequest, "an event has \(PlanPublish.relayMaximum) relays at most", outcome: .notStarted)
     }
-    // Its bytes may be dropped already, and these take their place.
+    // Its bytes may be dropped already; then this copy replaces them.
     try Self.verify(event)
     let targets: [QueuedTarget]
     do throws(Refusal) { targets = try await self.targets(of: event, named: new, foreign: newForeign) } catch {
-      // That others name nothing that is used is nothing to whoever publishes.
+      // If none of the foreign relays is used, that does not matter to the caller.
       guard new.isEmpty, error.code == .noRelays else { throw error }
       return try await targetsWritten(event.id)
     }
-    // It may have come to its end meanwhile, and been forgotten.
+    // The publication may have ended meanwhile, and been removed.
     guard try await inMemory(event.id) != nil else { return }
     bodies.keep(json, event.id)
     unwrittenTargets.insert(event.id)
@@ -258,8 +260,8 @@ extension PublishService {
 
   /// Waits until the relays that were added to a publication are on the disk.
   ///
-  /// - Throws: that they are not yet, whoever of several callers asks. They stay in memory, are sent the event, and are
-  ///   written when that is possible; only a death before that forgets them. So it is not known whether it is done.
+  /// - Throws: if they are not, to each of several callers. The relays stay in memory, are sent the event, and are
+  ///   written when that is possible; only a crash before that loses them. So the outcome is unknown.
   private func targetsWritten(_ id: EventID) async throws(Refusal) {
     guard unwrittenTargets.contains(id) else { return }
     // Also while the disk is known to be full: there may be room again.

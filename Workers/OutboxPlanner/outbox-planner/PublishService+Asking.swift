@@ -11,28 +11,30 @@ import PublishQueue
 import Storage
 import WorkerKit
 
-// What is asked about publications, and the two things that a person may do to one.
+// Queries about publications, and the two changes that a user can make: retry and cancel.
 //
-// What is under way is in memory, what has ended in the ledger, and for a moment in both; memory is right then.
+// Publications that have not ended are in memory, ended ones in the ledger, and for a moment one is in both. Then
+// memory is right.
 
 extension PublishService {
-  /// Publications of an answer, unless its caller says how many.
+  /// Publications in an answer if the caller gives no limit.
   static let listStandard = 100
 
-  // MARK: Looking
+  // MARK: Queries
 
-  /// A publication as it is told; nil when it was never accepted, or is forgotten.
+  /// A publication as callers see it; nil when it was never accepted, or was removed.
   func publication(_ id: EventID) async throws(Refusal) -> Publication? {
     await recorded(id)
     if let publication = queue.publication(id, at: moment) { return publication }
-    // It waits for the event store, and its caller has heard that it is queued, or has gone.
+    // It waits for the event store. Its caller knows that it is queued, or has left.
     if let waiting = unstored[id] { return waiting.publication }
     guard let row = try await row(id), row.isStored else { return nil }
-    // It may have come to memory meanwhile.
+    // Another request may have brought it into memory meanwhile.
     return queue.publication(id, at: moment) ?? row.publication.publication
   }
 
-  /// Waits until a publication is written down as it is, or cannot be: what is told stays true after a death.
+  /// Waits until the present state of a publication is written, or cannot be. Then what a caller reads is still true
+  /// after a crash.
   private func recorded(_ id: EventID) async {
     while !queue.isRecorded(id), writer.isBusy, writer.health.fault == nil { await writer.flush(id) }
   }
@@ -41,8 +43,8 @@ extension PublishService {
     do throws(StorageFault) { return try await ledger.row(id) } catch { throw writer.health.refusal(error) }
   }
 
-  /// The event of a publication, from memory or from the ledger, or from the event store where a damaged ledger has
-  /// lost it; nil when it is in none.
+  /// The event of a publication: from memory, from the ledger, or from the event store if a damaged ledger has lost it;
+  /// nil when none of them has it.
   func body(of publication: QueuedPublication) async throws(Refusal) -> [UInt8]? {
     if let event = bodies[publication.id] { return event }
     do throws(StorageFault) {
@@ -60,7 +62,7 @@ extension PublishService {
     return event
   }
 
-  /// A publication in the machine, to which one that has ended comes back; nil when there is none.
+  /// A publication in the queue's machine; an ended one is loaded from the ledger. Nil when it is unknown.
   func inMemory(_ id: EventID) async throws(Refusal) -> QueuedPublication? {
     if let publication = queue[id] { return publication }
     guard let row = try await row(id), row.isStored else { return nil }
@@ -118,7 +120,7 @@ extension PublishService {
     } catch {
       throw writer.health.refusal(error)
     }
-    // Nothing is awaited until they are chosen: what was in the ledger alone may be in memory now.
+    // No await until they are chosen: a publication that was only in the ledger may be in memory now.
     found.removeAll { entry in EventID(entry.publication.id).map { queue[$0] != nil } ?? false }
     for id in queue.ids {
       guard let number = queue[id]?.number, let publication = queue.publication(id, at: moment) else { continue }
@@ -133,7 +135,7 @@ extension PublishService {
         told.append(known)
         continue
       }
-      // Meanwhile it may be in another state.
+      // Its state may have changed meanwhile.
       guard let publication = try await publication(id), states?.contains(publication.state) ?? true else { continue }
       told.append(publication)
     }
@@ -184,13 +186,13 @@ extension PublishService {
     let event = try await event(named: try Self.id(wanted.id))
     if let event { try expectUnexpired(event) }
     return try await change(request, wanted) { queue, id, relay, moment in
-      // Without its event it is at all its relays, and nothing of it is sent.
+      // Without its event, every relay has it, and nothing is sent.
       let expiry = event.map { self.expiry($0, nil, moment.time) } ?? moment.time
       return queue.retried(id, relay: relay, expiresAt: expiry, at: moment)
     }
   }
 
-  /// The event of a publication; nil when there is none, or every relay has it.
+  /// The event of a publication; nil when the publication is unknown, or every relay has it.
   private func event(named id: EventID) async throws(Refusal) -> Event? {
     guard let known = try await inMemory(id) else { return nil }
     defer { putBack(id) }
@@ -204,7 +206,7 @@ extension PublishService {
     }
   }
 
-  /// Calls off what waits for the event store: it is taken out of the ledger, and nothing of it is left.
+  /// Cancels a publication that waits for the event store: it is removed from the ledger without a trace.
   private func cancel(
     _ waiting: QueuedPublication, _ wanted: PlanPublication, _ request: BusRequest
   ) async throws(Refusal) -> Publication {
@@ -221,14 +223,14 @@ extension PublishService {
     return told
   }
 
-  /// A tracker calls off its jobs, and nothing else of the user's.
+  /// A client may change any publication; a worker, such as the tracker, may change job requests only.
   private static func expectMayCancel(_ kind: UInt16, _ request: BusRequest) throws(Refusal) {
     guard request.callerRole == Role.client.number || EventKind.jobRequests.contains(kind) else {
       throw Refusal(.denied, "a worker of this role calls off requests for jobs only", outcome: .notStarted)
     }
   }
 
-  /// Does something to a publication; answered when it is written down.
+  /// Changes a publication; answers when the change is written.
   private func change(
     _ request: BusRequest, _ wanted: PlanPublication,
     _ step: (inout PublishQueue, EventID, String?, Moment) -> [PublishAction]

@@ -10,14 +10,14 @@ import PublishLedger
 import PublishQueue
 import WorkerKit
 
-// What a damaged ledger has lost of its publications, and can be had again: events stand in the event store, and where
-// they are sent follows from them. Relays that a caller had named are lost.
+// Recovers what a damaged ledger has lost of its publications: the event store has the events, and their routes follow
+// from them. Relays that a caller had named are lost.
 
 extension PublishService {
   private static let storeMilliseconds: UInt32 = 10_000
   private static let routeAgainMilliseconds: UInt64 = 60_000
 
-  /// The event of a publication as the event store has it; nil when it has none.
+  /// The event of a publication from the event store; nil when the store does not have it.
   func storedBody(_ id: EventID) async throws(Refusal) -> [UInt8]? {
     let wanted = StoreQuery(filters: [JSONValue(of: Filter(ids: [id]))], limit: 1)
     let answer = try await worker.bus.ask(StoreMethod.query, wanted, ttlMilliseconds: Self.storeMilliseconds)
@@ -26,7 +26,7 @@ extension PublishService {
     return event
   }
 
-  /// Finds relays for publications that have lost theirs, and sends them there.
+  /// Finds relays for publications that have lost theirs, and resumes them.
   func routeAgain() {
     guard !unrouted.isEmpty else { return }
     worker.persist("routing publications again", ceilingMilliseconds: Self.routeAgainMilliseconds, log) {
@@ -35,7 +35,7 @@ extension PublishService {
       var waiting = 0
       while let row = unrouted.last {
         guard let json = try await body(of: row.publication), let event = try? Event(json: json) else {
-          // Neither here nor in the store: there is nothing to send.
+          // Neither the ledger nor the store has the event: there is nothing to send.
           writer.note(removed: row.publication.number)
           unrouted.removeLast()
           continue
@@ -52,7 +52,7 @@ extension PublishService {
             writer.note(removed: row.publication.number)
             continue
           }
-          // Relays may be known later, and the others are not to wait for that.
+          // Its relays may be known later; the other publications do not wait for that.
           unrouted.insert(next, at: 0)
           waiting += 1
           guard waiting < unrouted.count else { throw error }
@@ -60,7 +60,7 @@ extension PublishService {
         }
         unrouted.removeLast()
         resume(routed)
-        // One that the store is still to see is written when it is sent.
+        // If the store does not have it yet, its relays are written when it is sent.
         if queue[event.id] != nil { writer.note(changed: event.id) }
       }
       return true

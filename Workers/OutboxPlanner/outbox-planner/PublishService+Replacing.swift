@@ -12,26 +12,28 @@ import NostrContracts
 import Storage
 import WorkerKit
 
-// Lists, of which the newest version is the only one there is: profiles, whom one follows, one's relays, and those of
-// NIP-51. Whoever writes a new one from less than he had loses the rest everywhere, and no relay gives it back. So a
-// version that lacks entries of the one before is refused unless it is said to be meant, and the one before is kept.
+// Lists: profiles, follow lists, relay lists, and those of NIP-51. Only the newest version exists. A client that writes
+// a new version from an incomplete old one loses the other entries everywhere, and no relay returns them. So the
+// planner refuses a version that lacks entries of the stored one, unless the caller sets `replace`, and then it keeps
+// the stored one.
 
 extension PublishService {
-  /// Relays named in one sentence.
+  /// Most relays named in one sentence.
   private static let namedMaximum = 3
-  /// How long the store has for one look.
+  /// How long the store has for one query.
   private static let lookMilliseconds: UInt32 = 10_000
 
-  /// Refuses a profile that nobody can read.
+  /// Refuses a profile that no client can read.
   static func expectReadable(_ event: Event) throws(Refusal) {
     guard let flaw = ListEntries.flaw(ofProfile: event) else { return }
     throw Refusal(.invalidEvent, flaw, outcome: .notStarted)
   }
 
-  /// Looks at the version of a list that an event takes the place of.
+  /// Compares an event with the version of the list that it replaces.
   ///
-  /// - Returns: that version, if the event lacks entries of it, and that is meant.
-  /// - Throws: `would-replace` when it is not meant, or when nobody knows whether there is such a version.
+  /// - Returns: that version, if the event lacks entries of it and `isMeant` is set.
+  /// - Throws: `would-replace` when `isMeant` is not set, or when it cannot be determined whether there is such a
+  ///   version.
   func replaced(by event: Event, isMeant: Bool, named: [RelayURL]?) async throws(Refusal) -> (Event, ListLoss)? {
     guard ListEntries.areLists(ofKind: event.kind) else { return nil }
     let filter = ListEntries.versions(of: event)
@@ -58,16 +60,16 @@ extension PublishService {
 
   private static let howToInsist = "say 'replace' if that is meant (roost publish --replace)"
 
-  /// Keeps a version of a list before another one takes its place.
+  /// Keeps a version of a list before another version replaces it.
   ///
-  /// - Parameter mustKeep: whether the new one is refused where none can be kept. An application that speaks Nostr
-  ///   cannot be asked what it means, and is not kept from changing lists by a file of ours.
-  /// - Returns: the version's id, if it is kept only now.
-  /// - Throws: `disk-full`; `unavailable`; `invalid-event` when the new one is not its author's.
+  /// - Parameter mustKeep: whether the new version is refused when the old one cannot be kept. A Nostr application
+  ///   cannot answer a question, so a fault of this file does not prevent it from changing lists.
+  /// - Returns: the version's id, if it was not kept before.
+  /// - Throws: `disk-full`; `unavailable`; `invalid-event` when the signature of the new version is not by its author.
   func keep(
     _ stored: Event, _ loss: ListLoss, for event: Event, mustKeep: Bool
   ) async throws(Refusal) -> String? {
-    // Nobody but its author has a version of a list kept.
+    // Only its author can have a version of a list kept.
     try Self.verify(event)
     guard let replacedLists else {
       let words = "replaced.db could not be opened, as the log says"
@@ -99,7 +101,7 @@ extension PublishService {
     return isNew ? list.id : nil
   }
 
-  /// The event that was to take the place of a list was refused: nothing is lost, and nothing is kept.
+  /// The event that was to replace a list was refused: the list is not lost, so its version is not kept.
   func unkeep(for event: EventID) async {
     guard let id = keptVersions.removeValue(forKey: event) else { return }
     do throws(StorageFault) { try await replacedLists?.forget(id) } catch {
@@ -107,7 +109,7 @@ extension PublishService {
     }
   }
 
-  /// A list was published: versions that are kept are told how many entries it has now.
+  /// A list was published: its kept versions record how many entries it has now.
   func noteVersion(_ event: Event) async {
     guard let entries = ListEntries(event) else { return }
     do throws(StorageFault) {
@@ -133,7 +135,7 @@ extension PublishService {
         ttlMilliseconds: Self.lookMilliseconds)
       var found: [Event] = []
       while let part = try await answer.nextPart() {
-        // `try?`: the store has verified it; what cannot be read is as if it were not there.
+        // `try?`: the store has verified it; an event that cannot be read counts as missing.
         if let event = try? Event(json: part.bytes) { found.append(event) }
       }
       return found
@@ -146,19 +148,19 @@ extension PublishService {
 
   // MARK: Deletions
 
-  /// Events looked up of one request to delete.
+  /// Most events looked up for one deletion request.
   private static let deletionMaximum = 64
 
-  /// What a request to delete does nothing for: only its author's own events are meant (NIP-09).
+  /// The parts of a deletion request that have no effect: an author can delete only its own events (NIP-09).
   func remarks(on event: Event) async -> [String]? {
     guard event.kind == EventKind.deletion else { return nil }
     let ids = event.values(of: "e").compactMap { EventID($0) }.prefix(Self.deletionMaximum)
     var remarks = event.values(of: "a").compactMap { EventAddress($0) }.filter { $0.pubkey != event.pubkey }
       .prefix(Self.deletionMaximum).map { Self.nothing("\($0)", $0.pubkey) }
-    // What the store has not is not known, and nobody waits for it: the request is published already.
-    // `try?`: a store that is away says nothing of them either; the remarks are a courtesy.
+    // Events that the store does not have stay unknown: the request is published already, and does not wait for them.
+    // `try?`: if the store does not answer, there are no remarks, which are a courtesy.
     if !ids.isEmpty, let found = try? await stored([Filter(ids: Array(ids))]) {
-      // A gift wrap is deleted by whom it is for: its signer is nobody's (NIP-59).
+      // The recipient deletes a gift wrap: the key that signed it belongs to no account (NIP-59).
       for other in found where other.pubkey != event.pubkey && !EventKind.giftWraps.contains(other.kind) {
         remarks.append(Self.nothing(other.id.note, other.pubkey))
       }
@@ -186,7 +188,7 @@ extension PublishService {
     }
     do throws(StorageFault) {
       if id != nil, let bytes = try await kept.event(found[0].id) {
-        found[0].event = try? JSONPayload.decode(JSONValue.self, from: bytes)  // It was verified by the store.
+        found[0].event = try? JSONPayload.decode(JSONValue.self, from: bytes)  // The store verified it.
       }
       if wanted.forget == true { try await replacedLists?.forget(found[0].id) }
     } catch {
@@ -196,7 +198,7 @@ extension PublishService {
     return StoreCount(count: found.count)
   }
 
-  /// The same with its author's account.
+  /// The same, with the name of its author's account.
   func named(_ list: ReplacedList) -> ReplacedList {
     var list = list
     list.account = PublicKey(list.author).flatMap { routes.accountName($0) }

@@ -11,28 +11,28 @@ import PublishQueue
 import Storage
 import WorkerKit
 
-// The second step of an acceptance: the event store verifies the event and keeps it as one's own.
+// The second step of an acceptance: the event store verifies the event and keeps it as an own event.
 //
-// While the store is away nothing is accepted, and nothing is lost: callers wait as long as they have said, and what
-// they were not told of goes on being offered to the store, in this process and in the next ones.
+// While the store is away nothing is accepted, and nothing is lost: callers wait until their time is over. An event
+// whose caller got no answer is offered to the store again, by this process and by later ones.
 
 extension PublishService {
-  /// How long a caller waits for the store who did not say.
+  /// How long a caller waits for the store if it gives no time.
   static let storePatienceMilliseconds: UInt64 = 20_000
   /// How long the store has for one answer.
   static let storeAnswerMilliseconds: UInt64 = 10_000
-  /// Between two attempts while a caller waits, and without one.
+  /// The pause between two attempts: while a caller waits, and (below) without a caller.
   static let storeSpacingMilliseconds: UInt64 = 250
   static let storeAgainMilliseconds: UInt64 = 2_000
 
-  /// What the store does not take, whenever it is asked.
+  /// Refusals that the store would repeat.
   private static let finalRefusals: Set<RefusalCode> = [
     .invalidEvent, .superseded, .deletedEvent, .expiredEvent, .diskFull, .badRequest, .badPayload, .denied,
   ]
 
-  /// Has a committed event stored, and then sent; does nothing when it is.
+  /// Has a committed event stored, and then sent; does nothing if the store has it.
   ///
-  /// - Throws: what the store refuses with; `unavailable` when it is away for longer than the caller waits.
+  /// - Throws: the store's refusal; `unavailable` when the store is away for longer than the caller waits.
   func store(_ event: Event, _ json: [UInt8], _ request: BusRequest) async throws(Refusal) {
     let patience = request.ttlMilliseconds > 0 ? UInt64(request.ttlMilliseconds) : Self.storePatienceMilliseconds
     let deadline = EventLoop.process.now.advanced(milliseconds: patience - min(patience / 10, 500))
@@ -41,7 +41,7 @@ extension PublishService {
       do throws(Refusal) { return try await storeOnce(event, json, until: deadline) } catch {
         guard !Self.finalRefusals.contains(error.code) else { throw error }
         if !isTold {
-          // Nobody is told that something is queued which the store will refuse.
+          // The caller must not learn that an event is queued if the store will refuse it.
           try await requireGenuine(event)
           request.accept()
         }
@@ -52,7 +52,7 @@ extension PublishService {
     }
   }
 
-  /// The store looks at signatures, but it is away.
+  /// The store verifies signatures, but it is away.
   private func requireGenuine(_ event: Event) async throws(Refusal) {
     do throws(Refusal) { try Self.verify(event) } catch {
       await withdraw(event.id)
@@ -72,7 +72,7 @@ extension PublishService {
     do throws(Refusal) {
       let result = try await worker.bus.request(
         StoreMethod.publish, SignedEvent(json), ttlMilliseconds: UInt32(min(left, Self.storeAnswerMilliseconds)))
-      // What it knows it knows by the id, and has not looked at this copy's signature.
+      // The store recognises a known event by its id, without verifying the signature of this copy.
       if !result.isNew { try Self.verify(event) }
     } catch {
       if Self.finalRefusals.contains(error.code) { await withdraw(event.id) }
@@ -81,16 +81,16 @@ extension PublishService {
     guard let publication = unstored.removeValue(forKey: event.id) else { return }
     writer.note(stored: publication.number)
     perform { $0.admitted(publication, at: $1) }
-    // Whoever is told "accepted" is told so by every later process: one that did not know would ask the store again,
-    // which may have something newer by then.
+    // The ledger must have this before the caller gets its answer. Otherwise a later process would offer the event to
+    // the store again, and the store would refuse it if it has a newer version by then.
     await writer.flush()
     keptVersions[event.id] = nil
     await noteVersion(event)
     tellEverybody(of: event.id)
   }
 
-  /// Takes a publication that the store refuses out of the ledger: nobody was told that it is accepted. Whoever asks
-  /// again then finds no trace of it.
+  /// Removes a publication that the store refuses from the ledger: its acceptance was never confirmed to a caller. A
+  /// later query finds no trace of it.
   func withdraw(_ id: EventID) async {
     guard let publication = unstored.removeValue(forKey: id) else { return }
     writer.note(removed: publication.number)
@@ -107,7 +107,7 @@ extension PublishService {
     storeTimer.set(afterMilliseconds: Self.storeAgainMilliseconds) { [unowned self] in storeAgain() }
   }
 
-  /// Offers the store all that nobody has in hand.
+  /// Offers the store all publications that no caller holds.
   func storeAgain() {
     EventLoopActor.task { [self] in
       for publication in unstored.values.sorted(by: { $0.number < $1.number }) {
@@ -117,15 +117,15 @@ extension PublishService {
     }
   }
 
-  /// Offers the store what it should have of the last process, one after the other. What it does not take stays queued
-  /// as it was accepted: a newer event has its place by now, or its author has deleted it.
+  /// Offers the store the events that it should have from the process before, one after the other. If it does not take
+  /// one, the publication stays queued as accepted: a newer event has replaced it by now, or its author has deleted it.
   func offerLeft() {
     guard !leftStored.isEmpty else { return }
     worker.offerAgain("publications", ceilingMilliseconds: Self.storeAgainMilliseconds, log) {
       [self] () async throws(Refusal) in
       while let left = leftStored.last {
         var event: [UInt8]?
-        // What has ended meanwhile is at its relays, and its bytes are not kept.
+        // An ended publication is at its relays, and its bytes are not kept.
         if queue[left.id] != nil {
           do throws(StorageFault) { event = try await ledger.event(of: left.number) } catch {
             throw writer.health.refusal(error)
@@ -138,14 +138,16 @@ extension PublishService {
     }
   }
 
-  /// Offers one publication; false when the store is away, or the ledger cannot be read.
+  /// Offers one publication.
+  ///
+  /// - Returns: false when the store is away, or the ledger cannot be read.
   private func offer(_ publication: QueuedPublication) async -> Bool {
     let id = publication.id
     guard claims[.event(id)] == nil, unstored[id] != nil else { return true }
     claims[.event(id)] = []
     defer { for waiter in claims.removeValue(forKey: .event(id)) ?? [] { waiter.resume() } }
     do throws(Refusal) {
-      // In the ledger without its event, or with what is none: there is nothing to send.
+      // The ledger has no event for it, or bytes that are no event: there is nothing to send.
       guard let json = try await body(of: publication), let event = try? Event(json: json) else {
         await withdraw(id)
         return true

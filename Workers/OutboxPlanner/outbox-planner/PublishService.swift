@@ -15,58 +15,60 @@ import PublishQueue
 import Storage
 import WorkerKit
 
-// The publish queue's shell: its machine with the ledger, the event store, the connectors and the callers.
+// The shell of the publish queue: connects its machine with the ledger, the event store, the connectors and the
+// callers.
 //
 // The order of an acceptance is what makes it safe:
 //
 //   committed to the ledger ─▶ event store has it ─▶ that is committed ─▶ answered
 //                                                 └▶ sent
 //
-// A death before the commit leaves nothing. After it the next process finds a publication that the store may not have:
-// it gives it to the store again, which knows it by its id, and sends it. So whoever heard nothing asks again, and
-// hears of the one publication; what the store refuses is taken out of the ledger again, and was accepted from nobody.
+// A crash before the commit leaves nothing. After the commit, the next process finds a publication that the store may
+// not have: it offers the event to the store again, which recognises it by its id, and sends it. So a caller without an
+// answer repeats its request, and finds the one publication. An event that the store refuses is removed from the
+// ledger; its acceptance was never confirmed to a caller.
 //
-// The store answers when the event is on its disk. Whatever the ledger believes of that, what is under way at a start
-// is offered to it once more: the store's file may be an earlier one, or a rescued one.
+// The store answers when the event is on its disk. Whatever the ledger says, publications that have not ended are
+// offered to the store again after a start: the store's file may be an older one, or a rescued one.
 //
-// Which event goes where next is the machine's to say (`PublishQueue`). Nothing is awaited between asking it and doing
-// what it says.
+// The machine (`PublishQueue`) decides which event goes to which relay next. There is no await between its decision and
+// the action.
 
-/// Serves `plan.publish` and what is asked about publications.
+/// Serves `plan.publish` and the queries about publications.
 @EventLoopActor
 final class PublishService {
   let worker: Worker
   let ledger: PublishLedger
   let writer: PublishWriter
   let log = Logger(label: "publish")
-  /// Nil when its file cannot be opened: then lists are published, and none is kept.
+  /// Nil when its file cannot be opened: then lists are published, and no version is kept.
   private(set) var replacedLists: ReplacedLists?
-  /// How that file is doing.
+  /// The health of that file.
   private(set) lazy var replacedHealth = LedgerHealth("the file of replaced lists", log) { [unowned self] in
     replacedLists?.markDamaged()
   }
-  /// Versions that are kept because of a publication that the event store has not taken yet, by its event.
+  /// The versions kept because of a publication that the event store has not taken yet, by the publication's event.
   var keptVersions: [EventID: String] = [:]
   var queue = PublishQueue(seed: UInt64.random(in: .min ... .max))
   var settings = PlannerSettings()
   var bodies = PublishBodies()
-  /// Says where events go.
+  /// Decides the relays of events.
   unowned let routes: any PublishRouting
-  /// Those that are being accepted, or changed by a caller: one caller at a time for each event.
+  /// Claims of callers that publish: one caller at a time for each event. Others wait here.
   var claims: [PublishClaim: [CheckedContinuation<Void, Never>]] = [:]
-  /// In the ledger, without the relays that they had: these are lost, and found again.
+  /// Publications in the ledger that have lost their relays, and are routed again.
   var unrouted: [LedgerRow] = []
-  /// In the ledger, and not known to be in the event store.
+  /// Publications in the ledger that the event store may not have.
   var unstored: [EventID: QueuedPublication] = [:]
-  /// What the last process has left under way, and the store should have: by number, the first last.
+  /// Publications of the process before that have not ended and that the store should have, the first one last.
   var leftStored: [(number: Int64, id: EventID)] = []
-  /// Those to which relays were added that are not in the ledger.
+  /// Publications with added relays that are not in the ledger yet.
   var unwrittenTargets: Set<EventID> = []
   var lastNumber: Int64
   var isDraining = false
   var followers: [EventID: [ChangeFollower<Publication>]] = [:]
   var followerCount = 0
-  /// Publications by state, as written down.
+  /// Publications by state, as the ledger has them.
   var counts: [Publication.State: Int]
   private var countedStates: [EventID: Publication.State] = [:]
   private var untold: Set<EventID> = []
@@ -75,20 +77,20 @@ final class PublishService {
   private let sweepTimer = LoopTimer()
   let storeTimer = LoopTimer()
 
-  /// The ledger's file in the worker's directory.
+  /// The name of the ledger's file in the worker's directory.
   nonisolated static let fileName = "publications.db"
   /// How long a connector has for one event at one relay, dialling included.
   static let sendMilliseconds: UInt32 = 60_000
-  /// Lists told in `plan.status` that have lost more than half of their entries.
+  /// Most lists in `plan.status` that have lost more than half of their entries.
   static let shrunkMaximum = 8
-  /// Between two attempts to open `replaced.db`.
+  /// Longest pause between two attempts to open `replaced.db`.
   private static let openAgainMilliseconds: UInt64 = 60_000
-  /// How often it is looked for publications that need not be kept any longer.
+  /// How often ended publications that are too old or too many are removed.
   static let sweepMilliseconds: UInt64 = 3_600_000
 
-  /// Opens the ledger in `directory`; what is under way in it continues with ``begin()``.
+  /// Opens the ledger in `directory`; ``begin()`` resumes the publications in it.
   ///
-  /// - Throws: `unavailable` when waiting may help.
+  /// - Throws: `unavailable` when a later attempt may succeed.
   init(_ worker: Worker, directory: String, routes: any PublishRouting) throws(Refusal) {
     self.worker = worker
     self.routes = routes
@@ -122,7 +124,7 @@ final class PublishService {
     worker.serve(PlanMethod.cancel, cancel)
   }
 
-  /// Opens the file of replaced lists, now or once its disk lets it be opened: the queue does not wait for it.
+  /// Opens the file of replaced lists, now or when the disk permits it; the queue does not wait for it.
   private func openReplacedLists(_ directory: String) {
     do throws(Refusal) { try openReplacedListsNow(directory) } catch {
       worker.persist("opening replaced.db", ceilingMilliseconds: Self.openAgainMilliseconds, log) {
@@ -146,7 +148,7 @@ final class PublishService {
 
   // MARK: Life
 
-  /// Sends what the last process has left. To be called when the relays are known.
+  /// Resumes what the process before has left. Call it when the relays are known.
   func begin() {
     routeAgain()
     storeAgain()
@@ -154,26 +156,26 @@ final class PublishService {
     sweep()
   }
 
-  /// Takes over changed settings of `supervisor.conf`.
+  /// Takes changed settings of `supervisor.conf`.
   func settingsChanged() throws(Refusal) { settings = try worker.settings(of: PlannerSettings.self) }
 
-  /// A connector says that a relay is connected.
+  /// A connector reports that a relay is connected.
   func relayOpened(_ relay: RelayURL) { perform { $0.relayOpened(relay.text, at: $1) } }
 
   /// Connectors have come or gone.
   func connectorsChanged() { perform { $0.connectorsChanged(at: $1) } }
 
-  /// The signer says that these accounts can be used.
+  /// The signer reports that these accounts are unlocked.
   func accountsOpened(_ accounts: Set<PublicKey>) { perform { $0.accountsOpened(accounts, at: $1) } }
 
-  /// The worker is to finish: nothing new is sent, and nobody is kept waiting.
+  /// The worker drains: nothing new is sent, and all followers are answered.
   func drain() {
     isDraining = true
     perform { $0.closed(at: $1) }
     for follower in followers.values.joined() { follower.end(Self.draining) }
   }
 
-  /// The last thing of all: what has changed is written, and the file is closed.
+  /// Called last: writes what has changed, and closes the files.
   func end() {
     writer.finish()
     do throws(StorageFault) {
@@ -182,7 +184,7 @@ final class PublishService {
     } catch { log.error("cannot close", metadata: ["why": "\(error)"]) }
   }
 
-  /// For `plan.status`.
+  /// Adds the publish queue's part to `plan.status`.
   func report(to status: inout PlanStatus) {
     for (state, count) in counts where count > 0 { status.publications[state.rawValue] = count }
     status.inFlight = queue.inFlightCount
@@ -196,7 +198,7 @@ final class PublishService {
     resume(row)
   }
 
-  /// Goes on with a publication that an earlier process has left.
+  /// Resumes a publication of an earlier process.
   func resume(_ row: LedgerRow) {
     adopt(row.publication.id, row.publication.state)
     if row.isStored {
@@ -210,7 +212,7 @@ final class PublishService {
 
   var moment: Moment { Moment(instant: EventLoop.process.now, time: WallClock.seconds) }
 
-  /// Tells the machine something, and does what it wants.
+  /// Gives the machine an input, and performs its actions.
   func perform(_ step: (inout PublishQueue, Moment) -> [PublishAction]) {
     for action in step(&queue, moment) {
       switch action {
@@ -229,7 +231,7 @@ final class PublishService {
     return (LedgerBatch.Change(publication, event: bodies[id]), version)
   }
 
-  /// Followers hear of a change when it is written, or cannot be: what they have heard stays true after a death.
+  /// Followers are informed after a change is written, or cannot be: what they receive is still true after a crash.
   private func written(_ changes: [EventID: UInt64], _ isCommitted: Bool) {
     for (id, version) in changes {
       if isCommitted {
@@ -246,16 +248,16 @@ final class PublishService {
     }
   }
 
-  /// A publication is in the ledger with this state.
+  /// The ledger has a publication in this state now.
   func count(_ id: EventID, _ state: Publication.State) {
     if let old = countedStates.updateValue(state, forKey: id) { counts[old, default: 0] -= 1 }
     counts[state, default: 0] += 1
   }
 
-  /// A publication came from the ledger, where it has this state.
+  /// A publication was loaded from the ledger, where it has this state.
   func adopt(_ id: EventID, _ state: Publication.State) { countedStates[id] = state }
 
-  /// Somebody has brought a publication back, and did not change it.
+  /// A caller no longer needs a publication that it loaded into memory.
   func putBack(_ id: EventID) {
     queue.putBack(id)
     if queue[id] == nil { countedStates[id] = nil }
@@ -269,7 +271,8 @@ final class PublishService {
   // MARK: Sending
 
   private func send(_ key: SendingKey, _ manner: SendingManner) {
-    // Whoever asked for the publication does not wait for this: it must not use what is kept for those who do.
+    // A detached task: the caller of `plan.publish` does not wait for this attempt, which must not use what is reserved
+    // for waiting callers.
     Task.detached(executorPreference: EventLoop.process) { [self] in await attempt(key, manner) }
   }
 
@@ -295,7 +298,7 @@ final class PublishService {
     }
     defer { routes.publishEnded(at: relay, for: purpose) }
     let body: [UInt8]?
-    // A disk that cannot be read is no relay's refusal.
+    // A read error of the disk is no refusal of the relay.
     do throws(Refusal) { body = try await self.body(of: publication) } catch { return .absent(error.message) }
     guard let event = body else { return .refused("the event is no longer in the ledger") }
     let wanted = RelayPublish(
@@ -310,13 +313,13 @@ final class PublishService {
     }
   }
 
-  // MARK: Telling
+  // MARK: Followers and the topic
 
   private func tellFollowers(of id: EventID) {
     for follower in followers[id] ?? [] { follower.changed() }
   }
 
-  /// Publishes `plan.published`, each publication as it is when its turn comes.
+  /// Publishes `plan.published`: each publication in its state at that moment.
   func tellEverybody(of id: EventID) {
     untold.insert(id)
     guard !isTelling else { return }
@@ -330,14 +333,14 @@ final class PublishService {
         guard let publication = try await publication(id) else { continue }
         try await worker.bus.publish(PlanTopic.published, publication)
       } catch {
-        // Whoever missed it asks `plan.publications`.
+        // A subscriber that missed it can call `plan.publications`.
         log.debug("not told", metadata: ["event": "\(id)", "why": "\(error.message)"])
       }
     }
     isTelling = false
   }
 
-  // MARK: Forgetting
+  // MARK: Old publications
 
   private func sweep() {
     EventLoopActor.task { [self] in

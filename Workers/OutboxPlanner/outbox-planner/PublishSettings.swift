@@ -2,7 +2,7 @@ import Contracts
 import Nostr
 
 extension PlannerSettings {
-  /// How long relays have for an event that is ephemeral: what it says is over by then.
+  /// How long relays have for an ephemeral event: its content is outdated after that.
   private static let ephemeralExpirySeconds: Int64 = 60
 
   /// Seconds that relays have for an event of this kind.

@@ -8,19 +8,19 @@ import Nostr
 import PublishLedger
 import Storage
 
-// What relays have answered is written in the transactions of what is new (`GroupCommit`).
+// Changes that the relays' answers cause are written in the same transactions as new publications (`GroupCommit`).
 //
-// A full disk refuses what is new. What has changed waits in memory, and is tried again; sending goes on meanwhile, and
-// the worst that a death can do then is that relays are sent again what they have.
+// When the disk is full, new publications are refused. Changes wait in memory, and are written later. Sending continues
+// meanwhile; after a crash at that time, relays are at worst sent events that they have.
 
 /// Writes the ledger.
 @EventLoopActor
 final class PublishWriter {
-  /// Most acceptances of one transaction.
+  /// Most acceptances in one transaction.
   static let acceptanceMaximum = 1_000
-  /// Most changed publications of one transaction.
+  /// Most changed publications in one transaction.
   static let changeMaximum = 4_000
-  /// After a failure, how long until what has changed is tried again.
+  /// After a failure, how long until the next attempt to write changes.
   static let retryMilliseconds: UInt64 = 1_000
 
   private struct Acceptance {
@@ -28,18 +28,18 @@ final class PublishWriter {
     var continuation: CheckedContinuation<StorageFault?, Never>
   }
 
-  /// What a transaction is made of.
+  /// One transaction.
   private struct Transaction: Sendable {
     var batch = LedgerBatch()
     var acceptances: [Acceptance] = []
     var changes: [EventID: UInt64] = [:]
   }
 
-  /// Gives a changed publication as it is now, with its version; nil when there is none any more.
+  /// Gives the present form and version of a changed publication; nil when it is no longer in memory.
   var current: ((EventID) -> (change: LedgerBatch.Change, version: UInt64)?)?
-  /// A transaction was committed, or has failed, with these publications in their versions.
+  /// A transaction was committed, or has failed, with these versions of publications.
   var onWritten: ((_ changes: [EventID: UInt64], _ isCommitted: Bool) -> Void)?
-  /// How the ledger is doing.
+  /// The health of the ledger.
   let health: LedgerHealth
   /// Transactions committed.
   private(set) var transactionCount: UInt64 = 0
@@ -50,7 +50,7 @@ final class PublishWriter {
   private var changed: Set<EventID> = []
   private var stored: [Int64] = []
   private var removed: [Int64] = []
-  /// Of the transaction under way.
+  /// Removed by the transaction in flight.
   private var removing: Set<Int64> = []
   private lazy var commit = GroupCommit(
     health,
@@ -69,13 +69,13 @@ final class PublishWriter {
     health = LedgerHealth("the ledger of publications", log) { ledger.markDamaged() }
   }
 
-  // MARK: What is to be written
+  // MARK: Input
 
-  /// Writes a new publication; when this returns it outlives a loss of power.
+  /// Writes a new publication. When this returns, the publication survives a loss of power.
   func accept(_ entry: LedgerBatch.Acceptance) async throws(Refusal) {
     let fault = await withCheckedContinuation { continuation in
       acceptances.append(Acceptance(entry: entry, continuation: continuation))
-      // What came before may have failed; what comes next is the next attempt.
+      // An earlier transaction may have failed; this acceptance causes the next attempt.
       commit.beginUrgently()
     }
     if let fault { throw health.refusal(fault) }
@@ -93,22 +93,24 @@ final class PublishWriter {
     commit.begin()
   }
 
-  /// Nobody was or will be told that this publication is accepted.
+  /// This publication is to be removed: its acceptance was never confirmed to a caller, and will not be.
   func note(removed number: Int64) {
     removed.append(number)
     commit.begin()
   }
 
-  /// One that was to be removed is to stay after all; false when the transaction that removes it is under way.
+  /// Keeps a publication that was to be removed.
+  ///
+  /// - Returns: false when the transaction that removes it is in flight.
   func keeps(_ number: Int64) -> Bool {
     removed.removeAll { $0 == number }
     return !removing.contains(number)
   }
 
-  /// Whether anything is being written, or waits for it.
+  /// Whether a write is in flight or due.
   var isBusy: Bool { commit.isWriting || hasWork }
 
-  /// Waits until all that was noted, and the changes of this publication, are written or could not be.
+  /// Waits until everything noted so far, and the changes of this publication, are written or could not be.
   func flush(_ id: EventID? = nil) async {
     repeat {
       guard isBusy else { return }
@@ -117,7 +119,7 @@ final class PublishWriter {
     } while id.map(changed.contains) ?? false && health.fault == nil
   }
 
-  /// Writes what is left, waiting on this thread: for the end.
+  /// Writes the rest; blocks this thread. For the end of the process.
   func finish() {
     guard let transaction = take() else { return }
     do throws(StorageFault) { try ledger.writeNow(transaction.batch) } catch {
@@ -164,7 +166,10 @@ final class PublishWriter {
     flushers.removeAll { $0.transaction <= begunCount }
   }
 
-  /// Returns the pause until the next attempt: without what was new the rest may find room.
+  /// A transaction has failed.
+  ///
+  /// - Returns: the pause until the next attempt. It is 0 if the transaction had acceptances, because the rest may fit
+  ///   on the disk without them, or if new acceptances wait.
   private func failed(_ transaction: Transaction, _ fault: StorageFault) -> UInt64 {
     changed.formUnion(transaction.changes.keys)
     stored += transaction.batch.stored

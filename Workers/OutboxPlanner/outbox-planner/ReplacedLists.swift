@@ -6,20 +6,20 @@ import Storage
 
 /// Versions of lists that lost entries to the next one, on disk: `replaced.db` in the planner's directory.
 ///
-/// Of each list the last few are kept, and of those that go the one with the most entries last: a client that empties a
-/// list step by step does not push the whole one out. All but the events themselves is in memory, too.
+/// Of each list the last few versions are kept, and the one with the most entries: a client that empties a list step by
+/// step does not push out the complete version. Everything except the events is also in memory.
 @EventLoopActor
 final class ReplacedLists {
   private let file: StorageFile
   private let ledger: LedgerFile
-  /// The newest last.
+  /// The newest is last.
   private(set) var lists: [ReplacedList]
 
-  /// Versions kept of one list.
+  /// Most versions kept of one list.
   static let versionMaximum = 8
-  /// Versions kept of all lists; then those go that were replaced first.
+  /// Most versions kept of all lists; beyond that the oldest replacements go.
   static let countMaximum = 256
-  /// For how long a list that lost more than half of its entries is told of, in seconds.
+  /// How long a list that lost more than half of its entries is reported, in seconds.
   static let alarmSeconds: Int64 = 7 * 24 * 3_600
 
   private static let migrations = [
@@ -33,11 +33,11 @@ final class ReplacedLists {
       """)
   ]
 
-  /// What became of the file, if it was damaged.
+  /// The result of the rescue, if the file was damaged.
   let rescue: LedgerRescue?
 
   /// - Parameters:
-  ///   - directory: the planner's.
+  ///   - directory: the planner's directory.
   ///   - now: seconds since 1970, for the name of a damaged file.
   init(directory: String, now: Int64) throws(StorageFault) {
     ledger = LedgerFile(
@@ -61,10 +61,10 @@ final class ReplacedLists {
     }
   }
 
-  /// Says that the file was found to be damaged in use: the next start saves what can be read.
+  /// Marks the file as damaged: the next start rescues it.
   func markDamaged() { ledger.markDamaged() }
 
-  /// Lists that have lost more than half of their entries, the newest first; each once.
+  /// Lists that have lost more than half of their entries, the newest first, each list once.
   func shrunk(at now: Int64) -> [ReplacedList] {
     var seen: Set<[String]> = []
     return lists.reversed().filter { list in
@@ -73,13 +73,13 @@ final class ReplacedLists {
     }
   }
 
-  /// Keeps a version. What is above the bounds goes when the next one is published (``published(_:_:)``): until then
-  /// nothing is replaced.
+  /// Keeps a version. Versions above the bounds are removed by the next ``published(_:_:)``: until then nothing is
+  /// replaced.
   ///
-  /// - Returns: whether it was not kept yet.
+  /// - Returns: whether it was not kept before.
   func keep(_ list: ReplacedList, _ event: [UInt8]) async throws(StorageFault) -> Bool {
     guard !lists.contains(where: { $0.id == list.id }) else { return false }
-    // At once: another may be kept while this one is written.
+    // Before the write: another call may check the same version during the write.
     lists.append(list)
     do throws(StorageFault) { try await write(list, event) } catch {
       lists.removeAll { $0.id == list.id }
@@ -96,7 +96,7 @@ final class ReplacedLists {
     }
   }
 
-  /// What is above the bounds: of each list the oldest versions but for the largest, of all the oldest.
+  /// Ids above the bounds: of each list the oldest versions except the largest, and of all versions the oldest.
   private var surplus: Set<String> {
     var gone: Set<String> = []
     for (_, versions) in Dictionary(grouping: lists, by: { [String($0.kind), $0.author, $0.identifier] }) {
@@ -107,8 +107,8 @@ final class ReplacedLists {
     return gone.union(left.dropLast(Self.countMaximum).map(\.id))
   }
 
-  /// A version of a list with so many entries was published: what is kept of it says so from now on, and what is above
-  /// the bounds goes.
+  /// A version with this many entries was published: kept versions of the list record the number, and versions above
+  /// the bounds are removed.
   func published(_ version: ReplacedList, _ count: Int) async throws(StorageFault) {
     let isChanged = lists.contains { Self.isSame($0, version) && $0.after != count }
     let gone = surplus
@@ -123,13 +123,13 @@ final class ReplacedLists {
     for index in lists.indices where Self.isSame(lists[index], version) { lists[index].after = count }
   }
 
-  /// Keeps a version no longer.
+  /// Removes a version.
   func forget(_ id: String) async throws(StorageFault) {
     try await file.write { session in try Self.remove(id, session) }
     lists.removeAll { $0.id == id }
   }
 
-  /// A version's event; nil when it is not kept.
+  /// The event of a version; nil when the version is not kept.
   func event(_ id: String) async throws(StorageFault) -> [UInt8]? {
     try await file.read { session in
       let statement = try session.statement("SELECT event FROM replaced WHERE id = ?", id)
@@ -138,7 +138,7 @@ final class ReplacedLists {
     }
   }
 
-  /// Puts all into the one file; nothing may be asked afterwards.
+  /// Closes the file, with the write-ahead log merged into it. No call may follow.
   func close() throws(StorageFault) { try file.close() }
 
   private static func isSame(_ one: ReplacedList, _ other: ReplacedList) -> Bool {

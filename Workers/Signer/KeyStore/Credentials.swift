@@ -2,34 +2,33 @@ public import Cryptography
 internal import Glibc
 internal import LinuxSystem
 
-// Secrets that a service manager hands over (systemd.exec(5), LoadCredentialEncrypted=): files in
-// `$CREDENTIALS_DIRECTORY`, which on a machine with a TPM are decrypted for this service alone. Two kinds are read, by
-// their names:
+// Secrets from a service manager (systemd.exec(5), LoadCredentialEncrypted=): files in `$CREDENTIALS_DIRECTORY`, which
+// a machine with a TPM decrypts for this service alone. The signer reads two kinds, by their names:
 //
-//     roost.key.NAME           a secret key; the account NAME is there as long as the process, and is stored nowhere
+//     roost.key.NAME           a secret key; the account NAME exists as long as the process, and is never stored
 //     roost.passphrase.NAME    the passphrase of the account NAME, which is unlocked at the start
 
-/// What a service manager handed over.
+/// The credentials that the service manager provides.
 public struct Credentials: Sendable {
   /// Secret keys by the account's name.
   public var keys: [String: SecretText] = [:]
   /// Passphrases by the account's name.
   public var passphrases: [String: Passphrase] = [:]
-  /// What was refused.
+  /// Credentials that were refused.
   public var problems: [KeyStoreFault] = []
 
   private static let keyPrefix = "roost.key."
   private static let passphrasePrefix = "roost.passphrase."
 
-  /// Nothing.
+  /// No credentials.
   public init() {}
 
-  /// The account that a credential of this name has the key of; nil for any other.
+  /// The account whose key a credential of this name contains; nil for other credentials.
   public static func account(ofKey name: String) -> String? {
     name.hasPrefix(keyPrefix) ? String(name.dropFirst(keyPrefix.count)) : nil
   }
 
-  /// Reads what is meant for the signer. A directory that is not there is a problem; what else is in it is passed over.
+  /// Reads the signer's credentials from a directory, and ignores other files. A missing directory is a problem.
   public init(directory: String) {
     guard let folder = opendir(directory) else {
       problems.append(.system(SystemFault(call: "opendir", subject: directory, code: errno)))
@@ -63,7 +62,7 @@ public struct Credentials: Sendable {
     }
   }
 
-  /// Editors end a file with a line's end that is no part of the passphrase.
+  /// Removes the line end at the end of a file: editors add it, and it is no part of the passphrase.
   private static func withoutLineEnd(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
     var count = text.count
     if count > 0, text[count - 1] == 0x0A { count -= 1 }

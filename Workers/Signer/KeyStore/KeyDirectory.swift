@@ -2,31 +2,30 @@ internal import Cryptography
 internal import Glibc
 internal import LinuxSystem
 
-// One file for each account, `NAME.key`, in a directory that is ours alone.
+// One file for each account, `NAME.key`, in a directory that only the signer's user can access.
 //
-// A key that is lost is lost for ever, and half a key is a lost one. So a file is written under another name, brought
-// to the disk, and only then given its own: whenever the process or the machine dies, there is the old state or the new
-// one. What was left under the other name is removed at the next start.
+// A lost key cannot be recovered, and half a key is lost. So a file is written under another name, flushed to the disk,
+// and then renamed: after a crash of the process or the machine, either the old or the new state is there. The next
+// start removes files with the other name.
 //
-// Two files with the same key are one too many: whichever were taken, an account could change its name because of a
-// copy that somebody made. The one that was written under its name is used, and no other; where none or several say so,
-// none is.
+// If several files have the same key, a choice among them could rename an account because of a copy. So only the file
+// whose name matches its `account` line is used; if no file or several files match, none of them is used.
 //
-// A file that others could have read or changed is not used: a key of which there are copies is no key, and nobody
-// should learn that by accident from a signer that went on as if nothing were.
+// A file that other users could read or change is not used: others may have copied the key, and the signer must report
+// that instead of using the key.
 
-/// The signer's key files. Everything here blocks.
+/// The signer's key files. All functions block.
 public final class KeyDirectory: Sendable {
-  /// Where it is.
+  /// The directory's path.
   public let path: String
   private let lock: FileLock
 
-  /// Most files that are read.
+  /// Most key files that are read.
   public static let fileMaximum = 256
   private static let suffix = ".key"
   private static let unfinishedSuffix = ".key.new"
 
-  /// What was found.
+  /// The result of reading the directory.
   public struct Contents: Sendable {
     /// The keys, by name.
     public var keys: [StoredKey] = []
@@ -34,7 +33,8 @@ public final class KeyDirectory: Sendable {
     public var problems: [KeyStoreFault] = []
   }
 
-  /// Opens a directory, and makes it if it is not there, with mode 0700. It stays ours until the object goes.
+  /// Opens a directory, and creates it with mode 0700 if it does not exist. It stays locked as long as this object
+  /// lives.
   public init(path: String) throws(KeyStoreFault) {
     self.path = path
     let attempt: FileLock.Attempt
@@ -52,13 +52,13 @@ public final class KeyDirectory: Sendable {
 
   // MARK: Reading
 
-  /// Reads all key files, and removes what a death left unfinished.
+  /// Reads all key files, and removes the unfinished files of a crash.
   public func load() throws(KeyStoreFault) -> Contents {
     for name in try fileNames() where name.hasSuffix(Self.unfinishedSuffix) { try removeFile(path + "/" + name) }
     return try look()
   }
 
-  /// Reads all key files, and changes nothing.
+  /// Reads all key files without changing anything.
   public func look() throws(KeyStoreFault) -> Contents {
     var contents = Contents()
     let names = try fileNames()
@@ -78,7 +78,7 @@ public final class KeyDirectory: Sendable {
     return contents
   }
 
-  /// Leaves one file of each key, if it is certain which.
+  /// Leaves one file for each key if the original is certain, else no file.
   private static func refuseCopies(_ contents: inout Contents, in path: String) {
     for (_, keys) in Dictionary(grouping: contents.keys, by: \.publicKey) where keys.count > 1 {
       let originals = keys.filter { $0.writtenFor == $0.name }.map(\.name)
@@ -117,19 +117,19 @@ public final class KeyDirectory: Sendable {
 
   // MARK: Writing
 
-  /// Stores a new key: when this returns, it survives the machine.
+  /// Stores a new key. When this returns, the key survives a crash of the machine.
   public func add(_ key: StoredKey) throws(KeyStoreFault) {
     let final = path + "/" + key.name + Self.suffix
     var status = stat()
-    // The directory is locked: nobody else makes one between this look and the renaming.
+    // The directory is locked, so no other process creates the file between this check and the renaming.
     guard lstat(final, &status) != 0 else { throw .exists(path: final) }
     try put(key)
   }
 
-  /// Stores a key that is there already in another form: at every moment, whatever dies, the file has the one or the
-  /// other, whole.
+  /// Replaces the file of a key with another form. After a crash at any moment, the file has the old or the new form,
+  /// complete.
   ///
-  /// - Throws: `unreadable` when the file is not there, or holds another key; the file is as it was.
+  /// - Throws: `unreadable` when the file does not exist, or holds another key; the file does not change.
   public func replace(_ key: StoredKey) throws(KeyStoreFault) {
     let present = try read(key.name)
     guard present.publicKey == key.publicKey else {
@@ -148,14 +148,14 @@ public final class KeyDirectory: Sendable {
       try write(contents, to: unfinished)
       guard rename(unfinished, final) == 0 else { throw fault("rename", unfinished) }
     } catch {
-      // The first fault is the one to tell.
+      // Report the first fault, not one of `unlink`.
       unlink(unfinished)
       throw error
     }
     try synchronizeDirectory()
   }
 
-  /// Removes a key for good.
+  /// Removes a key permanently.
   public func remove(_ name: String) throws(KeyStoreFault) {
     try removeFile(path + "/" + name + Self.suffix)
     try synchronizeDirectory()
@@ -165,7 +165,7 @@ public final class KeyDirectory: Sendable {
     let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw fault("open", file) }
     defer { close(descriptor) }
-    // Whatever the process's mask says.
+    // Independent of the process's umask.
     guard fchmod(descriptor, 0o600) == 0 else { throw fault("fchmod", file) }
     let result = contents.withUnsafeBytes { bytes -> Result<Void, SystemFault> in
       do throws(SystemFault) { return .success(try Descriptors.writeAll(bytes, to: descriptor)) } catch {

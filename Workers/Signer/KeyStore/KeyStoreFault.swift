@@ -2,24 +2,24 @@ internal import Glibc
 public import LinuxSystem
 internal import Nostr
 
-/// Why a key was not read, written or removed. Says nothing of keys and passphrases.
+/// Why a key was not read, written or removed. Contains no keys and no passphrases.
 public enum KeyStoreFault: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The system refused something.
+  /// A system call failed.
   case system(SystemFault)
-  /// Others could read or change the file, it is not a plain file of ours, or it is a copy; the last text says what to
-  /// do.
+  /// Other users could read or change the file, it is not a plain file of the signer's user, or it is a copy. The last
+  /// text is what to do.
   case untrusted(path: String, reason: String, remedy: String)
-  /// The file is not what it should be; the second text says what is wrong.
+  /// The contents are invalid; the second text says why.
   case unreadable(path: String, problem: String)
-  /// There is a file of this name already.
+  /// A file of this name exists.
   case exists(path: String)
-  /// Another process has the directory.
+  /// Another process has locked the directory.
   case inUse(path: String, holder: String)
 
-  /// Whether it may pass by itself, see `SystemFault.mayPass`.
+  /// Whether it may pass without action, see `SystemFault.mayPass`.
   public var mayPass: Bool { if case .system(let fault) = self { fault.mayPass } else { false } }
 
-  /// The file or directory that it is about.
+  /// The file or directory concerned.
   public var path: String {
     switch self {
     case .system(let fault): fault.subject
@@ -27,7 +27,7 @@ public enum KeyStoreFault: Error, Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// What is wrong, without the path.
+  /// The reason, without the path.
   public var reason: String {
     switch self {
     case .system(let fault): SystemFault(call: fault.call, subject: "", code: fault.code).description
@@ -38,7 +38,7 @@ public enum KeyStoreFault: Error, Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// What to do about it, for whoever owns the file.
+  /// What the owner of the file can do.
   public var remedy: String {
     switch self {
     case .system(let fault) where fault.code == EACCES: "chown \(geteuid()) '\(path)'; chmod 600 '\(path)'"
@@ -50,7 +50,7 @@ public enum KeyStoreFault: Error, Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// A sentence.
+  /// The fault as a sentence.
   public var description: String {
     switch self {
     case .system(let fault): "\(fault)"

@@ -2,20 +2,20 @@ internal import Cryptography
 internal import Glibc
 internal import LinuxSystem
 
-/// Small files with something secret in them: looked at before they are believed, and wiped after they were read.
+/// Small files with secrets: checked before use, and wiped from memory afterwards.
 enum SecretFile {
-  /// Reads a file that is ours, plain, and closed to others.
+  /// Reads a plain file that belongs to the signer's user, and that other users cannot read or change.
   ///
   /// - Parameters:
-  ///   - path: absolute.
-  ///   - isForeignOwnerAllowed: whether root may own it and let its group read it, as a service manager's credentials
-  ///     are made.
-  ///   - body: reads the bytes, which are wiped afterwards.
+  ///   - path: an absolute path.
+  ///   - isForeignOwnerAllowed: whether root may own it and its group may read it, as with a service manager's
+  ///     credentials.
+  ///   - body: reads the bytes, which are then wiped.
   static func read<Value>(
     _ path: String, isForeignOwnerAllowed: Bool = false,
     _ body: (UnsafeRawBufferPointer) throws(SecretTextFault) -> Value
   ) throws(KeyStoreFault) -> Value {
-    // Not blocking: it might be a pipe.
+    // Non-blocking: the file might be a pipe.
     let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else {
       if errno == ELOOP {

@@ -1,23 +1,23 @@
 public import Cryptography
 public import Nostr
 
-/// Why a text is no secret key. Says nothing of the text.
+/// Why a text is no secret key. Contains nothing of the text.
 public struct SecretTextFault: Error, Hashable, Sendable, CustomStringConvertible {
-  /// A sentence's end: `it is no secret key`.
+  /// The end of a sentence: `it is no secret key`.
   public let description: String
 
   /// A fault with this description.
   public init(description: String) { self.description = description }
 }
 
-/// A secret key as a person or a service manager gives it.
+/// A secret key as a person or a service manager enters it.
 public enum SecretText: Sendable {
   /// `nsec1…` or 64 hexadecimal digits.
   case plain(SecretKey)
-  /// `ncryptsec1…` (NIP-49), to be opened by its passphrase.
+  /// `ncryptsec1…` (NIP-49), which a passphrase decrypts.
   case encrypted(EncryptedSecretKey)
 
-  /// Reads a text, which the caller wipes; white space around it is passed over.
+  /// Reads a text, which the caller wipes; surrounding white space is ignored.
   public init(_ text: UnsafeRawBufferPointer) throws(SecretTextFault) {
     let text = Self.trimmed(text)
     if Self.begins(text, "nsec1") {
@@ -25,7 +25,7 @@ public enum SecretText: Sendable {
         throw SecretTextFault(description: "it is no nsec: \(error)")
       }
     } else if Self.begins(text, "ncryptsec1") {
-      // What is encrypted needs no wiping.
+      // An encrypted key needs no wiping.
       let copy = String(decoding: text, as: UTF8.self)
       do throws(NIP49Fault) { self = .encrypted(try EncryptedSecretKey(copy)) } catch {
         throw SecretTextFault(description: "\(error)")
@@ -40,7 +40,7 @@ public enum SecretText: Sendable {
   }
 
   private static func readHexadecimal(_ text: UnsafeRawBufferPointer) throws(SecretTextFault) -> SecretKey {
-    // Also in upper case, as some programs print it.
+    // Upper case is accepted too, because some programs print it.
     let key = withWipedBytes(SecretKey.byteCount) { bytes -> SecretKey? in
       for index in 0..<bytes.count {
         guard let high = digit(text[2 * index]), let low = digit(text[2 * index + 1]) else { return nil }
@@ -63,7 +63,7 @@ public enum SecretText: Sendable {
 
   private static func begins(_ text: UnsafeRawBufferPointer, _ prefix: StaticString) -> Bool {
     guard text.count >= prefix.utf8CodeUnitCount else { return false }
-    // Bech32 may stand in upper case.
+    // Bech32 may be in upper case.
     return (0..<prefix.utf8CodeUnitCount).allSatisfy { text[$0] | 0x20 == prefix.utf8Start[$0] | 0x20 }
   }
 

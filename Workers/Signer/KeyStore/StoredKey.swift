@@ -1,38 +1,37 @@
 public import Cryptography
 public import Nostr
 
-// The form of a key file: lines that a person can read, so that who finds one knows what it is and that it must not be
-// shown.
+// The form of a key file: lines that a person can read, so that a person who finds the file knows that it is secret.
 //
-//     # A secret key of Roost's signer. Whoever can read it can act in the name of its owner.
+//     # A secret key of Roost's signer. … (a warning)
 //     roost-key 1
-//     account <name>                          (may be missing: files of before have none)
+//     account <name>                          (optional: older files do not have it)
 //     public-key <64 hexadecimal digits>
 //     created-at <seconds since 1970>
 //     encrypted-secret ncryptsec1…            (NIP-49; or, without a passphrase:)
 //     unencrypted-secret <64 hexadecimal digits>
 //
-// The account's name is the file's. The name in it says for which account it was written: so a copy under another name,
-// which lies beside the file, is known for one, while a file that was moved goes on under its new name. The public key
-// stands there so that an account has a face while it is locked; it is compared with the secret as soon as that is
-// open, and a file whose two do not belong together is refused.
+// The file's name is the account's name. The `account` line has the name for which the file was written. So a copy
+// under another name beside the original is recognised as a copy, while a file that was renamed is used under its new
+// name. The public key is in the file so that it is known while the account is locked. When the secret is decrypted,
+// the two are compared, and if they do not match the file is refused.
 
-/// A key as it is stored.
+/// A stored key.
 public struct StoredKey: Sendable {
-  /// How the secret is kept.
+  /// The form of the secret.
   public enum Secret: Sendable {
-    /// Under a passphrase.
+    /// Encrypted with a passphrase.
     case encrypted(EncryptedSecretKey)
-    /// As it is.
+    /// Without encryption.
     case unencrypted(SecretKey)
   }
   /// The account's name.
   public let name: String
-  /// The account that the file was written for; nil when it does not say.
+  /// The account for which the file was written; nil when the file does not say.
   public let writtenFor: String?
-  /// Its public key; of an encrypted secret as the file says.
+  /// Its public key; for an encrypted secret, as the file says.
   public let publicKey: PublicKey
-  /// When it came here, in seconds since 1970.
+  /// When it came to this signer, in seconds since 1970.
   public let createdAt: Int64
   /// The secret.
   public let secret: Secret
@@ -40,7 +39,7 @@ public struct StoredKey: Sendable {
   /// Largest file that is read, in bytes.
   public static let byteCountMaximum = 4_096
 
-  /// A key to be stored.
+  /// A key for storing.
   public init(name: String, publicKey: PublicKey, createdAt: Int64, secret: Secret) {
     self.init(name: name, writtenFor: name, publicKey: publicKey, createdAt: createdAt, secret: secret)
   }
@@ -53,13 +52,13 @@ public struct StoredKey: Sendable {
     self.secret = secret
   }
 
-  /// Whether it is under a passphrase.
+  /// Whether the secret is encrypted with a passphrase.
   public var isEncrypted: Bool { if case .encrypted = secret { true } else { false } }
 
-  /// The file's contents. Whoever asks wipes them.
+  /// The file's contents. The caller must wipe them.
   public var contents: [UInt8] {
     var text: [UInt8] = []
-    // No second buffer that would not be wiped.
+    // Reserve once: growing would leave a buffer that is not wiped.
     text.reserveCapacity(Self.byteCountMaximum)
     text.append(contentsOf: Self.remark.utf8)
     text.append(contentsOf: "roost-key 1\naccount \(name)\npublic-key \(publicKey)\ncreated-at \(createdAt)\n".utf8)

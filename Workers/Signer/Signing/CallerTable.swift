@@ -1,24 +1,25 @@
 internal import Contracts
 public import Frames
 
-/// Who asks. The role is in the frame, written by the hub (`FrameHeader.callerRole`), so that no caller is ever taken
-/// for another: kinds, accounts and rates depend on it. The name is the registry's, and for the audit and for which
-/// connector speaks for a relay.
+/// The senders of requests. The hub writes the role into the frame (`FrameHeader.callerRole`), so no caller can claim
+/// another role; permitted kinds, accounts and rates depend on it. The name comes from the registry. It is used for the
+/// audit, and to bind a relay to one connector.
 ///
-/// A worker whose name the registry has not told yet is asked to come again: it greeted and asked in one breath, and
-/// its REGISTRY is under way. One that left meanwhile stays known by its endpoint, for its last requests.
+/// If the registry does not have a worker's name yet, the request is refused with a time to retry: the worker sent it
+/// right after its greeting, and the REGISTRY frame is still in flight. A worker that left stays known by its endpoint,
+/// for its last requests.
 public struct CallerTable: Sendable {
   private var registry: Registry
   private var past: [UInt32: SignerCaller] = [:]
   private var order: [UInt32] = []
   private var roles: [UInt16: String] = [:]
 
-  /// Endpoints that are remembered; the oldest goes when there is one more.
+  /// Most endpoints that are remembered; beyond that the oldest goes.
   private static let pastMaximum = 4_096
-  /// When a worker that is not known yet should come again.
+  /// When an unknown worker should retry.
   private static let retryMilliseconds: UInt32 = 50
 
-  /// Knows whom the registry tells.
+  /// A table with the members of the registry.
   public init(_ registry: Registry) {
     self.registry = registry
     adopt(registry)
@@ -37,10 +38,10 @@ public struct CallerTable: Sendable {
 
   /// The sender of a request, by its endpoint and the number of its role.
   ///
-  /// - Throws: `unavailable` when it is not known which role or which worker that is.
+  /// - Throws: `unavailable` when the role or the worker's name is not known.
   public func caller(_ endpoint: Endpoint, role number: UInt16?) throws(Refusal) -> SignerCaller {
     guard let number, let role = roles[number] else { throw Self.unknown(endpoint, "role") }
-    // A client has no name that could be relied on, and its seat may have been a worker's.
+    // A client has no reliable name, and its endpoint may earlier have been a worker's.
     if number == Role.client.number { return SignerCaller(name: "client \(endpoint)", role: role) }
     if let known = past[endpoint.rawValue], known.role == role { return known }
     guard let member = registry.member(at: endpoint, role: number) else { throw Self.unknown(endpoint, "name") }
@@ -53,7 +54,7 @@ public struct CallerTable: Sendable {
       retryAfterMilliseconds: retryMilliseconds)
   }
 
-  /// The names of the connectors there are.
+  /// The names of the present connectors.
   public var connectors: Set<String> {
     Set(registry.members.filter { $0.role == Role.relayConnector.name }.map(\.name))
   }

@@ -1,14 +1,14 @@
 internal import Clocks
 internal import Contracts
 
-// How much each role may have done in a time: a worker that runs wild, or was taken over, does not sign without end,
-// and somebody who guesses passphrases has few guesses a minute. The bounds are far above what the roles need.
+// Rate limits for each role: a worker that has a bug or was taken over cannot sign without end, and passphrases can be
+// guessed only a few times a minute. The limits are far above what the roles need.
 
-/// How much of something may be done: so many at once, and so many a second in the long run.
+/// A rate: a burst, and a long-term average per second.
 public struct Rate: Hashable, Sendable {
-  /// At once.
+  /// Most at once.
   public var burst: Double
-  /// A second, in the long run.
+  /// Per second, in the long run.
   public var perSecond: Double
 
   /// A rate.
@@ -17,20 +17,20 @@ public struct Rate: Hashable, Sendable {
     self.perSecond = perSecond
   }
 
-  /// Clients: somebody's own programs, of which one may open an inbox of thousands of gift wraps.
+  /// Clients: the user's own programs, of which one may open an inbox of thousands of gift wraps.
   public static let client = Rate(burst: 5_000, perSecond: 1_000)
-  /// Connectors: a challenge for each relay after a start, and few afterwards.
+  /// Connectors: one challenge for each relay after a start, and few later.
   public static let relayConnector = Rate(burst: 300, perSecond: 10)
-  /// Those that keep jobs and do them: of each a request or two, and answers, as many as clients submit at once.
+  /// The tracker and the providers of jobs: a few requests for each job, and as many jobs as clients submit at once.
   public static let jobs = Rate(burst: 2_000, perSecond: 200)
   /// All other workers.
   public static let worker = Rate(burst: 200, perSecond: 20)
-  /// Making, importing, unlocking and removing keys, whoever asks: each costs memory and time, and an unlocking may be
-  /// a guess.
+  /// Making, importing, unlocking and removing keys, for all callers together: each takes memory and time, and each
+  /// attempt to unlock may be a guess.
   public static let keyHandling = Rate(burst: 10, perSecond: 0.5)
 }
 
-/// What is left of the rates: a bucket for each, filled by time.
+/// Token buckets, one for each rate.
 struct RateLimits {
   private struct Bucket {
     var left: Double
@@ -39,14 +39,14 @@ struct RateLimits {
   private var buckets: [String: Bucket] = [:]
   private static let keyHandlingName = " key handling"
 
-  /// Takes one of a use's bucket.
+  /// Takes one token for a use.
   ///
-  /// - Returns: nil, or after how many milliseconds there is one.
+  /// - Returns: nil, or the milliseconds until there is a token.
   mutating func take(_ use: SignerUse, at now: Instant) -> UInt32? {
     let (name, rate) = Self.rate(of: use)
     var bucket = buckets[name] ?? Bucket(left: rate.burst, filledAt: now)
     let seconds = Double(now.milliseconds(since: bucket.filledAt)) / 1_000
-    // Below a millisecond nothing is added, and then the time must not be used up either.
+    // Less than a millisecond adds nothing, and must not move `filledAt` either.
     if seconds > 0 {
       bucket.left = min(rate.burst, bucket.left + seconds * rate.perSecond)
       bucket.filledAt = now

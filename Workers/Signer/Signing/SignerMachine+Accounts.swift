@@ -4,17 +4,17 @@ public import Frames
 internal import Nostr
 
 extension SignerMachine {
-  /// The account that a caller means.
+  /// Finds the account that a caller means.
   ///
   /// - Parameters:
-  ///   - text: a name, an `npub` or hexadecimal digits; nil: one of the candidates, else the only account of a person's
-  ///     that there is, as long as no key is refused.
-  ///   - candidates: the keys that it may be for, where no account is named.
-  /// - Throws: `no-such-account`, or `bad-request` when there are several.
+  ///   - text: a name, an `npub` or hexadecimal digits. Nil: the account of one of the candidates, or without
+  ///     candidates the only account of a person, unless a key is refused.
+  ///   - candidates: the possible keys when no account is named.
+  /// - Throws: `no-such-account`; `bad-request` when several accounts are possible, or a key is refused.
   public func resolve(_ text: String?, candidates: [PublicKey] = []) throws(Refusal) -> Account {
     guard let text else { return try resolve(among: candidates) }
     if let account = accounts[text] { return account }
-    // What is no key is no account; the difference does not matter to who mistyped a name.
+    // An invalid key is treated as an unknown name: for a mistyped name the difference does not matter.
     let key = Result { () throws(EntityFault) in try PublicKey(spelled: text) }
     if case .success(let key) = key, let account = accounts.values.first(where: { $0.publicKey == key }) {
       return account
@@ -51,10 +51,10 @@ extension SignerMachine {
       .badRequest, "'account' is missing, and there are \(accounts.count) accounts", outcome: .notStarted)
   }
 
-  /// Whether an account of this name is a worker's own, and never meant where none is named.
+  /// Whether an account of this name belongs to a worker. Such an account is never the default.
   private static func isOfWorker(_ name: String) -> Bool { Role.withAccount.contains { $0.name == name } }
 
-  /// Why no account of this name and key may come in; nil when it may. The same key under the same name is no new
+  /// Why no account with this name and key can be added; nil when it can. The same key under the same name is no new
   /// account.
   public func refusalOfNew(_ name: String, _ publicKey: PublicKey?) -> Refusal? {
     guard AccountName.isValid(name) else {
@@ -74,14 +74,14 @@ extension SignerMachine {
     return nil
   }
 
-  /// There is an account more.
+  /// Adds an account.
   public mutating func added(_ account: Account) -> [Action] {
     precondition(refusalOfNew(account.name, account.publicKey) == nil, "an account is looked at before it is added")
     accounts[account.name] = account
     return account.isLocked ? [] : release(account.name)
   }
 
-  /// An account is gone; who waits for it is refused.
+  /// Removes an account; requests that wait for it are refused.
   public mutating func removed(_ name: String) -> [Action] {
     guard accounts.removeValue(forKey: name) != nil else { return [] }
     let over = waiting.filter { $0.account == name }
@@ -90,14 +90,14 @@ extension SignerMachine {
     return over.flatMap { refuse($0.key, $0.use, name, refusal) } + timerActions()
   }
 
-  /// An account's key is open: who waits for it gets on, in the order of coming.
+  /// An account's key is open: the requests that wait for it proceed, in their order of arrival.
   public mutating func unlocked(_ name: String) -> [Action] {
     guard accounts[name] != nil else { return [] }
     accounts[name]?.isLocked = false
     return release(name)
   }
 
-  /// An account's key was forgotten; from now on its uses wait.
+  /// An account's key was dropped; from now on requests for it wait.
   public mutating func locked(_ name: String) { accounts[name]?.isLocked = true }
 
   /// `3 accounts, 1 locked, 2 requests wait`

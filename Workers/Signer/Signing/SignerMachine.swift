@@ -23,13 +23,13 @@ public struct SignerMachine: Sendable {
     public init(_ number: UInt64) { self.number = number }
   }
 
-  /// One account, as far as decisions need it.
+  /// The part of an account that decisions need.
   public struct Account: Hashable, Sendable {
     /// Unique.
     public var name: String
     /// Unique.
     public var publicKey: PublicKey
-    /// Whether a passphrase stands between its uses and its key now.
+    /// Whether its key needs a passphrase before it can be used.
     public var isLocked: Bool
 
     /// An account.
@@ -40,17 +40,17 @@ public struct SignerMachine: Sendable {
     }
   }
 
-  /// What the shell is to do, in this order.
+  /// What the shell must do, in this order.
   public enum Action: Hashable, Sendable {
-    /// Do it, with this account if it needs one; then say ``SignerMachine/finished(_:refusal:)``.
+    /// Do it, with this account if it needs one; then call ``SignerMachine/finished(_:refusal:)``.
     case perform(Key, account: String?)
-    /// Answer it so.
+    /// Answer with this refusal.
     case refuse(Key, Refusal)
-    /// It waits: tell the hub that this takes long.
+    /// The request waits: tell the hub that it takes long.
     case hold(Key)
-    /// Write this down.
+    /// Write this audit line.
     case audit(AuditLine)
-    /// Call ``SignerMachine/timerFired(at:)`` then; nil: no more.
+    /// Call ``SignerMachine/timerFired(at:)`` at this instant; nil: cancel the timer.
     case setTimer(Instant?)
   }
 
@@ -61,42 +61,42 @@ public struct SignerMachine: Sendable {
     var deadline: Instant
   }
 
-  /// The rules in force.
+  /// The present rules.
   public var policy: SigningPolicy
-  /// Keys that are there and cannot be used. They are no accounts: a request that names one is refused with the reason.
-  /// Beside them no account counts as the only one, because at the next start there may be another.
+  /// Keys that exist but cannot be used. They are no accounts: a request that names one is refused with the reason.
+  /// While there is one, no account counts as the only one, because after the next start there may be another.
   public var refusedKeys: [SignerRefusedKey] = []
   /// The accounts by name.
   public internal(set) var accounts: [String: Account] = [:]
   private var limits = RateLimits()
   var waiting: [Waiting] = []
   private var inHand: [Key: (use: SignerUse, account: String?)] = [:]
-  /// Which connector speaks for a relay.
+  /// The connector that authenticates at each relay.
   private var speakers: [String: String] = [:]
   private var timer: Instant?
 
   /// Most accounts.
   public static let accountMaximum = 256
-  /// Most requests that wait for passphrases; the next one is refused as `locked` at once.
+  /// Most requests that wait for passphrases; a further one is refused as `locked` at once.
   public static let waitingMaximum = 256
-  /// Most bytes of theirs.
+  /// Most bytes of waiting requests.
   public static let waitingByteCountMaximum = 8 << 20
-  /// How long a request waits that does not say how long its answer is of use.
+  /// How long a request waits if it has no time limit.
   public static let waitingMilliseconds: UInt64 = 30_000
-  /// How long any request waits at most.
+  /// The longest wait of any request.
   public static let waitingMillisecondsMaximum: UInt64 = 600_000
-  /// Most relays of which it is remembered which connector speaks for them.
+  /// Most relays whose connector is remembered.
   public static let speakerMaximum = 4_096
 
   /// A machine without accounts.
   public init(policy: SigningPolicy) { self.policy = policy }
 
-  /// Requests that wait.
+  /// The number of waiting requests.
   public var waitingCount: Int { waiting.count }
 
   // MARK: Requests
 
-  /// A request has come.
+  /// A request has arrived.
   public mutating func received(_ key: Key, _ use: SignerUse, at now: Instant) -> [Action] {
     if let refusal = policy.refusal(of: use) { return refuse(key, use, nil, refusal) }
     if let milliseconds = limits.take(use, at: now) {
@@ -117,13 +117,13 @@ public struct SignerMachine: Sendable {
     return hold(key, use, account.name, at: now)
   }
 
-  /// A request was done, or could not be.
+  /// A request has ended, done or refused.
   public mutating func finished(_ key: Key, refusal: RefusalCode? = nil) -> [Action] {
     guard let use = inHand.removeValue(forKey: key) else { return [] }
     return [.audit(AuditLine(use: use.use, account: use.account, result: refusal?.rawValue ?? "done"))]
   }
 
-  /// The caller does not wait any more.
+  /// The caller has cancelled a request.
   public mutating func cancelled(_ key: Key) -> [Action] {
     guard let index = waiting.firstIndex(where: { $0.key == key }) else { return [] }
     let gone = waiting.remove(at: index)
@@ -131,13 +131,13 @@ public struct SignerMachine: Sendable {
     return refuse(key, gone.use, gone.account, refusal) + timerActions()
   }
 
-  /// The instant of ``Action/setTimer(_:)`` has come.
+  /// The timer of ``Action/setTimer(_:)`` has fired.
   public mutating func timerFired(at now: Instant) -> [Action] {
     timer = nil
     return dismiss { $0.deadline <= now } + timerActions()
   }
 
-  /// The signer ends: who waits is told so.
+  /// The signer drains: all waiting requests are refused.
   public mutating func draining() -> [Action] { dismiss { _ in true } + timerActions() }
 
   // MARK: Parts
@@ -163,7 +163,7 @@ public struct SignerMachine: Sendable {
       return refuse(key, use, account, refusal)
     }
     let ttl = UInt64(use.ttlMilliseconds)
-    // A little less than the caller waits, so that its answer says what was missing, and not only that time ran out.
+    // A little less than the caller waits: then the answer gives the reason, and not only a timeout.
     let patience = ttl == 0 ? Self.waitingMilliseconds : max(1, ttl - ttl / 10)
     let deadline = now.advanced(milliseconds: min(patience, Self.waitingMillisecondsMaximum))
     waiting.append(Waiting(key: key, use: use, account: account, deadline: deadline))
@@ -197,12 +197,12 @@ public struct SignerMachine: Sendable {
 
   // MARK: Relays
 
-  /// The connectors have changed; these are their names. A relay whose connector is gone is free for another.
+  /// The connectors have changed; these are their names. Another connector may take a relay whose connector has left.
   public mutating func connectorsChanged(_ names: Set<String>) {
     speakers = speakers.filter { names.contains($0.value) }
   }
 
-  /// A relay belongs to one connector: the first that authenticates there, for as long as it is on the bus.
+  /// A relay belongs to one connector: the first that authenticates there, while it is on the bus.
   private mutating func speakerRefusal(_ use: SignerUse) -> Refusal? {
     guard use.method == .authenticate, let relay = use.relay else { return nil }
     if let speaker = speakers[relay] {

@@ -1,7 +1,7 @@
 public import Contracts
 public import Cryptography
 
-/// What the signer is asked to do.
+/// The operations of the signer.
 public enum SignerOperation: Hashable, Sendable, CaseIterable {
   /// Sign an event.
   case sign
@@ -9,27 +9,27 @@ public enum SignerOperation: Hashable, Sendable, CaseIterable {
   case authenticate
   /// Encrypt as NIP-04 does.
   case nip04Encrypt
-  /// Decrypt what NIP-04 encrypted.
+  /// Decrypt a text by NIP-04.
   case nip04Decrypt
   /// Encrypt as NIP-44 does.
   case nip44Encrypt
-  /// Decrypt what NIP-44 encrypted.
+  /// Decrypt a text by NIP-44.
   case nip44Decrypt
   /// Seal and gift-wrap (NIP-59).
   case wrap
   /// Open a gift wrap (NIP-59).
   case unwrap
-  /// Tell the accounts.
+  /// List the accounts.
   case accounts
-  /// Tell the account of the caller's role, and make it if it is not there.
+  /// Return the account of the caller's role, and make it if it does not exist.
   case own
   /// Make a key.
   case generate
-  /// Take a key over.
+  /// Import a key.
   case `import`
-  /// Open an account's key.
+  /// Decrypt an account's key with its passphrase.
   case unlock
-  /// Forget an account's key.
+  /// Drop an account's decrypted key.
   case lock
   /// Delete a stored key.
   case remove
@@ -61,7 +61,7 @@ public enum SignerOperation: Hashable, Sendable, CaseIterable {
   /// The method's name.
   public var name: String { method.name }
 
-  /// Whether an account's secret key is needed for it, so that it waits while that is locked.
+  /// Whether it needs an account's secret key, and so waits while the account is locked.
   public var needsKey: Bool {
     switch self {
     case .sign, .authenticate, .nip04Encrypt, .nip04Decrypt, .nip44Encrypt, .nip44Decrypt, .wrap, .unwrap: true
@@ -70,9 +70,9 @@ public enum SignerOperation: Hashable, Sendable, CaseIterable {
   }
 }
 
-/// Who asks, as the hub knows him.
+/// The caller, as the hub identifies it.
 public struct SignerCaller: Hashable, Sendable {
-  /// The worker's name; for clients, which have none that could be relied on, `client` and their endpoint.
+  /// The worker's name. Clients have no reliable name: theirs is `client` and the endpoint.
   public var name: String
   /// The role.
   public var role: String
@@ -84,27 +84,27 @@ public struct SignerCaller: Hashable, Sendable {
   }
 }
 
-/// One request, as far as it matters for deciding about it. What is to be signed or encrypted is not in here.
+/// The part of a request that decisions need. It does not contain the text to be signed or encrypted.
 public struct SignerUse: Hashable, Sendable {
-  /// What is asked.
+  /// The operation.
   public var method: SignerOperation
-  /// Who asks.
+  /// The caller.
   public var caller: SignerCaller
-  /// With which account: its name, `npub` or hexadecimal digits. Nil: the only one.
+  /// The account's name, `npub` or hexadecimal digits. Nil: the only account.
   public var account: String?
-  /// Where no account is given: those whose accounts it may be, as a gift wrap names them.
+  /// The possible keys if no account is given: the recipients that a gift wrap names.
   public var candidates: [PublicKey] = []
-  /// The kind of the event to be signed or sealed.
+  /// The kind of the event that is signed or sealed.
   public var kind: UInt16?
-  /// Of a deletion (NIP-09): the kinds of all that it deletes; nil when the caller has not shown them all.
+  /// For a deletion (NIP-09): the kinds of all events that it deletes; nil when the caller has not shown all of them.
   public var deletedKinds: Set<UInt16>?
-  /// Of a text to be decrypted: the kind of the peer's event whose content it is; nil when none was shown.
+  /// For decryption: the kind of the peer's event that has this content; nil when the caller has shown no event.
   public var contentKind: UInt16?
-  /// The relay that asks for authentication.
+  /// The relay that demands authentication.
   public var relay: String?
-  /// Bytes of the request, held while it waits.
+  /// The size of the request, which is held while it waits.
   public var byteCount: Int
-  /// How long the answer is of use, in milliseconds; 0 = not said.
+  /// How long the caller waits, in milliseconds; 0: unknown.
   public var ttlMilliseconds: UInt32
 
   /// A request.
@@ -122,9 +122,9 @@ public struct SignerUse: Hashable, Sendable {
   }
 }
 
-/// What is written down of each use: who, what and with which outcome, and nothing of the content.
+/// The audit record of one use: caller, operation and outcome, without the content.
 public struct AuditLine: Hashable, Sendable {
-  /// What was asked, by whom.
+  /// The operation and its caller.
   public var use: SignerUse
   /// The account's name, once it is known.
   public var account: String?

@@ -3,27 +3,25 @@ internal import Cryptography
 public import Frames
 internal import Nostr
 
-// Which role may have which kinds signed, as which account, and what it may have decrypted.
+// Which kinds each role may have signed, as which account, and what it may have decrypted.
 //
-// The hub's table says who may call `signer.sign` at all; that is a matter of methods, and the hub reads no payload.
-// What a role may do with a key stands here. A worker that was taken over by what it read on the net can then do no
-// more than its own task needs:
+// The hub's table decides which role may call `signer.sign` at all: it knows methods, and reads no payload. The rules
+// about the use of keys are here. A worker that malicious network input has taken over can then do no more than its own
+// task needs:
 //
-// - Kinds. The planner has a relay list signed, the tracker a request for a job, and neither of them a note or a
-//   profile.
-// - Accounts. A provider of jobs acts as its own account and as no other, whatever it does: the one that stands in the
-//   configuration, or its role's own. Which that is says roostd.
-// - Decrypting. The tracker reads what a provider has answered, the provider what a customer has asked, and both show
-//   the event, signed by its author, whose content it is. Messages are of other kinds, and nobody but their author can
-//   sign them as something else.
-// - Deleting. A deletion names events by their ids, which say nothing. So the events are shown: an id is the hash of
-//   its kind too.
+// - Kinds. The planner has a relay list signed, the tracker a job request, and neither of them a note or a profile.
+// - Accounts. In all operations a job provider acts as its own account and no other: the account from the
+//   configuration, or the account of its role. `roostd` says which.
+// - Decryption. The tracker reads a provider's answers, the provider a customer's requests, and both show the event
+//   whose content it is, signed by its author. Messages have other kinds, and only their author could sign them as
+//   something else.
+// - Deletion. A deletion names events by their ids, which do not show the kinds. So the caller shows the events: an
+//   event's id is a hash over its kind too.
 //
-// A client, which is the person's own program, may have everything signed but kind 22242: that event says to a relay "I
-// am here, on this connection", and one that is passed on lets somebody else say so. It is made by
-// `signer.authenticate` alone.
+// A client is the user's own program, and may have every kind signed except 22242. That event tells a relay "this
+// connection is mine"; if it is passed on, another program can claim it. Only `signer.authenticate` makes it.
 
-/// Why a rule of `sign-kinds` makes no sense.
+/// Why a rule of `sign-kinds` is invalid.
 public struct PolicyFault: Error, Hashable, Sendable, CustomStringConvertible {
   /// The rule.
   public let rule: String
@@ -33,38 +31,38 @@ public struct PolicyFault: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// What each role may have done with which account.
+/// What each role may have signed and decrypted, as which account.
 public struct SigningPolicy: Sendable {
-  /// Kinds that may be signed, for an account as it is written, or for every one.
+  /// Kinds that may be signed, for one account as the configuration writes it, or for every account.
   private struct Grant {
     var kinds: ClosedRange<UInt16>
     var account: String?
   }
 
   private var grants = SigningPolicy.builtIn.mapValues { $0.map { Grant(kinds: $0) } }
-  /// As whom each provider acts, by the provider's name (``WorkerAccounts``).
+  /// The account of each provider, by the provider's name (``WorkerAccounts``).
   private let providerAccounts: [String: String]
 
-  /// The kind that shows who one is to a relay (NIP-42).
+  /// The kind that authenticates at a relay (NIP-42).
   public static let authenticationKind = SigningRule.authenticationKind
 
   private static let builtIn: [String: [ClosedRange<UInt16>]] = [
     Role.client.name: [0...authenticationKind - 1, authenticationKind + 1 ... .max],
-    // The relay list it has decided on (NIP-65).
+    // The relay list that it has decided on (NIP-65).
     Role.outboxPlanner.name: [10_002...10_002],
-    // Requests for jobs (NIP-90), their deletion when they are called off (NIP-09), requests for zaps (NIP-57).
+    // Job requests (NIP-90), their deletion when they are cancelled (NIP-09), zap requests (NIP-57).
     Role.dvmTracker.name: [5...5, 5_000...5_999, 9_734...9_734],
-    // Results and feedback, and what it says of itself (NIP-89) until it deletes that.
+    // Results and feedback, its announcement (NIP-89), and the deletion of the announcement.
     Role.dvmProvider.name: [5...5, 6_000...7_000, 31_990...31_990],
   ]
 
-  /// What roles that may have something deleted may delete: requests for jobs, and what a provider says of itself.
+  /// The kinds that these roles may delete: job requests, and a provider's announcement.
   private static let deletable: [String: ClosedRange<UInt16>] = [
     Role.dvmTracker.name: EventKind.jobRequests,
     Role.dvmProvider.name: EventKind.handlerInformation...EventKind.handlerInformation,
   ]
 
-  /// The kinds whose contents roles may have decrypted: the answers to a job, and requests for one.
+  /// The kinds whose contents these roles may have decrypted: answers to a job, and job requests.
   private static let readable: [String: ClosedRange<UInt16>] = [
     Role.dvmTracker.name: EventKind.jobResults.lowerBound...EventKind.jobFeedback,
     Role.dvmProvider.name: EventKind.jobRequests,
@@ -73,8 +71,8 @@ public struct SigningPolicy: Sendable {
   /// The built-in rules, and those of the configuration.
   ///
   /// - Parameters:
-  ///   - rules: `sign-kinds`, for roles of people's own: `example:1`, `example:30000-39999`, `example:1@bot`.
-  ///   - providerAccounts: as whom each provider acts, by its name; "" and what is not in here: its role's own account.
+  ///   - rules: `sign-kinds`, for custom roles: `example:1`, `example:30000-39999`, `example:1@bot`.
+  ///   - providerAccounts: the account of each provider, by its name; "" or a missing name: the account of its role.
   public init(rules: [String] = [], providerAccounts: [String: String] = [:]) throws(PolicyFault) {
     self.providerAccounts = providerAccounts
     for text in rules.prefix(SigningRule.countMaximum) {
@@ -83,12 +81,12 @@ public struct SigningPolicy: Sendable {
     }
   }
 
-  /// Whether this role may have this kind signed, by any account at least.
+  /// Whether this role may have this kind signed, by at least one account.
   public func allows(_ kind: UInt16, role: String) -> Bool {
     grants[role]?.contains { $0.kinds.contains(kind) } ?? false
   }
 
-  /// Why a use is against the rules, whoever's account it is for; nil when it is not.
+  /// Why a use is against the rules with any account; nil when it is not.
   public func refusal(of use: SignerUse) -> Refusal? {
     switch use.method {
     case .sign: use.kind.flatMap { kindRefusal($0, use) }
@@ -144,10 +142,10 @@ public struct SigningPolicy: Sendable {
     return nil
   }
 
-  /// Whether a text of the configuration means this account: its name, its `npub` or its digits.
+  /// Whether a text of the configuration names this account: by its name, its `npub` or its hexadecimal digits.
   private static func names(_ text: String, _ account: SignerMachine.Account) -> Bool {
     if text == account.name { return true }
-    // What is no key is the name of another account.
+    // A text that is no key is the name of another account.
     let key = Result { () throws(EntityFault) in try PublicKey(spelled: text) }
     guard case .success(let key) = key else { return false }
     return key == account.publicKey

@@ -9,15 +9,15 @@ import Nostr
 import NostrContracts
 import Signing
 
-// What is done with an open key. Each is some microseconds to a few milliseconds of arithmetic, on the loop.
+// The operations with an open key. Each takes some microseconds to a few milliseconds, on the event loop.
 
 /// The uses of one key.
 struct KeyUse {
   let key: SecretKey
-  /// Most bytes of an event: a larger one could be sent nowhere.
+  /// Most bytes of an event: a larger one could not be sent anywhere.
   let eventByteCountMaximum: Int
 
-  /// Does a job that needs a key.
+  /// Performs a job that needs a key.
   func perform(_ job: SignerJob, _ method: SignerOperation) throws(Refusal) -> BusPayload {
     switch job {
     case .sign(let draft):
@@ -33,7 +33,7 @@ struct KeyUse {
     }
   }
 
-  /// The JSON of an event, unless it is larger than is taken.
+  /// The JSON of an event. Throws when it is larger than `eventByteCountMaximum`.
   private func taken(_ event: Event) throws(Refusal) -> [UInt8] {
     let json = event.json
     guard json.count > eventByteCountMaximum else { return json }

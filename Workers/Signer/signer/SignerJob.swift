@@ -9,7 +9,7 @@ import NostrContracts
 import Signing
 import WorkerKit
 
-/// A request as it was read: what is to be done, without deciding whether it may be.
+/// A request that was read: what to do. Whether it is permitted is decided elsewhere.
 enum SignerJob {
   case sign(Draft)
   case authenticate(RelayURL, challenge: String)
@@ -33,7 +33,7 @@ enum SignerJob {
 extension SignerJob {
   /// Reads a request.
   ///
-  /// - Returns: what is to be done, and what is to be decided about.
+  /// - Returns: the job, and the data for the decision about it.
   static func read(
     _ method: SignerOperation, _ request: BusRequest, from caller: SignerCaller
   ) throws(Refusal) -> (job: SignerJob, use: SignerUse) {
@@ -65,7 +65,7 @@ extension SignerJob {
 
   private static func own(_ request: BusRequest, _ caller: SignerCaller) throws(Refusal) -> SignerJob {
     _ = try request.arguments(as: NoArguments.self)
-    // A role of people's own may be let near all of `signer.*`.
+    // The configuration may permit all of `signer.*` to a custom role.
     guard Role.withAccount.contains(where: { $0.name == caller.role }) else {
       throw Refusal(.forbidden, "the role \(caller.role) has no account of its own", outcome: .notStarted)
     }
@@ -129,13 +129,13 @@ extension SignerJob {
     }
     guard wanted.text == nil else { throw bad("'text' and 'event' are given; the text is the event's content") }
     let event = try verified(shown, "event")
-    // Between two others it would be opened with another key, and come out as nothing; this says so.
+    // An event by another author is encrypted for another key, and decryption would only fail; this gives the reason.
     guard event.pubkey == peer else { throw bad("'event' is of \(event.pubkey), and not of 'peer'") }
     use.contentKind = event.kind
     return .cipher(peer: peer, text: event.content)
   }
 
-  /// An event that somebody shows, with its id and signature checked.
+  /// An event that a caller shows, with its id and signature verified.
   private static func verified(_ value: JSONValue, _ name: String) throws(Refusal) -> Event {
     do throws(EventFault) {
       let event = try Event(json: JSONPayload.encode(value))
@@ -164,7 +164,7 @@ extension SignerJob {
     return .unwrap(event)
   }
 
-  /// Recipients of a gift wrap that are looked at.
+  /// Most recipients of a gift wrap that are read.
   private static let candidateMaximum = 16
 
   // MARK: Parts

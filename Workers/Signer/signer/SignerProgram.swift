@@ -11,8 +11,7 @@ import WorkerKit
 @main
 enum SignerProgram {
   static func main() {
-    // Also when a person starts it without a sandbox: a key is not to be read out of a core or by a debugger that comes
-    // later.
+    // Also for a start by hand without a sandbox: a core dump or a later debugger must not reveal a key.
     let fault = harden()
     let paths = SignerPaths()
     Worker.main(
@@ -40,11 +39,11 @@ enum SignerProgram {
   @EventLoopActor private static var living: SignerService?
 }
 
-/// Where the signer keeps and finds things, as its environment says.
+/// The signer's directories, from its environment.
 struct SignerPaths: Sendable {
-  /// The directory of this worker in the state directory; nil when roostd did not say where that is.
+  /// This worker's directory in the state directory; nil when `roostd` did not set it.
   let state: String?
-  /// Where a service manager put credentials.
+  /// The service manager's directory of credentials.
   let credentials: String?
 
   init() {
@@ -56,11 +55,11 @@ struct SignerPaths: Sendable {
     state = variable("ROOST_STATE").map { $0 + "/" + name }
     credentials = variable("CREDENTIALS_DIRECTORY")
     guard let state else { return }
-    // The sandbox opens directories that are there; if it cannot be made, opening the keys says so.
+    // The sandbox opens existing directories only. If this one cannot be made, opening the keys reports the fault.
     do throws(SystemFault) { try PrivateDirectory.ensure(state) } catch {}
   }
 
-  /// What it may do: write in its own directory, read its credentials, and nothing with networks and programs.
+  /// Its permissions: to write in its own directory, and to read its credentials; no network, no programs.
   var profile: SandboxProfile {
     SandboxProfile(
       readablePaths: SandboxProfile.runtimePaths + [credentials].compactMap { $0 },

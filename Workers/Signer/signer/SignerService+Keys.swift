@@ -9,11 +9,12 @@ import Nostr
 import NostrContracts
 import Signing
 
-// Making, opening, closing and removing keys. What derives a key from a passphrase or waits for the disk is done on the
-// thread pool, one at a time, so that nothing of the accounts changes while one of these is under way but by itself.
+// Making, unlocking, locking and removing keys. Deriving a key from a passphrase and waiting for the disk are done on
+// the thread pool, one operation at a time. During such an operation, only it and `signer.lock` can change the
+// accounts.
 
 extension SignerService {
-  /// Does a job that concerns accounts.
+  /// Performs a job that concerns accounts.
   func handle(_ job: SignerJob) async throws(Refusal) -> BusPayload {
     switch job {
     case .accounts:
@@ -55,7 +56,7 @@ extension SignerService {
     return BusPayload(json: account)
   }
 
-  // MARK: Telling
+  // MARK: Listing
 
   var overview: SignerAccounts {
     SignerAccounts(
@@ -78,9 +79,9 @@ extension SignerService {
     return account
   }
 
-  // MARK: At the start
+  // MARK: Start
 
-  /// Reads the key files. One that is refused is told of, and the others are used.
+  /// Reads the key files. A refused file is reported; the others are used.
   func loadKeys() throws(Refusal) {
     let contents: KeyDirectory.Contents
     do throws(KeyStoreFault) { contents = try directory.load() } catch {
@@ -90,7 +91,7 @@ extension SignerService {
     judged(contents)
   }
 
-  /// Takes a key for an account, unless there is a reason not to; whoever looks through the files tells it.
+  /// Makes an account of a key, unless there is a reason against it. `judged(_:)` reports that reason.
   private func adopt(_ key: StoredKey) {
     guard (machine.refusalOfNew(key.name, key.publicKey) ?? duplicateRefusal(key)) == nil else { return }
     var open: SecretKey?
@@ -108,7 +109,7 @@ extension SignerService {
       machine.added(SignerMachine.Account(name: key.name, publicKey: key.publicKey, isLocked: open == nil)))
   }
 
-  /// Takes the keys and passphrases that a service manager handed over.
+  /// Takes the keys and passphrases of the service manager.
   func takeCredentials(_ path: String) async {
     let credentials = Credentials(directory: path)
     for fault in credentials.problems {
@@ -153,7 +154,7 @@ extension SignerService {
     }
   }
 
-  // MARK: Making and taking over
+  // MARK: Making and importing
 
   private func generate(_ wanted: SignerGenerate) async throws(Refusal) -> SignerAccount {
     if let refusal = machine.refusalOfNew(wanted.name, nil) ?? refusalOfFile(wanted.name) { throw refusal }
@@ -184,7 +185,7 @@ extension SignerService {
     return try await store(wanted.name, key, .encrypted(encrypted))
   }
 
-  /// The key of a text, and its encrypted form if it came in one.
+  /// The key in a text, and its encrypted form if the text has that form.
   private func read(
     _ text: SecretText, _ passphrase: Passphrase?
   ) async throws(Refusal) -> (key: SecretKey, encrypted: EncryptedSecretKey?) {
@@ -211,7 +212,7 @@ extension SignerService {
     try await store(name, key, try await seal(key, passphrase, handling: handling))
   }
 
-  /// A key as it is to be stored: under a passphrase, if there is one.
+  /// The form in which a key is stored: encrypted if there is a passphrase.
   func seal(
     _ key: SecretKey, _ passphrase: Passphrase?, handling: KeyHandling
   ) async throws(Refusal) -> StoredKey.Secret {
@@ -240,7 +241,7 @@ extension SignerService {
     return try told(name)
   }
 
-  // MARK: Opening and closing
+  // MARK: Unlocking, locking, removing
 
   private func unlock(_ wanted: SignerUnlock) async throws(Refusal) -> SignerAccount {
     let name = try nameToUnlock(wanted.account)

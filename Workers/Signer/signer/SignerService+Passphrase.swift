@@ -7,11 +7,11 @@ import Nostr
 import Signing
 
 extension SignerService {
-  /// Stores a key under another passphrase, or under none.
+  /// Stores a key under another passphrase, or without a passphrase.
   ///
-  /// The present passphrase is asked for although the key may be open: an unlocked signer must not be enough to take
-  /// the owner's key out of the owner's hands. What was open stays open, and what was locked stays locked, unless
-  /// nothing is left to lock it with.
+  /// The present passphrase is required even if the key is open: access to an unlocked signer must not be enough to
+  /// take a key away from its owner. An open account stays open, and a locked one stays locked, unless it has no
+  /// passphrase now.
   func changePassphrase(_ wanted: SignerPassphrase) async throws(Refusal) -> SignerAccount {
     let name = try machine.resolve(wanted.account).name
     guard let account = accounts[name] else { throw SignerJob.bad("the account '\(name)' is gone") }
@@ -48,7 +48,7 @@ extension SignerService {
         .failed, "the key could not be stored anew, and its file has the one form or the other: \(fault)",
         outcome: .unknown)
     }
-    // While this was at work the key may have been locked; whether it is open is looked at now.
+    // The key may have been locked meanwhile, so read its state now.
     accounts[name]?.stored = stored
     if new == nil, accounts[name]?.open == nil {
       accounts[name]?.open = key

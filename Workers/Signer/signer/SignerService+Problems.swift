@@ -6,17 +6,16 @@ import Logging
 import Signing
 import WorkerKit
 
-// What is wrong with key files and credentials. Files are looked at again whenever somebody asks for the accounts: a
-// mode that was changed, a copy that was laid beside, a file that is gone would else be news at the next start, when it
-// is too late.
+// Problems with key files and credentials. The files are checked again at each request for the accounts. Otherwise a
+// changed mode, a copy or a missing file would be noticed only at the next start, when it is too late.
 
-/// A file that is refused, or not as it should be.
+/// A file that is refused, or has another problem.
 struct KeyProblem: Hashable {
-  /// What it is, and what to do: a sentence with the file's path.
+  /// The problem and the remedy: a sentence with the file's path.
   let sentence: String
-  /// The file's name and a few words, for a line in which others stand.
+  /// The file's name and a few words, for a line with several problems.
   let brief: String
-  /// The key that is no account because of it; nil when no account is missing.
+  /// The key that is no account because of this; nil when no account is missing.
   var refused: SignerRefusedKey?
 
   init(sentence: String, brief: String, refused: SignerRefusedKey? = nil) {
@@ -25,7 +24,7 @@ struct KeyProblem: Hashable {
     self.refused = refused
   }
 
-  /// - Parameter remark: what else is to be said of it.
+  /// - Parameter remark: text to append to the sentence.
   init(_ fault: KeyStoreFault, remark: String = "", refused: SignerRefusedKey? = nil) {
     let file = fault.path.split(separator: "/").last ?? ""
     var sentence = fault.description
@@ -35,11 +34,11 @@ struct KeyProblem: Hashable {
 }
 
 extension SignerService {
-  /// All that is wrong.
+  /// All present problems.
   var problems: [KeyProblem] { fileProblems + credentialProblems }
 
-  /// Looks at the key files as they are now. While one is being made or changed there is nothing to be seen that would
-  /// count.
+  /// Checks the key files again. While a key is being made or changed, the state of the files means nothing, and the
+  /// check is skipped.
   func lookAtFiles() async {
     let before = keyChangeCount
     guard !isHandlingKeys else { return }
@@ -55,7 +54,7 @@ extension SignerService {
     tellStatus()
   }
 
-  /// Holds the files against the accounts, and logs what is new.
+  /// Compares the files with the accounts, and logs new problems.
   func judged(_ contents: KeyDirectory.Contents) {
     let known = Set(fileProblems)
     fileProblems = contents.problems.map { fault in
@@ -77,19 +76,19 @@ extension SignerService {
     machine.refusedKeys = problems.compactMap(\.refused)
   }
 
-  /// A key file that is no account.
+  /// A key file that is not used as an account.
   private func refused(_ name: String, _ reason: String, _ remedy: String) -> SignerRefusedKey {
     SignerRefusedKey(account: name, place: "a key file \(name).key", reason: reason, remedy: remedy)
   }
 
-  /// Why no key can be made under this name: the file of another is there, and is not used; nil when none is.
+  /// Why no key can be made under this name: an unused key file has it. Nil when no file has it.
   func refusalOfFile(_ name: String) -> Refusal? {
     machine.refusedKeys.first(named: name).map { refused in
       Refusal(.nameTaken, "\(refused.sentence); nothing is written over it", outcome: .notStarted)
     }
   }
 
-  /// Why a file that can be read is of no account; nil when it is of one.
+  /// Why a readable file is not used as an account; nil when it is used.
   private func problem(of key: StoredKey) -> KeyProblem? {
     let present = accounts[key.name]
     if let present, present.origin == .file, present.stored.publicKey == key.publicKey { return nil }
@@ -114,7 +113,7 @@ extension SignerService {
     return String(file.hasSuffix(".key") ? file.dropLast(4) : file)
   }
 
-  /// Takes down what is wrong with a credential.
+  /// Records a problem with a credential.
   func note(credential problem: KeyProblem) {
     credentialProblems.append(problem)
     machine.refusedKeys = problems.compactMap(\.refused)
@@ -125,7 +124,7 @@ extension SignerService {
     log.error("a key is not used", metadata: ["why": "\(problem.sentence)"])
   }
 
-  /// `, refused: alice.key: others may read or change it (mode 644)`; empty when nothing is.
+  /// `, refused: alice.key: others may read or change it (mode 644)`; empty when there is no problem.
   var problemSummary: String {
     guard !problems.isEmpty else { return "" }
     let shown = problems.prefix(Self.shownProblemMaximum).map(\.brief).joined(separator: ", ")
@@ -133,6 +132,6 @@ extension SignerService {
     return ", refused: " + shown + (rest > 0 ? " and \(rest) more" : "") + " ('roost doctor' says what to do)"
   }
 
-  /// Problems that are told in the line of `roost status`.
+  /// Most problems in the line of `roost status`.
   private static let shownProblemMaximum = 3
 }

@@ -10,14 +10,14 @@ import Nostr
 import Signing
 import WorkerKit
 
-// The shell around `SignerMachine`: reads requests, does what the machine says, and holds what the machine must not
-// know, the keys. An open key is in `SecretMemory` and in `open`; locking an account drops it, and with the last
-// reference it is wiped.
+// The shell around `SignerMachine`: reads requests, performs the machine's actions, and holds the keys, which the
+// machine does not know. An open key is in `SecretMemory` and in `open`. Locking an account drops it, and the last
+// reference wipes it.
 
 /// Serves `signer.*`.
 @EventLoopActor
 final class SignerService {
-  /// An account and its key, which is there or is not.
+  /// An account, with its key if it is open.
   struct Account {
     var stored: StoredKey
     var origin: SignerAccount.Origin
@@ -33,15 +33,16 @@ final class SignerService {
   let log = Logger(label: "signer")
   var machine: SignerMachine
   var accounts: [String: Account] = [:]
-  /// What is wrong with the key files as they were looked at last, and with credentials at the start.
+  /// Problems of the key files at the last check, and of credentials at the start.
   var fileProblems: [KeyProblem] = []
   var credentialProblems: [KeyProblem] = []
   let directory: KeyDirectory
-  /// Made at each start; what passphrases are sealed for.
+  /// Made at each start; callers encrypt passphrases for it.
   let sealingKey = SecretKey.generate()
-  /// Whether a key is being made, opened, stored or removed: one at a time, since each may take 2 GiB and ten seconds.
+  /// Whether a key is being made, unlocked, stored or removed: one at a time, because each may take 2 GiB and ten
+  /// seconds.
   var isHandlingKeys = false
-  /// How often one was.
+  /// Counts these operations.
   var keyChangeCount: UInt64 = 0
 
   private let audit = Logger(label: "audit")
@@ -51,7 +52,7 @@ final class SignerService {
   private var nextKey: UInt64 = 1
   private let timer = LoopTimer()
   private var lastAccounts: [SignerAccount] = []
-  /// What is on its way to the topic.
+  /// The last publication to the topic, while it is in flight.
   private var telling: Task<Void, Never>?
 
   init(_ worker: Worker, _ paths: SignerPaths) throws(Refusal) {
@@ -76,7 +77,7 @@ final class SignerService {
     }
   }
 
-  /// Reads the keys, opens what a credential opens, and serves.
+  /// Reads the keys, unlocks those with a credential, and serves.
   func start() async throws(Refusal) {
     if !SecretMemory.isLocked {
       log.warning("keys are not locked into memory and may come to a swap partition; raise LimitMEMLOCK (ulimit -l)")
@@ -129,7 +130,7 @@ final class SignerService {
 
   private func hold(_ key: SignerMachine.Key) {
     guard let item = inHand[key] else { return }
-    // It waits for a person: that is not a stuck worker.
+    // It waits for a person, so the hub must not take the worker for stuck.
     item.request.accept()
     item.request.onCancel = { [unowned self] in perform(machine.cancelled(key)) }
   }
@@ -140,7 +141,7 @@ final class SignerService {
       return
     }
     let now = EventLoop.process.now
-    // One more, because a millisecond that has begun counts as over.
+    // One more, because a started millisecond counts as over.
     timer.set(afterMilliseconds: instant > now ? instant.milliseconds(since: now) + 1 : 1) { [unowned self] in
       perform(machine.timerFired(at: EventLoop.process.now))
     }
@@ -158,14 +159,15 @@ final class SignerService {
       finish(key, Result { () throws(Refusal) in try sendable(try use.perform(item.job, item.method)) })
       return
     }
-    // It may take as long as a passphrase's derivation does.
+    // It may take as long as deriving a key from a passphrase.
     item.request.accept()
     EventLoopActor.task { [self] in
       do throws(Refusal) { finish(key, .success(try await handle(item.job))) } catch { finish(key, .failure(error)) }
     }
   }
 
-  /// What a key was used for has happened only if somebody gets it: an answer that no frame carries is nothing done.
+  /// An answer too large for a frame is refused: the use of a key counts as done only if the caller receives its
+  /// result.
   private func sendable(_ answer: BusPayload) throws(Refusal) -> BusPayload {
     let maximum = worker.bus.welcome.frameLimit - FrameHeader.lengthMinimum
     guard answer.bytes.count > maximum else { return answer }
@@ -177,7 +179,7 @@ final class SignerService {
 
   private func finish(_ key: SignerMachine.Key, _ result: Result<BusPayload, Refusal>) {
     guard let item = inHand.removeValue(forKey: key) else { return }
-    // The line first: what was signed is written down, also when the answer is the last thing this process does.
+    // Write the audit line first: then it records the signature even if the process dies right after the answer.
     switch result {
     case .success(let payload):
       perform(machine.finished(key))
@@ -192,13 +194,13 @@ final class SignerService {
     var fields: Logger.Metadata = [
       "who": "\(line.use.caller.name)", "role": "\(line.use.caller.role)", "result": "\(line.result)",
     ]
-    // What is no account may be anything that somebody typed there.
+    // A name that is no account may be anything the caller typed, so it is not logged.
     if let account = line.account ?? line.use.account, line.result == "done" || accounts[account] != nil {
       fields["account"] = "\(account)"
     }
     if let kind = line.use.kind { fields["kind"] = "\(kind)" }
     if let relay = line.use.relay { fields["relay"] = "\(relay)" }
-    // Who asks which accounts there are uses no key, and idle workers ask all day.
+    // Listing the accounts uses no key, and idle workers do it all day.
     let level: Logger.Level = line.use.method == .accounts && line.result == "done" ? .debug : .info
     audit.log(level: level, "\(line.use.method.name)", metadata: fields)
   }
@@ -216,18 +218,18 @@ final class SignerService {
     worker.bus.sendStatus(StatusReport(text: text))
   }
 
-  /// Waits until what the topic was told has left: who changes accounts is answered after it, and so whatever he does
-  /// next comes to a worker that has heard of the change.
+  /// Waits until the topic's message has left. A caller that changes accounts is answered after that, so its next
+  /// request reaches workers that know the change.
   func awaitTelling() async { await telling?.value }
 
-  /// Tells the topic when accounts are other than it was told last.
+  /// Publishes the accounts if they have changed since the last time.
   private func tellAccounts() {
     let present = overview.accounts
     guard present != lastAccounts else { return }
     lastAccounts = present
     telling = EventLoopActor.task { [worker, telling] in
       await telling?.value
-      // Whoever misses it asks from time to time.
+      // A subscriber that misses it requests the accounts at intervals.
       do throws(Refusal) {
         try await worker.bus.publish(SignerTopic.changes, SignerChanges(accounts: present))
       } catch {}
