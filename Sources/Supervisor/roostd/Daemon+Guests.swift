@@ -1,8 +1,5 @@
 import Contracts
-import EventLoop
-import LinuxSystem
 import Logs
-import MessageHub
 
 // Guests: workers started by hand, with a token, that no configuration names. They have no machine, since roostd
 // neither starts nor watches them; it only says that they come and go. One that takes the place of a worker of the

@@ -1,9 +1,6 @@
-import Contracts
-import EventLoop
 import Glibc
 import LinuxSystem
 import Logs
-import RoostConfiguration
 
 // What may be taken from under a running supervisor: its directories and locks. `ListeningSocket` has the socket.
 

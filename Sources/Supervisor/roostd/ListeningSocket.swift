@@ -1,4 +1,3 @@
-import Clocks
 import EventLoop
 import Glibc
 import LinuxSystem

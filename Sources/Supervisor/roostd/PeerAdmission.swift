@@ -1,4 +1,3 @@
-import Clocks
 import RoostConfiguration
 import Contracts
 import EventLoop

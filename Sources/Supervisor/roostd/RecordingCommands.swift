@@ -3,7 +3,6 @@ import RoostConfiguration
 import Contracts
 import EventLoop
 import Frames
-import Glibc
 import LinuxSystem
 import Logs
 import MessageHub
