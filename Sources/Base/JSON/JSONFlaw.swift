@@ -34,7 +34,7 @@ public enum JSONFlaw: Hashable, Sendable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .notJSON(let fault): "not JSON: \(fault)"
-    case .repeatedMember(let place): "'\(place)' stands there twice"
+    case .repeatedMember(let place): "'\(place)' is there twice"
     case .loneSurrogate(let place, let escape):
       "\(place.isEmpty ? "the text" : "'\(place)'") has \(escape), which is half of a surrogate pair and no character"
     }

@@ -78,7 +78,7 @@ public final class FileLock: Sendable {
     guard isInPlace else {
       throw SystemFault(
         call: "flock", subject: path, code: ESTALE,
-        advice: "The lock file was replaced at this moment. Nobody should remove it; try again.")
+        advice: "The lock file was replaced at this moment. No program should remove it; try again.")
     }
   }
 

@@ -53,7 +53,7 @@ public enum TagReference: Hashable, Sendable {
     guard Self.entities.contains(where: { plain.hasPrefix($0) }) else { return nil }
     let shown = text.count > Self.shownCount ? text.prefix(Self.shownCount) + "…" : text[...]
     do throws(EntityFault) { return "\(shown) is \(try value(spelled: text))" } catch {
-      return "\(shown) is none: \(error)"
+      return "\(shown) is not valid: \(error)"
     }
   }
 

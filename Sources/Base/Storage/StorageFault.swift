@@ -114,9 +114,9 @@ public struct StorageFault: Error, Hashable, Sendable, CustomStringConvertible {
   /// A sentence: what happened, where, and what to do.
   public var description: String {
     switch kind {
-    case .full: "the disk is full: \(path) cannot grow (\(reason)); make room, and writing goes on"
+    case .full: "the disk is full: \(path) cannot grow (\(reason)); make room, and writing continues"
     case .corrupt: "the database \(path) is damaged (\(reason))"
-    case .newer: "the database \(path) \(reason); run that version, or move the file away to start anew"
+    case .newer: "the database \(path) \(reason); run that version, or move the file away to start with an empty one"
     case .inaccessible: "the database \(path) cannot be opened for writing (\(reason)); look at its owner and mode"
     case .busy: "the database \(path) is in use by another process (\(reason))"
     case .interrupted: "the database \(path) could not be read or written (\(reason))"

@@ -137,7 +137,7 @@ public final class BusRequest {
 
   /// The error for a sender when no caller waits for the part.
   static var unwanted: Refusal {
-    Refusal(.cancelled, "nobody waits for this answer any more", outcome: .unknown)
+    Refusal(.cancelled, "the caller no longer waits for this answer", outcome: .unknown)
   }
 
   private var isWanted: Bool { !isCancelled && !isAnswered }

@@ -50,7 +50,7 @@ public enum BusSocket {
         if user == geteuid() || user == 0 { return stream }
         stream.close()
         tried.append(
-          "\(candidate) is served by uid \(user), not by you or root, and was told nothing; if you mean it, name it: "
+          "\(candidate) is served by uid \(user), not by you or root, so nothing was sent to it; if you trust it, name it: "
             + "ROOST_SOCKET=\(candidate)")
       } catch {
         isForbidden = isForbidden || error.isForbidden

@@ -29,7 +29,7 @@ public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
     let isBracketed = name.hasPrefix("[") && name.hasSuffix("]")
     if isBracketed { name = name.dropFirst().dropLast() }
     guard isBracketed || !name.contains(":") else {
-      throw ListenAddressFault("\"\(text)\": an address of IPv6 stands in brackets, with its port behind: [::1]:4869")
+      throw ListenAddressFault("\"\(text)\": write an IPv6 address in brackets, and its port after it: [::1]:4869")
     }
     guard let written = IPAddress(String(name)), written.isVersion6 == isBracketed else {
       throw ListenAddressFault(

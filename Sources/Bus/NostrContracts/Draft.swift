@@ -96,7 +96,7 @@ public struct Draft: Hashable, Sendable {
       guard let secret = SpottedSecret(in: text) else { return }
       throw bad(
         "'\(place)' holds \(secret), and would give it to everybody: nothing was signed\n"
-          + "whoever means it says so: --allow-secrets, or \"allowSecrets\":true beside the event")
+          + "to do it all the same: --allow-secrets, or \"allowSecrets\":true beside the event")
     case .array(let values):
       for (index, value) in values.enumerated() { try refuseSecrets(in: value, "\(place)[\(index)]") }
     case .object(let members):
@@ -125,12 +125,12 @@ public struct Draft: Hashable, Sendable {
   /// A hint for a wrong value: the right spelling, if the value can be read. A secret key is not repeated.
   private static func hint(_ text: String, _ reference: TagReference) -> String {
     do throws(EntityFault) { return "; what is meant is written \(try reference.value(spelled: text))" } catch {
-      if case .secret = error { return "; it is a secret key, which must never stand there" }
+      if case .secret = error { return "; it is a secret key, which must never be there" }
       let plain = text.hasPrefix("nostr:") ? text.dropFirst(6) : text[...]
       let isEntity = ["npub1", "nprofile1", "note1", "nevent1", "naddr1"].contains { plain.hasPrefix($0) }
       guard isEntity else { return "; it has \(text.utf8.count) characters" }
-      if case .otherEntity = error { return "; what stands there refers to something else" }
-      return "; what stands there is broken: \(error)"
+      if case .otherEntity = error { return "; its value refers to something else" }
+      return "; its value is broken: \(error)"
     }
   }
 

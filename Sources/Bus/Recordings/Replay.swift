@@ -58,11 +58,11 @@ public enum ReplayProblem: Error, Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .beginsInTheMiddle:
       "this recording begins in the middle of a connection; 'roost record WORKER --restart' makes one from its HELLO on"
-    case .isEmpty: "this recording holds nothing that the worker was told"
+    case .isEmpty: "this recording has no message to the worker"
     case .hasGaps(let count):
       "\(count) frames are missing in this recording, because the disk was too slow for them; record again"
     case .isSecret(let frame):
-      "the payload of frame \(frame) is secret and was not recorded, so nobody can be told it again"
+      "the payload of frame \(frame) is secret and was not recorded, so it cannot be replayed"
     }
   }
 }

@@ -36,7 +36,7 @@ public final class RoostAnswer {
   }
 
   isolated deinit {
-    current?.answer.abandon(Refusal(.cancelled, "nobody reads this answer any more", outcome: .unknown))
+    current?.answer.abandon(Refusal(.cancelled, "no caller reads this answer any longer", outcome: .unknown))
     uncount()
   }
 

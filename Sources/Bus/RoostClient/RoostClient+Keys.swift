@@ -150,7 +150,7 @@ extension RoostClient {
     do throws(EventFault) { rumor = try UnsignedEvent(json: unwrapped.rumor.bytes) } catch {
       throw Self.signerAnswered("a rumor", "\(error)")
     }
-    guard let recipient = PublicKey(unwrapped.recipient) else { throw Self.signerAnswered("a key", "it is none") }
+    guard let recipient = PublicKey(unwrapped.recipient) else { throw Self.signerAnswered("a key", "it is not one") }
     return UnwrappedRumor(rumor: rumor, recipient: recipient, warnings: unwrapped.warnings)
   }
 

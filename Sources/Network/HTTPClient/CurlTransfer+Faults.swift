@@ -12,7 +12,7 @@ extension CurlTransfer {
     case .headTooLong:
       fault(.tooLarge, "the head of the answer has more than \(AnswerHead.byteCountMaximum) bytes")
     case .bodyTooLong(let maximum): fault(.tooLarge, "the answer has more than \(maximum) bytes")
-    case .encoded(let way): fault(.badAnswer, "the answer is encoded as \"\(printable(way))\", which nobody asked for")
+    case .encoded(let way): fault(.badAnswer, "the answer is encoded as \"\(printable(way))\", which was not requested")
     case .redirected(let status, let location):
       HTTPFault(
         .redirected, url: address.text,
@@ -27,7 +27,7 @@ extension CurlTransfer {
   func fault(of result: CURLcode, report: String) -> HTTPFault {
     switch result {
     case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
-      return fault(.nameLookup, "\(address.host) was not found: there is no such name, or nobody can be asked for it")
+      return fault(.nameLookup, "\(address.host) was not found: the name does not exist, or no name server answers")
     case CURLE_COULDNT_CONNECT: return notConnected
     case CURLE_OPERATION_TIMEDOUT:
       return report.contains("esolving")
@@ -52,7 +52,7 @@ extension CurlTransfer {
     }
     let number = roost_curl_number(curl.table, easy, CURLINFO_OS_ERRNO)
     let reason = number == 0 ? "" : ": \(String(cString: strerror(Int32(number))))"
-    return fault(.unreachable, "nobody answers at \(place)\(reason)")
+    return fault(.unreachable, "no program answers at \(place)\(reason)")
   }
 
   private func words(_ result: CURLcode, _ report: String) -> String {

@@ -76,7 +76,7 @@ public final class HTTPClient {
   }
 
   private static func cancelled(_ request: HTTPRequest) -> HTTPFault {
-    HTTPFault(.cancelled, url: request.url, detail: "given up by whoever asked")
+    HTTPFault(.cancelled, url: request.url, detail: "cancelled by the caller")
   }
 
   // MARK: The queue

@@ -56,7 +56,7 @@ struct CertificateGlance: Equatable {
       else { continue }
       return plainText(UnsafeBufferPointer(start: start, count: Int(ASN1_STRING_length(text))))
     }
-    return "somebody without a name"
+    return "an issuer without a name"
   }
 
   private static func day(_ time: UnsafePointer<ASN1_TIME>?) -> String {

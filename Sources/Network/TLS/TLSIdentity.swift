@@ -91,6 +91,6 @@ struct TLSIdentity {
       return IdentityFault(path: path, detail: "it cannot be read: \(String(cString: strerror(number)))")
     }
     return IdentityFault(
-      path: path, detail: isClosed ? "the key is under a passphrase, which nobody can give here" : missing)
+      path: path, detail: isClosed ? "the key is under a passphrase, which cannot be entered here" : missing)
   }
 }

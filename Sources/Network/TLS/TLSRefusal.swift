@@ -42,9 +42,9 @@ enum TLSRefusal: Error, Equatable {
         ? Self.words(host, flaw, certificate) + Self.hint(flaw, knowsAuthorities)
         : Self.words(host, flaw, authority: certificate) + Self.hint(flaw, knowsAuthorities)
     case .noTLS: "\(host) speaks no TLS on this port (\(plain))"
-    case .tooOld: "\(host) speaks no TLS of version 1.2 or later; what is older is not safe any more"
+    case .tooOld: "\(host) speaks no TLS of version 1.2 or later; earlier versions are no longer safe"
     case .alert(112, _): "the server knows no host of the name \(host)"
-    case .alert(116, _): "\(host) wants a certificate of ours, and there is none"
+    case .alert(116, _): "\(host) wants a client certificate, and Roost has none"
     case .alert(_, let words): "\(host) refused the TLS handshake: \(words)"
     case .cut: "the connection to \(host) ended in the middle of the TLS handshake"
     case .other(let words): "the TLS handshake with \(host) failed: \(words)"
@@ -69,9 +69,9 @@ enum TLSRefusal: Error, Equatable {
     case .notYetValid:
       "the certificate of \(host) is not valid before \(certificate.firstDay); is the clock here right?"
     case .wrongHost: "the certificate is for \(certificate.nameList), not \(host)"
-    case .selfSigned: "the certificate of \(host) is signed by nobody this machine trusts (self-signed)"
+    case .selfSigned: "the certificate of \(host) is not signed by an authority that this machine trusts (self-signed)"
     case .unknownAuthority:
-      "the certificate of \(host) is signed by nobody this machine trusts (by \"\(certificate.issuer)\")"
+      "the certificate of \(host) is not signed by an authority that this machine trusts (by \"\(certificate.issuer)\")"
     case .other(let words): "the certificate of \(host) is not good: \(words)"
     }
   }
@@ -86,10 +86,10 @@ enum TLSRefusal: Error, Equatable {
     case .notYetValid:
       return "the certificate \(which) is not valid before \(authority.firstDay); is the clock here right?"
     case .selfSigned:
-      return "the certificate of \(host) is signed by nobody this machine trusts (by \"\(authority.subject)\")"
+      return "the certificate of \(host) is not signed by an authority that this machine trusts (by \"\(authority.subject)\")"
     case .unknownAuthority:
       return
-        "the certificate of \(host) is signed by nobody this machine trusts (by \"\(authority.issuer)\" in the end)"
+        "the certificate of \(host) is not signed by an authority that this machine trusts (by \"\(authority.issuer)\" in the end)"
     case .wrongHost, .other: return "the certificate \(which) is not good: \(words(of: flaw))"
     }
   }

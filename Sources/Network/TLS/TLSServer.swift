@@ -79,7 +79,7 @@ public final class TLSServer: ServerSecurity {
   }
 
   private static func words(_ context: TLSContext) -> String {
-    guard let certificate = SSL_CTX_get0_certificate(context.raw) else { return "nobody" }
+    guard let certificate = SSL_CTX_get0_certificate(context.raw) else { return "no certificate" }
     let glance = CertificateGlance(certificate)
     return "\(glance.nameList), until \(glance.lastDay)"
   }

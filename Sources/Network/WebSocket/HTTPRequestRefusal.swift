@@ -67,7 +67,7 @@ public enum HTTPRequestRefusal: Error, Hashable, Sendable, CustomStringConvertib
     case .unknownVersion(let version): "this port speaks HTTP/1.1, not \(version)"
     case .badTarget(let target): "the target is neither a path nor a URL: \"\(target)\""
     case .targetTooLong: "the target has more than \(HTTPRequestReader.targetByteCountMaximum) bytes"
-    case .bareLineBreak: "lines end in CR LF, and neither stands alone"
+    case .bareLineBreak: "lines end in CR LF; a CR or LF alone is not allowed"
     case .badField(let line): "a line is no field: \"\(line)\""
     case .headTooLong: "the head has more than \(HTTPRequestReader.headByteCountMaximum) bytes"
     case .tooManyFields: "there are more than \(HTTPRequestReader.fieldCountMaximum) fields"

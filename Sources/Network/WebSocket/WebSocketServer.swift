@@ -192,7 +192,7 @@ public final class WebSocketServer {
   ) {
     let isHead = head.method == "HEAD"
     let admission = delegate?.admission(of: head, from: peer) ?? .inside
-    let unavailable = HTTPAnswer(status: 503, text: "nobody is there to answer")
+    let unavailable = HTTPAnswer(status: 503, text: "the server is stopping")
     switch delegate?.answer(to: head, from: peer) ?? .respond(unavailable) {
     case .respond(let answer): respond(answer, isHead: isHead, on: transport, peer, admission)
     case .upgrade(let fields): upgrade(head, fields, from: peer, on: transport, isSecure: isSecure, admission)

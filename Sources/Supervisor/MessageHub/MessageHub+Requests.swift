@@ -88,7 +88,7 @@ extension MessageHub {
 
   private func checkMember(_ destination: Endpoint, of role: UInt16, for method: UInt16) throws(Refusal) -> SeatIndex {
     guard let seat = seats.tenant(at: destination) else {
-      throw Refusal(.gone, "there is nobody at endpoint \(destination)", outcome: .notStarted)
+      throw Refusal(.gone, "no worker or client is at endpoint \(destination)", outcome: .notStarted)
     }
     guard seats[seat].role == role, !seats[seat].isConnected || seats[seat].serves.contains(method) else {
       throw Refusal(.unknownMethod, "\(seats[seat].name) does not serve \(methodName(method))", outcome: .notStarted)

@@ -8,7 +8,7 @@ extension ConfigurationReader {
     guard worker.settings["versionOne"] == .string("reject"), isBlank("audience", worker), isBlank("publicURL", worker)
     else { return }
     report(
-      "nobody can sign for this relay: version 2 needs a name to sign for; set audience = \"push.example\"",
+      "no client can sign for this relay: version 2 needs a name to sign for; set audience = \"push.example\"",
       at: table.appending("version-1"), tableDepth: 2)
   }
 
@@ -65,7 +65,7 @@ extension ConfigurationReader {
     }
     if worker.settings["versionOne"] == .string("registered-only"), isBlank("audience", worker) {
       report(
-        "without audience nobody can sign version 2, so no new key can register", at: table.appending("version-1"),
+        "without audience no client can sign version 2, so no new key can register", at: table.appending("version-1"),
         tableDepth: 2)
     }
   }
@@ -75,13 +75,13 @@ extension ConfigurationReader {
     let isWebPushOn = worker.settings["webPush"] != .boolean(false)
     if isWebPushOn, !isWritten("web-push-contact", table) {
       report(
-        "Web Push is on without web-push-contact, and Apple's service refuses pushes that name nobody: set"
+        "Web Push is on without web-push-contact, and Apple's service refuses pushes without a contact: set"
           + " web-push-contact = \"mailto:you@example.org\", or web-push = false",
         at: table, tableDepth: 2)
     }
     if !isWebPushOn, !["apns-key-file", "fcm-account-file"].contains(where: { isWritten($0, table) }) {
       report(
-        "no platform is on, and nobody can be woken: set apns-key-file, fcm-account-file or web-push = true",
+        "no platform is on, so no device can be woken: set apns-key-file, fcm-account-file or web-push = true",
         at: table.appending("web-push"), tableDepth: 2)
     }
     if isWritten("nostr-owners", table), !isWritten("public-url", table) {

@@ -91,7 +91,7 @@ extension ConfigurationReader {
       guard let pattern = MethodPattern(text), !patterns.contains(where: pattern.overlaps) else { continue }
       let path = ConfigurationPath(steps: [.key("role"), .key(role.name), .key("may-call"), .index(index)])
       report(
-        "nobody serves '\(text)'", at: path, tableDepth: 2, nearest: NearestName.find(text, among: served))
+        "no role serves '\(text)'", at: path, tableDepth: 2, nearest: NearestName.find(text, among: served))
     }
   }
 
@@ -121,7 +121,7 @@ extension ConfigurationReader {
     guard !hasProblem(where: { $0.table == path.parent.description && $0.key == "role" }) else { return }
     guard document.contains(path) else {
       return report(
-        "no role given, and '\(worker.role)' is none; add role = \"…\"", at: path.parent, tableDepth: 2,
+        "no role is given, and '\(worker.role)' is not one; add role = \"…\"", at: path.parent, tableDepth: 2,
         nearest: NearestName.find(worker.role, among: roleNames))
     }
     report(

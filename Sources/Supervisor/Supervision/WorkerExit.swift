@@ -42,7 +42,7 @@ public enum WorkerExit: Hashable, Sendable {
     case .signal(let number, let coreDumped):
       "was killed by \(Self.name(ofSignal: number))\(coreDumped ? " (core dumped)" : "")"
     case .unknown:
-      "is gone, nobody knows how"
+      "is gone; how it ended is not known"
     }
   }
 

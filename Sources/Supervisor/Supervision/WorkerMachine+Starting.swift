@@ -62,7 +62,7 @@ extension WorkerMachine {
     incarnation?.spawnedAt = transition.now
     guard case .waiting = state else {
       // A stop was requested while the kernel made the process.
-      terminate("is not wanted any more and gets SIGTERM", &transition)
+      terminate("is no longer wanted and gets SIGTERM", &transition)
       return
     }
     enter(.starting, "is starting: generation \(life.generation), pid \(pid)", &transition)

@@ -84,7 +84,7 @@ extension WorkerMachine {
 
   /// Ends the life in the gentlest way that its state allows. Not for a life that is already ending.
   mutating func leave(drain: Duration?, because reason: String, _ transition: inout Transition) {
-    guard let life = incarnation else { preconditionFailure("\(name) was told to leave and is not there") }
+    guard let life = incarnation else { preconditionFailure("\(name) was asked to leave and is not there") }
     incarnation?.ending = .asked
     guard life.pid != nil else {
       // The kernel has not answered yet; `spawned` then ends the process.

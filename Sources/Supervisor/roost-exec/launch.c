@@ -38,7 +38,7 @@ static void die_with_parent(pid_t parent) {
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) fail("parent", errno, "", EXIT_SYSTEM);
   if (parent == 0 || getppid() == parent) return;
   char text[NUMBER_LENGTH_MAX];
-  snprintf(text, sizeof text, "%ld is not the parent any more", (long)parent);
+  snprintf(text, sizeof text, "%ld is no longer the parent", (long)parent);
   fail("parent", ESRCH, text, EXIT_SYSTEM);
 }
 

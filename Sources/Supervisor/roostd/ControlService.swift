@@ -389,7 +389,7 @@ final class ControlService {
     guard !known.contains(category) else { return nil }
     let shown = known.sorted().prefix(Self.categoryCountMaximum).joined(separator: ", ")
     let near = NearestName.find(category, among: known.sorted()).map { " Did you mean '\($0)'?" } ?? ""
-    return "Nobody has logged in category '\(category)' yet.\(near) Known: \(shown)."
+    return "No line of category '\(category)' has been logged yet.\(near) Known: \(shown)."
   }
 
   /// Past lines that are looked through for categories, and categories that are named.

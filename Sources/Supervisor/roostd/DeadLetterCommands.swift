@@ -100,7 +100,7 @@ final class DeadLetterCommands {
   private func retry(_ call: HubCall, _ request: DeadLettersRequest) async throws(Refusal) {
     let letter = try await letter(request)
     guard let entry = daemon.shell.table[letter.method] else {
-      throw Refusal(.unknownMethod, "nobody serves \(letter.method) any more", outcome: .notStarted)
+      throw Refusal(.unknownMethod, "no worker serves \(letter.method) any longer", outcome: .notStarted)
     }
     guard let payload = letter.payloadBytes else {
       throw Refusal(.failed, "the payload of \(letter.id) cannot be read", outcome: .notStarted)

@@ -125,7 +125,7 @@ final class RecordingCommands {
 
   /// The caller gave up, or left.
   func cancelled(_ call: HubCall) {
-    recordings.removeValue(forKey: call)?.end(RecordingEnd(.asked, "whoever asked for it has left"))
+    recordings.removeValue(forKey: call)?.end(RecordingEnd(.asked, "the caller that asked for it has left"))
   }
 
   /// Waits until the last bytes of recordings that have ended are on the disk, if it takes them in time.

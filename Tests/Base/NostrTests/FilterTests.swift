@@ -45,8 +45,8 @@ import Testing
     for field in ["ids", "#e", "#E", "#q"] {
       #expect(fault(field, id.note).hasSuffix("\(id.note) is \(id)"), "\(fault(field, id.note))")
     }
-    #expect(fault("#p", id.note).contains("\(id.note) is none: "))
-    #expect(fault("#p", key.npub + "x").contains("is none: "))
+    #expect(fault("#p", id.note).contains("\(id.note) is not valid: "))
+    #expect(fault("#p", key.npub + "x").contains("is not valid: "))
     let nsec = "nsec1vl029mgpspedva04g90vltkh6fvh240zqtv9k0t9af8935ke9laqsnlfe5"
     #expect(!fault("authors", nsec).contains("vl029"))
     // NIP-01 gives other tags any value, and these any text that looks like none.

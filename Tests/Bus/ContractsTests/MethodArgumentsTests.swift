@@ -60,8 +60,8 @@ struct MethodArgumentsTests {
       (#"{"limit":99999999999999999999}"#, "a number in it is not a whole number in its range"),
       (#"{"filters":{"kinds":[1]}}"#, "'filters' is not a list"),
       (#"{"relay":7}"#, "'relay' is not a text"),
-      (#"{"limit":1,"limit":2}"#, "'limit' stands there twice"),
-      (#"{"filters":[{"kinds":[1],"\u006binds":[2]}]}"#, "'filters[0].kinds' stands there twice"),
+      (#"{"limit":1,"limit":2}"#, "'limit' is there twice"),
+      (#"{"filters":[{"kinds":[1],"\u006binds":[2]}]}"#, "'filters[0].kinds' is there twice"),
       (
         ##"{"filters":[{},{"#t":["a","\ud800"]}]}"##,
         "'filters[1].#t[1]' has \\ud800, which is half of a surrogate pair and no character"

@@ -41,7 +41,7 @@ struct OwnAddressesTests {
         == "\"localhost:1\" is not \(form); a name is not looked up here, localhost is 127.0.0.1")
     #expect(
       complaint(about: "::1:4869")
-        == "\"::1:4869\": an address of IPv6 stands in brackets, with its port behind: [::1]:4869")
+        == "\"::1:4869\": write an IPv6 address in brackets, and its port after it: [::1]:4869")
     #expect(complaint(about: "127.0.0.1:0") == "\"127.0.0.1:0\": the port goes from 1 to 65535")
   }
 

@@ -81,7 +81,7 @@ struct DraftTests {
       ),
       (
         #"{"kind":1,"tags":[["e","note1qqq"]]}"#,
-        "the value of 'event.tags[0]' is not an event's id, 64 lower-case hexadecimal digits; what stands there is broken: "
+        "the value of 'event.tags[0]' is not an event's id, 64 lower-case hexadecimal digits; its value is broken: "
           + "it ends too early"
       ),
       (

@@ -112,7 +112,7 @@ import WebSocket
       (good, authority, "\(authority): there is no key in PEM in it"),
       (good, other, "\(other): the key does not belong to the certificate in \(good)"),
       (good, rsa, "\(rsa): the key does not belong to the certificate in \(good)"),
-      (good, closed, "\(closed): the key is under a passphrase, which nobody can give here"),
+      (good, closed, "\(closed): the key is under a passphrase, which cannot be entered here"),
       (expired, expired, "\(expired): the certificate has expired (2001-12-31)"),
       (future, future, "\(future): the certificate is not valid before 2101-01-01; is the clock here right?"),
     ]

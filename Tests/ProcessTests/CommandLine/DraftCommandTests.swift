@@ -55,7 +55,7 @@ extension ProcessTests {
         _ = try client.call("signer.generate", #"{"name":"alice"}"#)
         for (json, message) in [
           (#"{"kind":1,"tgas":[]}"#, "'tgas' is nothing that an event has; did you mean 'tags'?"),
-          (#"{"kind":1,"content":"a","content":"b"}"#, "'content' stands there twice"),
+          (#"{"kind":1,"content":"a","content":"b"}"#, "'content' is there twice"),
           (#"{"kind":1,"content":"a\ud800"}"#, #"'content' has \ud800"#),
           (#"{"kind":1,"created_at":9007199254740993}"#, "(2^53 - 1)"),
           (#"{"kind":1,"tags":[["p","\#(Self.npub)"]]}"#, "is written \(Self.hex)"),
@@ -79,7 +79,7 @@ extension ProcessTests {
         #expect(try roost.command(["observe", "--kind", "99999"]).output.contains("from 0 to 65535"))
         #expect(try roost.command(["observe", "--after", "-1"]).output.contains("whole number from 0"))
         let filters = try client.call("store.query", #"{"filters":[{"kinds":[1],"kinds":[2]}]}"#).refusal
-        #expect(filters?.message.hasPrefix("'filters[0].kinds' stands there twice") == true)
+        #expect(filters?.message.hasPrefix("'filters[0].kinds' is there twice") == true)
         let tags = ["--tag", "p=\(Self.npub)", "--tag", #"["p","nostr:\#(Self.npub)","","x"]"#]
         #expect(try roost.command(["publish", "--local", "--content", "x"] + tags).status == .exited(0))
         let stored = try roost.command(["export", "--tag", "p=\(Self.npub)"]).output

@@ -30,7 +30,7 @@ extension ProcessTests {
           ("start", #"{"worker":"example","hold":true}"#, "has no argument 'hold'"),
           ("status", #"{"memroy":true}"#, "did you mean 'memory'?"), ("doctor", #"{"x":1}"#, "it takes none"),
           ("why", "{}", "'worker' is missing"), ("shutdown", #"{"now":true}"#, "it takes none"),
-          ("logs", #"{"lines":1,"lines":2}"#, "'lines' stands there twice"), ("reload", #"{"dry-run":true}"#, "dryRun"),
+          ("logs", #"{"lines":1,"lines":2}"#, "'lines' is there twice"), ("reload", #"{"dry-run":true}"#, "dryRun"),
         ] {
           let refusal = try client.call("supervisor." + method, json).refusal
           #expect(refusal?.code == .badRequest && refusal?.outcome == .notStarted, "\(method)")

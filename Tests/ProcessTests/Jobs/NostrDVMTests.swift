@@ -84,7 +84,7 @@ extension ProcessTests {
         let dear = try dvm.task("paid", bill: try PayableInvoice(5_000))
         let poor = try dvm.rig.submit(to: [], with: ["--local", "--bid", "4sat", "--answer-within", "3s"])
         let told = try dvm.rig.jobs.await(poor, "is expired") { $0.state == .expired }
-        #expect(told.providers.isEmpty && told.reason == "nobody has answered within 3 seconds", "\(told)")
+        #expect(told.providers.isEmpty && told.reason == "no provider has answered within 3 seconds", "\(told)")
         dear.kill()
         let peer = try dvm.task("plain")
         let job = try dvm.rig.submit(to: [])

@@ -58,7 +58,7 @@ extension ProcessTests {
         faults.end()
         try rig.awaitAnother(than: process)
         try awaitSoon("it is told") {
-          rig.roost.lines("log/push-relay.log").contains { $0.contains("nobody is let in any more") }
+          rig.roost.lines("log/push-relay.log").contains { $0.contains("no client is let in any longer") }
         }
         let sender = Ed25519SecretKey.generate()
         let wake = try rig.insistSigned(sender, "POST", "/wake", PushRig.body(to: phone.key, by: sender))

@@ -195,7 +195,7 @@ struct DoubtTests {
       doubts(text, programs: ["/home/ada/roost/.build/release/push-relay"]) == [
         "x.conf:3: [worker.push-relay] ca-file: /nope.pem is not there",
         "x.conf:4: [worker.push-relay] strangers-hour: 500 is above recipient-hour, 100, which holds for strangers too",
-        "x.conf:5: [worker.push-relay] version-1: without audience nobody can sign version 2,"
+        "x.conf:5: [worker.push-relay] version-1: without audience no client can sign version 2,"
           + " so no new key can register",
       ])
   }

@@ -117,7 +117,7 @@ struct PushTests {
       ("[worker.push-relay]\naudience = \"https://push.example\"", "no host's name"),
       ("[worker.push-relay]\naudience = \"a:b c\"", "no host's name"),
       ("[worker.push-relay]\nweb-push-contact = \"ops@example.org\"", "mailto:push@example.org"),
-      ("[worker.push-relay]\nversion-1 = \"reject\"", "nobody can sign"),
+      ("[worker.push-relay]\nversion-1 = \"reject\"", "no client can sign"),
       (
         "[worker.local-relay]\nlisten = [\"127.0.0.1:5000\"]\n[worker.push-relay]\nlisten = [\"127.0.0.1:5000\"]",
         "is taken by [worker.local-relay]"

@@ -25,7 +25,7 @@ import Testing
       status: 71, line: "directory \(ENOENT) /nonexistent: "),
     Case(
       testDescription: "another parent", options: ["--parent", "1"], program: "/bin/true", status: 71,
-      line: "parent \(ESRCH) 1 is not the parent any more: "),
+      line: "parent \(ESRCH) 1 is no longer the parent: "),
     Case(
       testDescription: "a control character in the path", program: "/nonexistent/\u{1B}[2J\nexec 0", status: 127,
       line: "exec \(ENOENT) /nonexistent/?[2J?exec 0: "),

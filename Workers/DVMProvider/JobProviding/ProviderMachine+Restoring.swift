@@ -42,7 +42,7 @@ extension ProviderMachine {
     let id = request.id
     unpaidCount += 1
     guard let price = rules.services[request.kind]?.priceMillisatoshis else {
-      return withdrawBill(of: id, "jobs of kind \(request.kind) are not served any more", at: now)
+      return withdrawBill(of: id, "jobs of kind \(request.kind) are no longer done here", at: now)
     }
     guard price > 0 else {
       unpaidCount -= 1

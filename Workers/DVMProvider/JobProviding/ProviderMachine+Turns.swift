@@ -43,7 +43,7 @@ extension ProviderMachine {
       if entry.isOver(at: now) {
         actions += fail(id, "its time was over before its turn came", at: now)
       } else if rules.services[entry.request.kind] == nil {
-        actions += fail(id, "jobs of kind \(entry.request.kind) are not served any more", at: now)
+        actions += fail(id, "jobs of kind \(entry.request.kind) are no longer done here", at: now)
       } else {
         hold(id)
         round = max(round, entry.round)

@@ -32,7 +32,7 @@ extension Provider {
   /// The outcome of a request; nil if its work could not start and no part of it has run.
   private func outcome(of id: EventID) async -> ServingOutcome? {
     guard let served = desk?[id], let job = configuration.services.first(where: { $0.kind == served.kind }) else {
-      return .failed("it is not served any more")
+      return .failed("it is no longer done here")
     }
     // `try?`: it could be read when it came. The file was changed since, and the reason does not matter.
     guard let event = try? Event(json: served.request), let request = try? JobRequest(event) else {
@@ -41,7 +41,7 @@ extension Provider {
     let deadline = EventLoop.process.now.advanced(milliseconds: job.patienceMilliseconds)
     do throws(Refusal) {
       let clear = try await persisting(id, until: deadline) { [self] () async throws(Refusal) in
-        guard let answers else { throw Refusal(.unavailable, "nobody can answer") }
+        guard let answers else { throw Refusal(.unavailable, "no account can answer") }
         return try await answers.decrypted(request)
       }
       guard clear.terms.isEncrypted == false || clear.isReadable else {
@@ -142,7 +142,7 @@ extension Provider {
       return .failed("the program of this job cannot be run at present")
     case .replaced(let path):
       log.notice(
-        "a job's file was replaced: the provider begins anew when what is under way has ended",
+        "a job's file was replaced: the provider restarts when the work under way has ended",
         metadata: ["file": "\(path)"])
       return nil
     }

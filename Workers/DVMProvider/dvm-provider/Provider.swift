@@ -85,7 +85,7 @@ final class Provider: RequestStream.Taker {
     }
     writer = ServingWriter(ledger, log)
     identity = ProviderIdentity(worker.bus, log, account: configuration.settings.account)
-    rescue?.tell("the ledger of served jobs", log, effect: "earlier requests are not taken up any more")
+    rescue?.tell("the ledger of served jobs", log, effect: "earlier requests are no longer taken up")
   }
 
   /// Begins to serve.
@@ -215,7 +215,7 @@ final class Provider: RequestStream.Taker {
   /// Ends the process, so that the next one has a sandbox around the files as they are now. Everything it knows is in
   /// the ledger.
   private func beginAnew() -> Never {
-    log.notice("beginning anew, for files that were replaced")
+    log.notice("restarting, because files were replaced")
     end()
     bus.leave()
     // This code does not count as a crash, however often a person saves a program.

@@ -50,7 +50,7 @@ final class ProviderIdentity {
         return own
       } catch {
         if error.message != lastWords {
-          log.notice("nobody can answer yet", metadata: ["why": "\(error.message)"])
+          log.notice("no account can answer yet", metadata: ["why": "\(error.message)"])
           bus.sendStatus(StatusReport(text: "cannot answer yet: \(error.message)"))
         }
         lastWords = error.message

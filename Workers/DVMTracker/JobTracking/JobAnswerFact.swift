@@ -171,18 +171,18 @@ public struct JobBill: Sendable, Hashable {
     let most = Amount.satoshis(JobAmount.millisatoshisMaximum)
     if let text = asked.otherText {
       guard Invoice.isSuggested(by: text) else {
-        return "what stands in the invoice's place is none: it is not paid to an address"
+        return "what is in the invoice's place is not an invoice: an address is not paid"
       }
       var fault: InvoiceFault?
       do throws(InvoiceFault) { _ = try Invoice(text) } catch { fault = error }
       if fault == .amountTooLarge { return "the invoice is of more than the \(most) that there will ever be" }
-      return "what stands in the invoice's place cannot be read as one" + (fault.map { ": \($0)" } ?? "")
+      return "what is in the invoice's place cannot be read as an invoice" + (fault.map { ": \($0)" } ?? "")
     }
     guard let amount = asked.millisatoshis else { return noInvoice }
     if amount > JobAmount.millisatoshisMaximum {
       return "it asks for \(Amount.satoshis(amount)), which is more than the \(most) that there will ever be"
     }
-    return amount > 0 ? noInvoice : "it asks for \(Amount.satoshis(amount)), which nobody can pay"
+    return amount > 0 ? noInvoice : "it asks for \(Amount.satoshis(amount)), which cannot be paid"
   }
 
   private static func disagreement(_ asked: JobAmount) -> String {
@@ -197,7 +197,7 @@ public struct JobBill: Sendable, Hashable {
     case .satoshis:
       "the invoice is of \(invoiced), a thousand times the \(said) beside it: satoshi stand where millisatoshi belong"
     case .different: "the invoice is of \(invoiced), and beside it stand \(said)"
-    default: "the invoice is of \(invoiced), which nobody can pay"
+    default: "the invoice is of \(invoiced), which cannot be paid"
     }
   }
 

@@ -104,8 +104,8 @@ extension JobFolding {
     let wish = "its provider wants " + (pair.bill?.amount.map { Amount.satoshis($0) } ?? "to be paid")
     if pair.isBeyondApproval { return "\(wish), which cannot be approved: \(Self.obstacle(pair))" }
     let isForSomebody = order.paymentMode == .auto && !order.isPaidUnasked(pair, picture)
-    if isForSomebody, pair.wasDenied { return wish + " after it was denied a payment: that is for somebody to approve" }
-    return isForSomebody ? wish + " before its result, and was not named: that is for somebody to approve" : wish
+    if isForSomebody, pair.wasDenied { return wish + " after it was denied a payment: a person has to approve that" }
+    return isForSomebody ? wish + " before its result, and was not named: a person has to approve that" : wish
   }
 
   /// What another provider asks for while a payment is open: the job's own rule approves one payment at a time.
@@ -113,7 +113,7 @@ extension JobFolding {
     let asking = pairs.filter { $0.payment == .asked && !$0.isUnpayable }
     guard order.paymentMode == .auto, let next = asking.min(by: { $0.provider < $1.provider }) else { return "" }
     let wish = next.bill?.amount.map { Amount.satoshis($0) } ?? "to be paid"
-    return "; another provider wants \(wish): meanwhile that is for somebody to approve"
+    return "; another provider wants \(wish): meanwhile a person has to approve that"
   }
 
   /// Why the demand of a provider cannot be approved.
@@ -217,7 +217,7 @@ extension JobFolding {
     let count = picture.requests.count
     become(
       .expired,
-      "nobody has answered within \(Self.span(order.deadlines.answer))"
+      "no provider has answered within \(Self.span(order.deadlines.answer))"
         + (order.retries > 0 && count > 1 ? ", in \(count) attempts" : ""))
   }
 
@@ -227,7 +227,7 @@ extension JobFolding {
       return denied.isAutomatic ? "its provider wants to be paid, and nothing is to be" : "its payment was denied"
     }
     if pair.isBeyondApproval { return "what its provider wants cannot be approved: \(Self.obstacle(pair))" }
-    return "nobody has decided about its payment within \(Self.span(order.deadlines.decision))"
+    return "its payment was neither approved nor denied within \(Self.span(order.deadlines.decision))"
   }
 
   /// Most characters of a stranger's words in a reason; the provider's message has all of them.

@@ -76,7 +76,7 @@ public enum JobHost: Sendable {
   private static func refusal(_ code: RefusalCode, _ what: String) -> Refusal {
     Refusal(
       code,
-      "this machine's provider \(what), and the job may be for it: it is not accepted, and nobody was asked. "
+      "this machine's provider \(what), and the job may be for it: it is not accepted, and no provider was asked. "
         + "'roost why dvm-provider' tells what is wrong; then submit it again, or publish it to relays: "
         + "--publish, or \"reach\":\"relays\"", outcome: .notStarted, retryAfterMilliseconds: retryMilliseconds)
   }

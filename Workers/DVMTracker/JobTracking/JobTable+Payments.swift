@@ -241,7 +241,7 @@ extension JobTable {
     let asking = record.picture.pairs.values.filter { $0.payment != nil && $0.payment != .paid }
     let open = asking.filter { $0.payment != .denied }
     let meant = open.isEmpty ? asking : open
-    guard let pair = meant.first else { throw Self.refusal(.nothingToPay, "nobody asks for a payment") }
+    guard let pair = meant.first else { throw Self.refusal(.nothingToPay, "no provider asks for a payment") }
     guard meant.count == 1 else {
       let names = meant.map(\.provider).sorted().map(\.npub).joined(separator: ", ")
       throw Self.refusal(.providerNeeded, "several ask for a payment: \(names)")

@@ -41,7 +41,7 @@ extension JobTable {
     guard let found = try Self.evidence(picture, facts, provider, preimage, invoice) else {
       let asking = picture.pairs.values.filter { $0.bill != nil && (provider == nil || $0.provider == provider) }
       guard !asking.isEmpty else {
-        throw Self.refusal(.nothingToPay, "the job has ended, and nobody has asked for a payment")
+        throw Self.refusal(.nothingToPay, "the job has ended, and no provider has asked for a payment")
       }
       throw Self.objection(to: picture.zaps.filter { provider == nil || $0.provider == provider }, invoice)
         ?? Self.refusal(.invoiceRefused, "the preimage is of no invoice that was shown for this job")
@@ -212,5 +212,5 @@ extension JobTable {
   static let spentElsewhere = refusal(
     .invoiceRefused, "the preimage proves a payment for another job or provider, and one payment settles one")
   /// The refusal of a decision about payments after the job's end.
-  static let over = refusal(.nothingToPay, "the job has ended, and nobody waits for a payment")
+  static let over = refusal(.nothingToPay, "the job has ended, and no provider waits for a payment")
 }

@@ -79,7 +79,7 @@ final class AnswerReader {
   private func takeEnd(_ part: ObservedEvents) throws(Refusal) -> Bool {
     let seq = try JSONPayload.decode(StoredEnd.self, from: part.bytes).seq
     if let cursor, seq < cursor {
-      log.warning("the event store has begun anew: all its answers are looked at", metadata: ["seq": "\(seq)"])
+      log.warning("the event store has a new file: all its answers are read", metadata: ["seq": "\(seq)"])
       self.cursor = 0
       onOtherStore?()
       return true

@@ -25,7 +25,7 @@ final class InterestObserver {
   private static let gatherMilliseconds: UInt64 = 100
   /// Most observations at relays; further interests wait until others have ended.
   private static let observationMaximum = 64
-  private static let unwanted = Refusal(.cancelled, "not waited for any more")
+  private static let unwanted = Refusal(.cancelled, "no longer waited for")
 
   init(_ worker: Worker, _ log: Logger) { (self.worker, self.log) = (worker, log) }
 

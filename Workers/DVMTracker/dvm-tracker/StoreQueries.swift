@@ -63,7 +63,7 @@ struct StoreQueries {
         while (try? await answer.nextPart()) != nil {}
       }
       await EventLoopActor.sleep(milliseconds: Self.fetchMilliseconds)
-      answer.abandon(Refusal(.cancelled, "not awaited any more", outcome: .done))
+      answer.abandon(Refusal(.cancelled, "no longer awaited", outcome: .done))
     } catch { log.debug("relays cannot be asked", metadata: ["why": "\(error.message)"]) }
   }
 }

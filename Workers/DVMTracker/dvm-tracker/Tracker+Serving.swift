@@ -61,8 +61,8 @@ extension Tracker {
       guard let secret = words.lazy.compactMap({ SpottedSecret(in: $0) }).first else { continue }
       throw Refusal(
         .badRequest,
-        "'\(place)' holds \(secret), and would give it away: nobody was asked; "
-          + "whoever means it says so: --allow-secrets, or \"allowSecrets\":true", outcome: .notStarted)
+        "'\(place)' holds \(secret), and would give it away: no provider was asked; "
+          + "to do it all the same: --allow-secrets, or \"allowSecrets\":true", outcome: .notStarted)
     }
   }
 

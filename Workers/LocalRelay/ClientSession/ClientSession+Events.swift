@@ -62,7 +62,7 @@ extension ClientSession {
       return (RelayReason("invalid: an event of kind 22242 is sent by AUTH, and is for one relay (NIP-42)"), false)
     }
     if event.isProtected(in: text), !shown.contains(event.pubkey) {
-      let why = "this event is protected: only its author may publish it, having shown himself (NIP-70)"
+      let why = "this event is protected: only its author may publish it, after authentication (NIP-70)"
       return (RelayReason(shown.isEmpty ? "auth-required: \(why)" : "restricted: \(why)"), true)
     }
     if event.kind == EventKind.repost || event.kind == EventKind.genericRepost, Self.embedsProtected(text) {

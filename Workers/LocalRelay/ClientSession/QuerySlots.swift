@@ -58,7 +58,7 @@ public struct QuerySlots: Sendable {
 
   /// No slot is in use.
   public init(maximum: Int, clientMaximum: Int, keptCount: Int) {
-    precondition(clientMaximum > 0 && maximum > keptCount, "somebody has to be served")
+    precondition(clientMaximum > 0 && maximum > keptCount, "one has to be served")
     (self.maximum, self.clientMaximum, self.keptCount) = (maximum, clientMaximum, keptCount)
   }
 
@@ -80,7 +80,7 @@ public struct QuerySlots: Sendable {
     }
     lineUp(turn)
     let granted = grantNext()
-    precondition(granted.isEmpty || granted == [turn], "whoever stands in front of it waits because nothing is free")
+    precondition(granted.isEmpty || granted == [turn], "those before it wait because nothing is free")
     return granted.isEmpty ? (turn, false, resting.popFirst()) : (turn, true, nil)
   }
 

@@ -28,7 +28,7 @@ final class FetchWait {
       do throws(Refusal) {
         let question = BusPayload(json: wanted.plain, filters: filters)
         let answer = try await bus.ask(PlanMethod.progress, encoded: question)
-        guard !isOver else { return answer.abandon(Refusal(.cancelled, "not awaited any more", outcome: .done)) }
+        guard !isOver else { return answer.abandon(Refusal(.cancelled, "no longer awaited", outcome: .done)) }
         self.answer = answer.answer
         while let progress = try await answer.nextPart(), !isOver {
           noteProgress()
@@ -63,7 +63,7 @@ final class FetchWait {
     isOver = true
     quiet.cancel()
     longest.cancel()
-    answer?.abandon(Refusal(.cancelled, "not awaited any more", outcome: .done))
+    answer?.abandon(Refusal(.cancelled, "no longer awaited", outcome: .done))
     let body = body
     self.body = nil
     body?()

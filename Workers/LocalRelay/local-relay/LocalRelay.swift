@@ -290,7 +290,7 @@ final class LocalRelay: ClientLink.Owner {
   /// A client on this machine must authenticate, or is refused the page.
   func turnedOut(_ outside: LocalUserCheck.Outside) {
     let known = outsiders[outside] != nil || outsiders.count < Self.outsiderMaximum
-    if known, outsiders[outside] == nil { log.notice("somebody is outside", metadata: ["why": "\(outside.why)"]) }
+    if known, outsiders[outside] == nil { log.notice("a client is not let in", metadata: ["why": "\(outside.why)"]) }
     outsiders[known ? outside : .unknown, default: 0] += 1
   }
 
@@ -400,7 +400,7 @@ final class LocalRelay: ClientLink.Owner {
     origins.wrote(origin.text, isAllowed: isAllowed)
     // Permissions are fixed when a client connects, so pages of this origin must reconnect.
     for client in clients.values where client.identity.origin.flatMap({ Origin($0) }) == origin {
-      client.close(code: 1012, isAllowed ? "you may come in now" : "you may not come in any more")
+      client.close(code: 1012, isAllowed ? "you may come in now" : "you may no longer come in")
     }
     return LocalRelayOrigins(allowed: origins.origins.sorted())
   }

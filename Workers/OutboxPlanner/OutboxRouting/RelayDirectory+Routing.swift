@@ -94,7 +94,7 @@ extension RelayDirectory {
   private func protect(_ route: inout EventRoute, _ event: UnsignedEvent) {
     guard account(event.pubkey) != nil else {
       route.problem = NoRoute(
-        "it is protected (NIP-70), and its author \(event.pubkey.npub) is no account here who could show himself")
+        "it is protected (NIP-70), and its author \(event.pubkey.npub) is no account here that could authenticate")
       return
     }
     for index in route.choices.indices {

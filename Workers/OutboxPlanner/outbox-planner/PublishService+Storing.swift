@@ -156,7 +156,7 @@ extension PublishService {
     } catch {
       guard Self.finalRefusals.contains(error.code) else { return false }
       log.warning(
-        "a publication that nobody was told of is not taken by the event store",
+        "the event store does not take a publication that was not announced",
         metadata: ["event": "\(id)", "why": "\(error.message)"])
     }
     return true

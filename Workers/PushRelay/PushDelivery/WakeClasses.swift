@@ -68,7 +68,7 @@ public struct WakeClasses: Hashable, Sendable {
         throw WakeClassFault(type: setting.type, reason: "a wake type is 1 to 64 characters of a-z, 0-9 and '_'")
       }
       guard seen.insert(setting.type).inserted else {
-        throw WakeClassFault(type: setting.type, reason: "it stands there twice")
+        throw WakeClassFault(type: setting.type, reason: "it is there twice")
       }
       guard seen.count <= Self.countMaximum else {
         throw WakeClassFault(type: setting.type, reason: "more than \(Self.countMaximum) types are named")
@@ -112,19 +112,19 @@ extension WakeClassSetting {
     var result = standard
     if let pushType {
       guard let value = WakeClass.PushType(rawValue: pushType) else {
-        throw fault("push type '\(pushType)' is none; there are 'alert' and 'background'")
+        throw fault("push type '\(pushType)' is unknown; there are 'alert' and 'background'")
       }
       if value != result.pushType { result = Self.turned(result, into: value, title, body) }
     }
     if let priority {
       guard let value = WakeClass.ApplePriority(rawValue: priority) else {
-        throw fault("priority \(priority) is none; APNs knows 10 (at once) and 5 (when it suits the battery)")
+        throw fault("priority \(priority) is unknown; APNs knows 10 (at once) and 5 (when it suits the battery)")
       }
       result.applePriority = value
     }
     if let fcmPriority {
       guard let value = WakeClass.GooglePriority(rawValue: fcmPriority.uppercased()) else {
-        throw fault("FCM priority '\(fcmPriority)' is none; there are 'high' and 'normal'")
+        throw fault("FCM priority '\(fcmPriority)' is unknown; there are 'high' and 'normal'")
       }
       result.googlePriority = value
     }

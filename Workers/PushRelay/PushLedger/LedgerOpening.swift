@@ -71,7 +71,7 @@ struct LedgerOpening {
         .failed, path: session.path,
         "keeps no token, but its own secret under the key '\(name)', which the key ring "
           + "(\(ring.names.joined(separator: ", "))) does not have; copy the line '\(name)' into the ring, at its end, "
-          + "or move the file away: nobody has registered in it")
+          + "or move the file away: no device is registered in it")
     }
     return StorageFault(
       .failed, path: session.path,

@@ -97,7 +97,7 @@ extension PushSession {
 
   /// Sets the rules, unless a newer message has set others.
   func setRules(_ rules: [UInt8], _ message: SignedMessage) throws {
-    precondition(rules.count <= PushLedger.rulesByteCountMaximum, "whoever gives more is refused before")
+    precondition(rules.count <= PushLedger.rulesByteCountMaximum, "a command with more is refused before")
     let (owner, time) = (message.owner, message.timestamp)
     try session.run("INSERT OR IGNORE INTO rules (owner, rules, signedAt) VALUES (?, ?, ?)", owner, rules, time)
     if session.changedRowCount > 0 { return }

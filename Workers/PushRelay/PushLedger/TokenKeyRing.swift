@@ -76,7 +76,7 @@ public final class TokenKeyRing: Sendable {
     }
     for other in others {
       if other.name == key.name {
-        throw TokenKeyRingProblem(line: number, reason: "'\(key.name)' stands there twice; each key has its own name")
+        throw TokenKeyRingProblem(line: number, reason: "'\(key.name)' is there twice; each key has its own name")
       }
       if other.mark == key.mark {
         throw TokenKeyRingProblem(

@@ -130,7 +130,7 @@ public struct PushTarget: Hashable, Sendable {
     PushRefusal(
       .notFound,
       "there is no such path here: the paths are in \(mount.prefix)/openapi.json, and each is written as "
-        + "it stands there, without a slash behind it")
+        + "it is there, without a slash after it")
   }
 
   /// The methods and routes of a path; empty for an unknown path.

@@ -105,8 +105,8 @@ enum WebPushEndpoint {
     let authority = String(Substring(rest.prefix { !Array("/?#".utf8).contains($0) }))
     if endpoint.contains("#") { return "has a fragment" }
     if authority.contains("@") { return "has a user's name in it" }
-    guard let (host, port) = hostAndPort(authority) else { return "has no host, or a port that is none" }
-    if let port, !(1...65_535).contains(port) { return "has a port that is none" }
+    guard let (host, port) = hostAndPort(authority) else { return "has no host, or no valid port" }
+    if let port, !(1...65_535).contains(port) { return "has no valid port" }
     return flaw(ofHost: host, allowsPrivateEndpoints: allowsPrivateEndpoints)
   }
 
@@ -129,7 +129,7 @@ enum WebPushEndpoint {
     if host.hasPrefix("[") || host.contains(":") {
       guard host.hasPrefix("["), host.hasSuffix("]"), let address = IPAddress(String(host.dropFirst().dropLast())),
         address.isVersion6
-      else { return "has an address that is none" }
+      else { return "has no valid address" }
       return flaw(of: address, allowsPrivateEndpoints)
     }
     let isName = host.utf8.allSatisfy { byte in

@@ -101,7 +101,7 @@ public struct RequestBody: Hashable, Sendable {
       try scanner.expect(UInt8(ascii: ":"))
       let value = try value(&scanner, depth: depth + 1)
       guard members.updateValue(value, forKey: name) == nil else {
-        throw PushRefusal.invalid("'\(name.prefix(nameLengthMaximum))' stands twice in the body")
+        throw PushRefusal.invalid("'\(name.prefix(nameLengthMaximum))' occurs twice in the body")
       }
     } while try scanner.take(UInt8(ascii: ","))
     try scanner.expect(UInt8(ascii: "}"))
@@ -201,7 +201,7 @@ extension RequestBody {
     guard let text = try text(name, byteCountMaximum: 64) else { return nil }
     guard let word = Words(rawValue: text) else {
       let words = Words.allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ")
-      throw .invalid("'\(name)' is none of \(words)")
+      throw .invalid("'\(name)' is not one of \(words)")
     }
     return word
   }

@@ -135,7 +135,7 @@ struct SignatureHead {
   private func value(_ name: String) throws(PushRefusal) -> String? {
     let found = fields.filter { $0.isNamed(name) }
     guard let field = found.first else { return nil }
-    guard found.count == 1 else { throw Self.refusal("\(name) stands there \(found.count) times: send it once") }
+    guard found.count == 1 else { throw Self.refusal("\(name) occurs \(found.count) times: send it once") }
     guard !field.value.isEmpty else { throw Self.refusal("\(name) is empty") }
     guard field.value.utf8.count <= SignedRequest.fieldByteCountMaximum else {
       throw Self.refusal("\(name) is too long")
@@ -198,7 +198,7 @@ struct SignatureHead {
       throw Self.refusal("X-Pubky-Pubkey is not a key: 52 lower-case characters of z-base-32, the last one y or o")
     }
     guard let key = Ed25519PublicKey(octets) else {
-      throw Self.refusal("X-Pubky-Pubkey is none that anybody could sign with alone: make another key")
+      throw Self.refusal("no key pair signs alone for X-Pubky-Pubkey: make another key")
     }
     return (octets, key)
   }

@@ -60,7 +60,7 @@ extension EventFollower {
       } else {
         let end = try JSONPayload.decode(StoredEnd.self, from: part.bytes)
         if let seq = watch.seq, end.seq < seq {
-          log.warning("the event store has begun anew: what it has is history", metadata: ["seq": "\(end.seq)"])
+          log.warning("the event store has a new file: what it has is history", metadata: ["seq": "\(end.seq)"])
           watch.storeChanged()
           return answer.abandon(Refusal(.cancelled, "the store is another one"))
         }

@@ -19,7 +19,7 @@ extension PushFront {
     case .superseded, .stale:
       throw PushRefusal(
         .staleRequest,
-        "a request of yours with a later timestamp was answered before this one, and stands: sign this one again if "
+        "a request of yours with a later timestamp was answered before this one, and counts: sign this one again if "
           + "it is meant")
     case .unregistered: return FrontReply(PushReply.unregistered)
     case .queued(let id): return FrontReply(PushReply.queued(wakeID: id))

@@ -23,7 +23,7 @@ extension PushFront {
     case .refused:
       throw PushRefusal(
         .notAllowed,
-        "this relay watches for events of its own people only, and this key is none of theirs: ask its operator to add "
+        "this relay watches for events of its own people only, and this key is not one of theirs: ask its operator to add "
           + "it to nostr-owners")
     case .full: throw Self.tooManyNostrKeys
     case .unknown: throw .unavailable(retryAfterSeconds: 5)

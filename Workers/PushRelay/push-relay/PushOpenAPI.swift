@@ -36,7 +36,7 @@ enum PushOpenAPI {
          \#(refusals(400, 401, 403, 404, 409, 413, 429, 503))}},
        "delete": {
         "operationId": "unregister",
-        "summary": "A device is none any more; {} means those that were registered without a name",
+        "summary": "Removes a device; {} means those that were registered without a name",
         \#(signedByAnybody),
         "parameters": [
          {
@@ -68,7 +68,7 @@ enum PushOpenAPI {
          \#(refusals(400, 401, 403, 404, 409, 413, 429, 503))}}},
       "/wake": {
        "post": {
-        "operationId": "wake", "summary": "Somebody is to be woken",
+        "operationId": "wake", "summary": "Wakes a recipient's devices",
         \#(signedByPubky),
         "requestBody": {
          "required": true, \#(content("Wake"))},
@@ -256,7 +256,7 @@ enum PushOpenAPI {
           "type": "object", "required": ["p256dh", "auth"],
           "properties": {\#(subscriptionKeys)}}}},
        "FlatSubscription": {
-        "type": "object", "description": "The same without a member keys: what is in it stands beside the endpoint",
+        "type": "object", "description": "The same without a member keys: its members are beside the endpoint",
         "required": ["endpoint", "p256dh", "auth"],
         "properties": {
          "endpoint": {"$ref": "#/components/schemas/Endpoint"},

@@ -62,7 +62,7 @@ extension PushRelay {
   private func rules(kept bytes: [UInt8]?) -> WakeRules {
     do throws(PushRefusal) { return try WakeRules(kept: bytes) } catch {
       log.warning(
-        "rules in the ledger cannot be read: their owner is woken by the standard, until he writes them again",
+        "rules in the ledger cannot be read: their owner is woken by the default rules until these are written again",
         metadata: ["why": "\(error.message)"])
       return WakeRules()
     }

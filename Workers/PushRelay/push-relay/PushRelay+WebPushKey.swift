@@ -53,7 +53,7 @@ extension PushRelay {
         throw Refusal(
           .failed,
           "the VAPID key, \(path), is gone while \(Amount.count(count, "device")) of Web Push subscribed under it: put"
-            + " your copy of it back; without one make another, and every browser has to subscribe anew:"
+            + " your copy of it back; without one make another, and every browser has to subscribe again:"
             + " (umask 077; openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out \(path))")
       }
     }
@@ -94,7 +94,7 @@ extension PushRelay {
       return nil
     }
     return "web-push.pem is another key than the one under which \(Amount.count(count, "device")) subscribed: put that"
-      + " one back, or have those browsers subscribe anew"
+      + " one back, or have those browsers subscribe again"
   }
 
   private func webPushDevices(upTo time: Int64) async throws(Refusal) -> Int {

@@ -207,7 +207,7 @@ final class PushRelay {
       [log] address, fault in
       // A relay that no client can reach is useless. What was accepted is in the ledger; the next process continues.
       log.critical(
-        "nobody is let in any more: starting again",
+        "no client is let in any longer: starting again",
         metadata: ["address": "\(address)", "why": "\(fault.map { "\($0)" } ?? "the server has ended")"])
       exit(Worker.ExitCode.unavailable)
     }

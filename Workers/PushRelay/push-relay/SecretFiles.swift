@@ -29,7 +29,7 @@ enum SecretFiles {
         throw Refusal(
           .failed,
           "the key ring, \(path), is gone, and what \(ledger) keeps is under its keys: put your copy of it back;"
-            + " without one, move \(ledger) away, and every phone has to register anew")
+            + " without one, move \(ledger) away, and every phone has to register again")
       }
       var made = newRing(date)
       defer { made.wipe() }
@@ -94,7 +94,7 @@ enum SecretFiles {
     if access(path, F_OK) != 0 { try write(Array(P256SecretKey.generate().pem.utf8), to: path) }
     let bytes = try read(path, what: "the key for Web Push")
     guard let key = P256SecretKey(pem: String(decoding: bytes, as: UTF8.self)) else {
-      throw Refusal(.failed, "\(path) holds no P-256 key in PEM; remove it, and another is made: phones register anew")
+      throw Refusal(.failed, "\(path) holds no P-256 key in PEM; remove it, and another is made: phones register again")
     }
     return key
   }

@@ -120,7 +120,7 @@ extension RelaySession {
     {
       if let sentAt, sentAt < since { return .met }
       // The relay knows the account and asks for it again: another authentication would end the same.
-      return .failed(WorkFailure(.notAuthenticated, "\(url) takes AUTH and goes on to ask for it", reason: reason))
+      return .failed(WorkFailure(.notAuthenticated, "\(url) accepts AUTH and continues to ask for it", reason: reason))
     }
     return show(account, at: now, &actions)
   }

@@ -46,7 +46,7 @@ extension RelaySession {
   /// Why no protected event may wait on this connection; nil while there is no such reason.
   var exposure: WorkFailure? {
     guard case .open(let connection) = state, connection.authentications.probe == .accepted else { return nil }
-    return WorkFailure(.notProtected, "\(url) takes protected events from anybody (it does not keep NIP-70)")
+    return WorkFailure(.notProtected, "\(url) takes protected events without authentication (it does not keep NIP-70)")
   }
 
   mutating func startProbe(at now: Instant, _ actions: inout [SessionAction]) {

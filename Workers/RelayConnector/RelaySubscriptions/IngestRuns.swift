@@ -150,7 +150,7 @@ public struct IngestRuns: Sendable {
     let byteCount = event.count + IngestRecord.headerByteCount
     guard byteCount + nameByteCount(relay) <= limits.frameByteCountMaximum else { return false }
     let number = number(of: relay)
-    guard var line = lines.removeValue(forKey: number) else { preconditionFailure("a number stands for a line") }
+    guard var line = lines.removeValue(forKey: number) else { preconditionFailure("a number is that of a line") }
     var piece = line.pieces.popLast() ?? Piece()
     if !mayGrow(piece, by: byteCount, of: relay) {
       line.pieces.append(piece)

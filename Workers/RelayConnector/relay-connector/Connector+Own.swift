@@ -52,7 +52,7 @@ extension Connector {
 
   func linkLedHome(_ link: RelayLink) {
     guard links[link.url] === link else { return }
-    log.notice("not dialled any more", metadata: ["relay": "\(link.url)", "why": "\(link.session.lastFailure)"])
+    log.notice("no longer dialled", metadata: ["relay": "\(link.url)", "why": "\(link.session.lastFailure)"])
     leaveHome(link.url, link.session.lastFailure)
   }
 

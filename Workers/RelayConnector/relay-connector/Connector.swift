@@ -230,7 +230,7 @@ final class Connector {
     guard links[url] != nil || configured.contains(url) || quarantine.hasStrikes(url) || dismissals[url] != nil else {
       throw Refusal(.noSuchRelay, "\(url) is not among the relays of \(worker.name) now", outcome: .notStarted)
     }
-    log.info("tried anew, as asked", metadata: ["relay": "\(url)"])
+    log.info("tried again, as asked", metadata: ["relay": "\(url)"])
     quarantine.forgive(url)
     dismissals.forget(url)
     links[url]?.retry()

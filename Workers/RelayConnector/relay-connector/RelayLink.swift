@@ -106,7 +106,7 @@ final class RelayLink {
   private func perform(_ actions: [SessionAction], message: UnsafeRawBufferPointer) {
     commands += actions
     guard !isPerforming else {
-      precondition(message.isEmpty, "a message is received by nobody's command")
+      precondition(message.isEmpty, "a message is received without a command")
       return
     }
     isPerforming = true

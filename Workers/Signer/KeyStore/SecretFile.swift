@@ -71,7 +71,7 @@ enum SecretFile {
       let mode = String(status.st_mode & 0o7777, radix: 8)
       throw .untrusted(
         path: path, reason: "others may read or change it (mode \(mode))",
-        remedy: "if nobody has, chmod 600 '\(path)', else make a new key")
+        remedy: "if it was read by no one, chmod 600 '\(path)', else make a new key")
     }
   }
 }

@@ -77,7 +77,7 @@ public struct StoredKey: Sendable {
   }
 
   private static let remark =
-    "# A secret key of Roost's signer. Whoever can read it can act in the name of its owner.\n"
+    "# A secret key of Roost's signer. A person who can read it can act in the name of its owner.\n"
   private static let encryptedWord = "encrypted-secret"
   private static let unencryptedWord = "unencrypted-secret"
 

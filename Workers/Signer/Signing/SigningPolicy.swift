@@ -99,7 +99,7 @@ public struct SigningPolicy: Sendable {
     guard allows(kind, role: use.caller.role) else {
       if kind == Self.authenticationKind {
         return Self.forbidden(
-          "kind 22242 is not signed for anybody: the signer makes it itself, by signer.authenticate")
+          "kind 22242 is not signed on request: the signer makes it itself, by signer.authenticate")
       }
       let advice =
         Role.builtIn.contains { $0.name == use.caller.role }

@@ -264,7 +264,7 @@ extension SignerService {
     let key = try await open(encrypted, with: passphrase)
     guard key.publicKey == account.stored.publicKey else {
       throw Refusal(
-        .failed, "the key file of '\(name)' holds another key than it says; somebody has changed it",
+        .failed, "the key file of '\(name)' holds another key than it says; the file was changed",
         outcome: .notStarted)
     }
     accounts[name]?.open = key

@@ -34,7 +34,7 @@ extension SignerService {
     }
     guard key.publicKey == account.stored.publicKey else {
       throw Refusal(
-        .failed, "the key file of '\(name)' holds another key than it says; somebody has changed it",
+        .failed, "the key file of '\(name)' holds another key than it says; the file was changed",
         outcome: .notStarted)
     }
     let stored = StoredKey(
@@ -45,7 +45,7 @@ extension SignerService {
     }
     if case .failure(let fault) = result {
       throw Refusal(
-        .failed, "the key could not be stored anew, and its file has the one form or the other: \(fault)",
+        .failed, "the key could not be stored again, and its file has the one form or the other: \(fault)",
         outcome: .unknown)
     }
     // The key may have been locked meanwhile, so read its state now.

@@ -60,7 +60,7 @@ extension SignerService {
     fileProblems = contents.problems.map { fault in
       let name = Self.accountName(ofFile: fault.path)
       guard accounts[name]?.origin != .file else {
-        return KeyProblem(fault, remark: ". Until the signer ends, the account goes on with what was read")
+        return KeyProblem(fault, remark: ". Until the signer ends, the account continues with what was read")
       }
       return KeyProblem(
         fault, refused: fault.path.hasSuffix(".key") ? refused(name, fault.reason, fault.remedy) : nil)

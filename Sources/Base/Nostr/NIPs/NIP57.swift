@@ -54,7 +54,7 @@ public enum ZapFault: Error, Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .wrongKind(let kind, let expected): "an event of kind \(kind) where kind \(expected) was expected"
     case .notOneRecipient(let count): "a zap has one recipient, and this one has \(count)"
-    case .badTag(let name): "the tag \"\(name)\" stands several times or holds nothing that it may"
+    case .badTag(let name): "the tag \"\(name)\" occurs several times, or has no valid value"
     case .noRelays: "the zap request says no relay for its receipt"
     case .badAmount: "the zap request's amount is no number of millisatoshis"
     case .otherAmount(let request, let other?):
@@ -67,7 +67,7 @@ public enum ZapFault: Error, Hashable, Sendable, CustomStringConvertible {
     case .otherDescription: "the invoice was made for something else than the zap request"
     case .wrongPreimage: "the preimage does not belong to the invoice"
     case .otherWallet(let key): "the zap receipt is by \(key), which is not the recipient's wallet"
-    case .otherRecipient: "the zap receipt is for somebody else than its request"
+    case .otherRecipient: "the zap receipt and its request have different recipients"
     case .otherTarget: "the zap receipt is about something else than its request"
     case .otherAddress: "the zap request was made for another lightning address"
     case .tooLong(let count, let maximum): "the text has \(count) bytes, and at most \(maximum) are allowed"

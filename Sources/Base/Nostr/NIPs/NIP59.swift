@@ -35,7 +35,7 @@ public enum GiftWrapWarning: Hashable, Sendable, CustomStringConvertible {
   /// The end of a sentence: `the seal has tags`.
   public var description: String {
     switch self {
-    case .wrapNamesOthers: "the wrap names somebody else as its recipient"
+    case .wrapNamesOthers: "the wrap names another key as its recipient"
     case .sealHasTags: "the seal has tags"
     case .rumorWithoutID: "the rumor has no id"
     case .rumorWithSignature: "the rumor carries a signature"

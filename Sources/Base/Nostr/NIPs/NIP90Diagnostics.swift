@@ -173,7 +173,7 @@ public enum JobDraftFault: Error, Hashable, Sendable, CustomStringConvertible {
   /// A sentence in the user's terms.
   public var description: String {
     switch self {
-    case .kindOutOfRange(let kind): "kind \(kind) is none of a job request's, which are 5000 to 5999"
+    case .kindOutOfRange(let kind): "kind \(kind) is not the kind of a job request; these are 5000 to 5999"
     case .nothingServed: "a provider serves one kind of jobs at least"
     case .unknownInputType(let type): "an input's type is url, event, job or text, and not \"\(type)\""
     case .inputIsNoEventID(let type):

@@ -262,7 +262,7 @@ struct ProviderMachineTests {
     var rules = ServingRules.usual
     rules.services[5_001] = nil
     rig.die(rules)
-    #expect(rig.ledger[requests[1].id]?.reason?.contains("not served any more") == true)
+    #expect(rig.ledger[requests[1].id]?.reason?.contains("no longer done here") == true)
   }
 
   @Test(

@@ -78,7 +78,7 @@ struct ServingBillTests {
     without.services[5_001] = nil
     rig.die(without)
     #expect(rig.state(request) == .failed && rig.desk.unpaidCount == 0)
-    #expect(rig.actions == [.compose(request.id, .error("jobs of kind 5001 are not served any more"))])
+    #expect(rig.actions == [.compose(request.id, .error("jobs of kind 5001 are no longer done here"))])
   }
 
   @Test("A signed bill that was not published is published after a start")

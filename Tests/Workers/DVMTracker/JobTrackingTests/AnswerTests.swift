@@ -72,7 +72,7 @@ import Testing
     let request = try bench.request(job)
     bench.receive(maker.bill("5000", "lnbc1junk", to: request, at: bench.seconds))
     #expect(bench.state(job) == .paymentRequired)
-    #expect(bench.picture(job).reason?.contains("which cannot be approved: what stands in") == true)
+    #expect(bench.picture(job).reason?.contains("which cannot be approved: what is in") == true)
     bench.pass(seconds: 599)
     let bill = try TestInvoice(5_000, at: bench.seconds)
     bench.receive(try maker.feedback(.paymentRequired, to: request, at: bench.seconds, amount: bill.amount))

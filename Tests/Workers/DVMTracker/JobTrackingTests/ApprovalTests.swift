@@ -103,7 +103,7 @@ import Testing
     let job = try bench.text(payment: auto)
     _ = try bill(job)
     #expect(bench.payments.isEmpty && bench.state(job) == .paymentRequired)
-    #expect(bench.picture(job).reason?.contains("for somebody to approve") == true)
+    #expect(bench.picture(job).reason?.contains("a person has to approve") == true)
     bench.perform(try bench.book.approve(job, provider: nil, preimage: nil, at: bench.now))
     #expect(bench.payments.count == 1)
     let delivered = try bench.text(payment: auto)

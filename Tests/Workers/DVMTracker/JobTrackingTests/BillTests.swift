@@ -122,7 +122,7 @@ import Testing
     try deny(job)
     try show(job, invoice(4_000))
     #expect(try payment(job) == .asked && bench.payments.count == 1)
-    #expect(bench.picture(job).reason?.contains("denied a payment: that is for somebody to approve") == true)
+    #expect(bench.picture(job).reason?.contains("denied a payment: a person has to approve that") == true)
     bench.perform(try bench.book.approve(job, provider: maker.publicKey, preimage: nil, at: bench.now))
     #expect(try payment(job) == .approved)
   }
@@ -137,15 +137,15 @@ import Testing
       return JobBill(JobAmount(millisatoshis: amount, invoice: made)).problem
     }
     #expect(try problem(.max)?.hasSuffix("which is more than the \(most) that there will ever be") == true)
-    #expect(try problem(0) == "it asks for 0 sat, which nobody can pay")
+    #expect(try problem(0) == "it asks for 0 sat, which cannot be paid")
     let mixed = try problem(5, 5_000, hasInvoice: true)
     #expect(mixed?.hasPrefix("the invoice is of 5 sat, a thousand times the 0.005 sat") == true)
     #expect(try problem(7_000, 5_000, hasInvoice: true) == "the invoice is of 5 sat, and beside it stand 7 sat")
     #expect(try problem(nil, nil, hasInvoice: true) == "neither the invoice nor the provider says an amount")
     let address = JobBill(JobAmount(millisatoshis: 5, otherText: "alice@example.com")).problem
-    #expect(address?.contains("not paid to an address") == true)
+    #expect(address?.contains("an address is not paid") == true)
     let broken = JobBill(JobAmount(millisatoshis: 5, otherText: "lnbc1junk")).problem
-    #expect(broken?.contains("cannot be read as one: ") == true && broken?.contains("address") == false)
+    #expect(broken?.contains("cannot be read as an invoice: ") == true && broken?.contains("an address") == false)
   }
 
   @Test("and whatever else a stranger says stands in a reason as its words, short and in one line")

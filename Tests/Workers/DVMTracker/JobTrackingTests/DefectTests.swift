@@ -21,7 +21,7 @@ import Testing
     #expect(bench.state(job) == .published && bench.picture(job).taken == nil)
     #expect(bench.picture(job).diagnostics[JobAnswerFact.Objection.stranger.word] == 1)
     bench.pass(seconds: 121)
-    #expect(bench.state(job) == .expired && bench.picture(job).reason == "nobody has answered within 2 minutes")
+    #expect(bench.state(job) == .expired && bench.picture(job).reason == "no provider has answered within 2 minutes")
   }
 
   @Test("2: a deadline that passes after the result changes nothing")
@@ -91,7 +91,7 @@ import Testing
     }
     #expect(refusal?.code == .invoiceRefused && refusal?.message.contains("4 sat may be") == true)
     bench.pass(seconds: 3_601)
-    #expect(bench.state(job) == .failed && bench.picture(job).reason?.contains("nobody has decided") == true)
+    #expect(bench.state(job) == .failed && bench.picture(job).reason?.contains("was neither approved nor denied") == true)
   }
 
   @Test("7: work that is delivered and not paid is told as that, and there is no payment without an intent on the disk")

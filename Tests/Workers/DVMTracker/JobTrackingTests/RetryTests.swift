@@ -108,6 +108,6 @@ import Testing
     let job = try job([first], retries: 0)
     bench.pass(seconds: 121)
     #expect(bench.state(job) == .expired && asked(job).count == 1)
-    #expect(bench.picture(job).reason == "nobody has answered within 2 minutes")
+    #expect(bench.picture(job).reason == "no provider has answered within 2 minutes")
   }
 }

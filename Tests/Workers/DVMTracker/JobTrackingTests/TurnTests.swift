@@ -27,8 +27,7 @@ import Testing
     #expect(bench.payments.map(\.2.provider) == [first.publicKey])
     #expect(
       bench.picture(job).reason
-        == "approved, to be paid: 5 sat; another provider wants 6 sat: meanwhile that is for "
-        + "somebody to approve")
+        == "approved, to be paid: 5 sat; another provider wants 6 sat: meanwhile a person has to approve that")
     bench.pass(seconds: 59)
     #expect(bench.payments.count == 1)
     bench.pass(seconds: 1)

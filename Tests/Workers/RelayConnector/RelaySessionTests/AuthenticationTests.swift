@@ -158,7 +158,7 @@ import Testing
     bench.probe()
     _ = bench.taken()
     bench.receive(.ok(id: Bench.probeID, isAccepted: true, reason: RelayReason("")))
-    let told = "ws://relay.example.com takes protected events from anybody (it does not keep NIP-70)"
+    let told = "ws://relay.example.com takes protected events without authentication (it does not keep NIP-70)"
     #expect(bench.failures() == [told])
     bench.publish(2, event: 8, milliseconds: 60_000, account: Self.alice, isProtected: true)
     #expect(bench.failures() == [told])
@@ -259,7 +259,7 @@ import Testing
     bench.receive(.ok(id: Bench.id(7), isAccepted: false, reason: Self.needed))
     #expect(bench.texts().map { $0.prefix(8) } == [#"["EVENT""#])
     bench.receive(.ok(id: Bench.id(7), isAccepted: false, reason: Self.needed))
-    #expect(bench.failures() == ["ws://relay.example.com takes AUTH and goes on to ask for it"])
+    #expect(bench.failures() == ["ws://relay.example.com accepts AUTH and continues to ask for it"])
   }
 
   @Test("A failure to sign for an earlier connection ends nothing on this one")
