@@ -1,34 +1,34 @@
-// Which request goes when, and over which connection: the sender without its sockets.
+// Decides when each request is sent, and over which connection: the sender without its sockets.
 //
-// There is one connection that takes new streams, and perhaps some that have said goodbye and still owe answers. A
-// request waits until the one has a free stream, is in flight, and ends once. What the origin has surely not acted on
-// (it refused the stream, or left it behind a GOAWAY) goes to the front of the queue again, as often as the settings
-// say.
+// One connection takes new streams. There may be others that take none and still owe answers, for example after a
+// GOAWAY. A request waits until the first has a free stream, is then in flight, and ends once. A request that the
+// origin has certainly not acted on (it refused the stream, or left it out when it sent GOAWAY) returns to the front of
+// the queue, as often as the settings allow.
 //
-// When a connection cannot be had, those who wait for it are told at once, and so are those who come during the pause
-// that follows. The caller has a queue that survives a crash, and other platforms to serve; what waited here would wait
-// in the wrong place. After the pause the first request that comes tries again.
+// When no connection can be made, all waiting requests fail immediately, and so do requests that come during the pause
+// that follows. The caller has a queue that survives a crash, and other platforms to serve, so requests should not wait
+// here. After the pause, the first new request begins another attempt.
 internal import Clocks
 internal import DequeModule
 
 struct SendingMachine {
-  /// What the shell shall do, in this order.
+  /// What the shell must do, in this order.
   enum Action: Equatable {
-    /// Look up the name and begin this connection.
+    /// Resolve the name and begin this connection.
     case connect(Int)
     /// Write the request's frames.
     case start(request: Int, connection: Int, stream: Int)
-    /// Reset a stream whose answer is not wanted any more.
+    /// Reset a stream whose answer is no longer needed.
     case cancel(connection: Int, stream: Int)
-    /// Ask for a sign of life.
+    /// Send a PING.
     case ping(Int)
-    /// End a connection; nothing it does from now on is told to the machine.
+    /// End a connection; the shell reports no further events of it to the machine.
     case close(Int)
-    /// Tell the caller.
+    /// Report the outcome to the caller.
     case finish(request: Int, Ending)
   }
 
-  /// An outcome whose answer, if any, the shell holds.
+  /// The outcome of a request. The shell holds the answer, if there is one.
   enum Ending: Equatable {
     case answered
     case notSent(HTTP2NotSent)
@@ -39,7 +39,7 @@ struct SendingMachine {
     let submitted: Instant
     var deadline: Instant
     var resendCount = 0
-    /// Where it is in flight; nil while it waits.
+    /// The connection on which it is in flight; nil while it waits.
     var connection: Int?
     var stream = 0
   }
@@ -48,14 +48,14 @@ struct SendingMachine {
   var actions: [Action] = []
   var counters = HTTP2SenderCounters()
   var connections: [Int: SendingConnection] = [:]
-  /// The one that takes new streams, or is about to.
+  /// The connection that takes new streams, or will when it is ready.
   var current: Int?
   private(set) var isClosed = false
   private var requests: [Int: Request] = [:]
-  /// In the order of their turn; with some that are over.
+  /// Waiting requests in their order; some entries may be void.
   private var queue: Deque<Int> = []
   private var waitingCount = 0
-  /// Of requests.
+  /// The deadlines of requests.
   private var deadlines = Deadlines<Instant, Int>(voidMinimum: 2 * sweepThreshold)
   private var lastConnection = 0
   private var failureCount = 0
@@ -68,7 +68,7 @@ struct SendingMachine {
     generator = SeededGenerator(seed: seed)
   }
 
-  /// The counters, with what is the case now.
+  /// The counters, with the present numbers of requests.
   var report: HTTP2SenderCounters {
     var counters = counters
     counters.waiting = waitingCount
@@ -76,15 +76,15 @@ struct SendingMachine {
     return counters
   }
 
-  /// Gives the actions that are due, and forgets them.
+  /// Returns the actions that are due, and removes them.
   mutating func takeActions() -> [Action] {
     defer { actions.removeAll(keepingCapacity: true) }
     return actions
   }
 
-  // MARK: What comes from the caller
+  // MARK: Inputs of the caller
 
-  /// A caller has a request, under a number of its own that was never used before.
+  /// A caller submits a request, with a number that was never used before.
   mutating func submitted(_ request: Int, timeoutMilliseconds: UInt64, at now: Instant) {
     if isClosed { return actions.append(.finish(request: request, .notSent(.closed))) }
     guard waitingCount < settings.waitingMaximum else {
@@ -103,16 +103,16 @@ struct SendingMachine {
     proceed(at: now)
   }
 
-  /// The owner wants no more: what waits ends, what is in flight may finish in its time.
+  /// The owner closes the sender: waiting requests fail, and requests in flight may finish before their deadlines.
   mutating func closed(at now: Instant) {
     isClosed = true
     failWaiting(.closed)
     if let current { retire(current, at: now) }
   }
 
-  // MARK: What becomes of requests
+  // MARK: Outcomes of requests
 
-  /// A whole answer came, or as much of it as is kept.
+  /// A whole answer came, or as much of it as the sender keeps.
   mutating func answered(_ connection: Int, stream: Int, at now: Instant) {
     guard let request = connections[connection]?.streams.removeValue(forKey: stream) else { return }
     connections[connection]?.answered(at: now)
@@ -122,7 +122,7 @@ struct SendingMachine {
     settle(connection, at: now)
   }
 
-  /// The origin reset a stream; or it ended in a way that is no answer.
+  /// The origin reset a stream, or the stream ended without a valid answer.
   mutating func streamReset(_ connection: Int, stream: Int, code: UInt32, at now: Instant) {
     guard let request = connections[connection]?.streams.removeValue(forKey: stream) else { return }
     counters.resets += 1
@@ -134,7 +134,7 @@ struct SendingMachine {
     settle(connection, at: now)
   }
 
-  // Sends again what was surely not acted on, before all that wait.
+  // Puts a request that the origin has certainly not acted on before all waiting ones.
   mutating func resend(_ request: Int) {
     guard let count = requests[request]?.resendCount else { return }
     guard count < settings.resendMaximum, !isClosed else { return finish(request, .notSent(.refused)) }
@@ -152,7 +152,8 @@ struct SendingMachine {
     sweep()
   }
 
-  // What is over stays in the queue and among the deadlines until its turn; here it goes before it is the most of them.
+  // Entries of requests that have ended or left the queue stay until their turn. This removes them before they are the
+  // majority.
   private mutating func sweep() {
     if queue.count > 2 * waitingCount + Self.sweepThreshold {
       queue.removeAll { requests[$0] == nil || requests[$0]?.connection != nil }
@@ -160,10 +161,10 @@ struct SendingMachine {
     deadlines.removeVoid { [requests] _, request in requests[request] != nil }
   }
 
-  /// Entries that are held, of requests that live and of those that are over.
+  /// The number of entries held, valid and void.
   var rememberedCount: Int { queue.count + deadlines.count }
 
-  // Below it a sweep costs more than the memory.
+  // Below this number of entries a sweep costs more than the memory.
   private static let sweepThreshold = 1_024
 
   mutating func failWaiting(_ reason: HTTP2NotSent) {
@@ -172,13 +173,13 @@ struct SendingMachine {
     }
   }
 
-  // MARK: Connections wanted
+  // MARK: Filling connections
 
-  /// Fills free streams, and begins a connection if one is wanted and may be.
+  /// Fills free streams, and begins a connection if one is needed and the pause is over.
   mutating func proceed(at now: Instant) {
     if current == nil, waitingCount > 0, now >= notBefore { beginConnection(at: now) }
     guard let current else { return }
-    // Changed in its place: a copy of the connection would copy all its streams each time.
+    // Changed in place: a copy of the connection would copy all its streams each time.
     while connections[current]?.hasFreeStream(settings) == true, let request = nextWaiting(),
       let stream = connections[current]?.open(for: request)
     {
@@ -210,7 +211,7 @@ struct SendingMachine {
     actions.append(.connect(lastConnection))
   }
 
-  /// A connection could not be had, or was of no use: a pause, twice as long as the last one.
+  /// A connection could not be made, or was lost before its first answer: begins a pause from a window that doubles.
   mutating func failed(_ reason: String, at now: Instant) {
     let base = settings.retryBaseMilliseconds
     // 2^20 times any base is beyond any ceiling, and far from overflow.
@@ -225,7 +226,7 @@ struct SendingMachine {
 
   // MARK: Time
 
-  /// When `timerFired` is due; nil: not before something else happens.
+  /// When `timerFired` is due; nil if not before the next input.
   var nextInstant: Instant? {
     var next = deadlines.first
     for connection in connections.values { next = earlier(next, connection.nextInstant(settings)) }
@@ -238,7 +239,7 @@ struct SendingMachine {
     return min(left, right)
   }
 
-  /// It is `nextInstant`, or later.
+  /// It is `nextInstant` or later.
   mutating func timerFired(at now: Instant) {
     while let (_, request) = deadlines.popDue(at: now) { expire(request, at: now) }
     for number in connections.keys.sorted() { look(after: number, at: now) }
@@ -259,8 +260,8 @@ struct SendingMachine {
     settle(connection, at: now)
   }
 
-  /// A connection that has answered nothing for as long as a request may take gets no other, whatever signs of life it
-  /// gives: what answers PING may be another program than the one that answers requests.
+  /// A connection that has answered nothing for the whole time of a request gets no further requests, even if it
+  /// answers PING: the program that answers PING may not be the one that answers requests.
   private mutating func giveUpSilent(_ number: Int, since start: Instant, at now: Instant) {
     guard number == current, connections[number]?.isSilent(since: start) == true else { return }
     counters.lastEnd = "no answers"

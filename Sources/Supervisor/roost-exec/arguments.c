@@ -37,7 +37,7 @@ static const struct {
     {"nofile", RLIMIT_NOFILE}, {"nproc", RLIMIT_NPROC},     {"stack", RLIMIT_STACK},
 };
 
-/* A whole decimal number without sign, space or anything behind it. */
+/* Parses a whole decimal number without a sign, spaces or trailing characters. */
 static bool parse_number(const char *text, unsigned long long maximum, unsigned long long *number) {
   if (!isdigit((unsigned char)text[0])) return false;
   char *end;
@@ -46,7 +46,7 @@ static bool parse_number(const char *text, unsigned long long maximum, unsigned 
   return errno == 0 && *end == '\0' && *number <= maximum;
 }
 
-/* The length of the variable's name at the start of `text`; 0 if there is none. */
+/* The length of the variable's name at the start of `text`; 0 without a name. */
 static size_t name_length(const char *text) {
   if (!isalpha((unsigned char)text[0]) && text[0] != '_') return 0;
   size_t length = 1;
@@ -81,7 +81,7 @@ static void keep_variable(struct arguments *arguments, const char *name) {
 
 static void set_variable(struct arguments *arguments, char *entry) {
   size_t length = name_length(entry);
-  /* The value is not repeated: a message must not carry what may be private. */
+  /* The message does not repeat the value, which may be private. */
   if (length == 0 || entry[length] != '=') fail_usage("--set needs NAME=VALUE");
   put_variable(arguments, entry, length);
 }
@@ -145,8 +145,8 @@ static void take_option(struct arguments *arguments, const char *option, char *v
   else fail_usage("%s: no such option", option);
 }
 
-/* Finds the status pipe before anything else is read: an empty status pipe means success, so a wrong option must be
- * told there as well. */
+/* Finds the status pipe before the options are parsed: an empty status pipe means success, so a wrong option must be
+ * reported there too. */
 static void find_status_descriptor(int count, char **values) {
   for (int index = 1; index + 1 < count && strcmp(values[index], "--") != 0; index++) {
     if (strcmp(values[index], "--status-fd") == 0 && strcmp(values[index + 1], "5") == 0) {

@@ -28,20 +28,20 @@ struct limit {
 struct arguments {
   bool is_guard;
 
-  /* To launch: zero and null mean "not asked for". */
+  /* For a launch: zero and null mean that the option is absent. */
   pid_t parent;
   bool has_status_descriptor;
   struct limit limits[LIMIT_COUNT_MAX];
   size_t limit_count;
-  char *environment[ENVIRONMENT_COUNT_MAX + 1]; /* the new environment, ended by a null pointer */
+  char *environment[ENVIRONMENT_COUNT_MAX + 1]; /* the new environment, with a null pointer at the end */
   size_t environment_count;
   const char *directory;
-  char **program; /* its path, then its arguments, ended by a null pointer */
+  char **program; /* its path, its arguments, and a null pointer at the end */
 
-  /* To guard. */
+  /* For the guardian. */
   const char *instance;
   long grace_milliseconds;
 };
 
-/* Fills `arguments` or ends the process: 64 with a sentence on stderr, or 0 for --help. */
+/* Fills `arguments`, or ends the process: with status 64 and a message on stderr, or with 0 for --help. */
 void arguments_parse(struct arguments *arguments, int count, char **values);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Below PIPE_BUF, so that a line is written whole or not at all. */
+/* Below PIPE_BUF, so that a line is written completely or not at all. */
 enum { LINE_BYTE_COUNT_MAX = 1024 };
 
 static int status_descriptor = -1;
@@ -28,7 +28,7 @@ static void write_line(int descriptor, char *line, int length) {
 }
 
 _Noreturn void fail(const char *stage, int error, const char *subject, enum exit_status status) {
-  /* The reader may be gone. The exit status must still be told, so the write must not kill. */
+  /* The reader may be gone. SIGPIPE must not end this process, so that its exit status still tells what failed. */
   signal(SIGPIPE, SIG_IGN);
   char line[LINE_BYTE_COUNT_MAX];
   const char *separator = subject[0] == '\0' ? "" : ": ";

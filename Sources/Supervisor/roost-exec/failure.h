@@ -1,4 +1,4 @@
-/* How a step that failed is told, and with which exit status the process ends. */
+/* Reports a failed step and ends the process with an exit status. */
 #pragma once
 
 enum exit_status {
@@ -8,12 +8,13 @@ enum exit_status {
   EXIT_NOT_FOUND = 127,
 };
 
-/* Where failures are written from now on: a pipe that nobody else writes to. Until then it is stderr. */
+/* Makes failures go to this descriptor, a pipe without another writer, instead of stderr. */
 void failure_use_status_descriptor(int descriptor);
 
-/* Writes `STAGE ERRNO TEXT` as one line and ends the process. `subject` says on what the step worked (a path, a number)
- * and may be empty. Control characters in it become `?`, so that it stays one line in any log. */
+/* Writes `STAGE ERRNO TEXT` as one line and ends the process. On stderr the line has no number. `subject` is what the
+ * step worked on (a path, a number), and may be empty. Control characters become `?`, so that it stays one line in any
+ * log. */
 _Noreturn void fail(const char *stage, int error, const char *subject, enum exit_status status);
 
-/* Says on stderr what is wrong with the command line, and ends the process with 64. */
+/* Reports a fault of the command line on stderr, and on the status pipe if there is one. Ends the process with 64. */
 _Noreturn void fail_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));

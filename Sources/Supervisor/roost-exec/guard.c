@@ -1,16 +1,17 @@
-/* A killed supervisor takes its workers along: PR_SET_PDEATHSIG sees to that. But the kernel clears that setting in
- * every child of a worker, so a program started by a worker would live on, hold its ports and databases, and go on
- * working for a supervisor that is not there. The guardian is there for those.
+/* When the supervisor is killed, the kernel kills its workers (PR_SET_PDEATHSIG). But the kernel clears that setting in
+ * every child of a worker, so a program started by a worker would survive, hold its ports and databases, and continue
+ * to work for a supervisor that no longer exists. The guardian ends such programs.
  *
- * It holds the reading end of a pipe whose writing end only the supervisor has. However the supervisor ends, the kernel
- * closes that end. If a byte `q` came before, the supervisor has stopped its workers itself and the guardian leaves. If
- * not, it waits for the grace, in which programs that notice the death of their worker may finish in order, and then
- * kills, by the mark that all descendants inherit: the variable ROOST_INSTANCE in their environment. Process groups,
- * sessions and parents can be left by a fork or two; the environment one was started with cannot be forgotten by
- * accident.
+ * It holds the reading end of a pipe; only the supervisor has the writing end. However the supervisor ends, the kernel
+ * closes that end. If a byte `q` came before, the supervisor has stopped its workers itself, and the guardian exits. If
+ * not, the guardian waits for the grace period, in which programs that notice the death of their worker can finish in
+ * good order. Then it kills all processes with the mark that descendants inherit: the variable ROOST_INSTANCE in their
+ * environment. A process can leave its process group, session and parent with a fork or two, but it does not lose its
+ * initial environment by accident.
  *
- * Known limits: a program that was started with an emptied environment is not found, nor is one that may not be
- * inspected (not dumpable), which for our own workers means the one that may not spawn and dies by the death signal. */
+ * Known limits: the guardian does not find a program that was started with an empty environment, nor one that may not
+ * be inspected (not dumpable). Of our own workers, the latter is only the one that may not spawn programs, and the
+ * death signal ends it. */
 
 #include "guard.h"
 
@@ -32,8 +33,8 @@
 enum {
   CLEANING_MILLISECONDS = 5000,
   SCAN_INTERVAL_MILLISECONDS = 50,
-  /* A process in the middle of execve shows no environment, and one forked behind the reading point is not seen: one
-   * empty look is no proof. */
+  /* A scan misses a process that is inside execve, which shows no environment, and one that was forked with a process
+   * id that the scan had already passed. So one empty scan proves nothing. */
   EMPTY_SCAN_COUNT_NEEDED = 2,
 };
 
@@ -48,20 +49,21 @@ static void sleep_milliseconds(long milliseconds) {
   while (nanosleep(&left, &left) != 0 && errno == EINTR) continue;
 }
 
-/* Says something on stderr if that can be done without waiting: whoever reads it may have died with the supervisor. */
+/* Writes a message to stderr if that does not block: the reader of stderr may have died with the supervisor. */
 static void say(const char *text, long number) {
   struct pollfd descriptor = {.fd = STDERR_FILENO, .events = POLLOUT};
   if (poll(&descriptor, 1, 0) != 1 || (descriptor.revents & POLLOUT) == 0) return;
   dprintf(STDERR_FILENO, "roost-exec: guardian: %s (%ld)\n", text, number);
 }
 
-/* Signals that end a supervisor are often sent to all that looks like it: by a terminal, a service manager, killall. */
+/* Ignores signals that a terminal, a service manager or killall often sends to all processes that look like the
+ * supervisor. */
 static void ignore_common_signals(void) {
   static const int numbers[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2};
   for (size_t index = 0; index < sizeof numbers / sizeof numbers[0]; index++) signal(numbers[index], SIG_IGN);
 }
 
-/* Gives up all but descriptor 3 and stderr, and the working directory, whose file system could not be unmounted. */
+/* Gives up all descriptors except 3 and stderr, and the working directory, which would keep its file system mounted. */
 static int keep_only_the_pipe(void) {
   int error = session_fill_standard_descriptors();
   if (error != 0) return error;
@@ -74,8 +76,8 @@ static int keep_only_the_pipe(void) {
 
 enum wait_result { SUPERVISOR_DIED, SUPERVISOR_LEFT, PIPE_UNUSABLE };
 
-/* Only the true end of the pipe counts as a death. On any other error nobody is killed: a wrong guess would end a
- * healthy system. */
+/* Only the end of the pipe, or ECONNRESET, counts as the supervisor's death. After any other error no process is
+ * killed: a wrong guess would end a healthy system. */
 static enum wait_result wait_for_end(void) {
   for (;;) {
     struct pollfd pipe = {.fd = BUS_DESCRIPTOR, .events = POLLIN};
@@ -89,7 +91,7 @@ static enum wait_result wait_for_end(void) {
   }
 }
 
-/* Kills until nothing is found. Returns how many were still there at the last look; -1 if looking is impossible. */
+/* Kills until scans find nothing. Returns how many processes the last scan found; -1 if a scan is impossible. */
 static long clean_up(const char *instance) {
   int64_t deadline = now_milliseconds() + CLEANING_MILLISECONDS;
   int empty_scan_count = 0;
@@ -104,7 +106,7 @@ static long clean_up(const char *instance) {
   }
 }
 
-/* A writing end would never show the end, and a closed one shows it at once. */
+/* Checks that descriptor 3 is open for reading: a writing end would never show the end of the pipe. */
 static void check_pipe(void) {
   int flags = fcntl(BUS_DESCRIPTOR, F_GETFL);
   if (flags < 0) fail("guard", errno, "descriptor 3", EXIT_SYSTEM);

@@ -1,7 +1,7 @@
-/* The order is not free. The session comes first, for no signal of a terminal may end the process half prepared. The
- * parent is checked after the death signal is set: a parent that died before would never send it. Limits come before
- * the descriptors are closed and all else, so that no later step runs without them. The working directory comes before
- * no_new_privs, which comes last: it can fail only where the kernel is too old, and nothing may follow it but exec. */
+/* The order of the steps matters. The session comes first, so that no signal of a terminal ends a half-prepared
+ * process. The parent is checked after the death signal is set: a parent that died before would never cause the signal.
+ * Limits come before the descriptors are closed, so that no later step runs without them. The working directory comes
+ * before no_new_privs, which comes last: it can fail only if the kernel is too old, and only exec may follow it. */
 
 #include "launch.h"
 
@@ -31,9 +31,9 @@ static void open_status(const struct arguments *arguments) {
   }
 }
 
-/* SIGKILL and not SIGTERM: a worker that hangs, is stopped or ignores signals is just the one that must not live
- * on. One in good health loses no more than by any crash. The kernel sends the signal when the parent's *thread* ends,
- * so the supervisor spawns from its main thread only. */
+/* SIGKILL and not SIGTERM, because a worker that hangs, is stopped or ignores signals must not survive. A healthy
+ * worker loses no more than in a crash. The kernel sends the signal when the parent's *thread* ends, so the supervisor
+ * spawns from its main thread only. */
 static void die_with_parent(pid_t parent) {
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) fail("parent", errno, "", EXIT_SYSTEM);
   if (parent == 0 || getppid() == parent) return;
@@ -42,7 +42,7 @@ static void die_with_parent(pid_t parent) {
   fail("parent", ESRCH, text, EXIT_SYSTEM);
 }
 
-/* A limit is an upper bound: where a lower hard limit stands, it stays. So a limit never rises, for root neither. */
+/* A limit is an upper bound: a lower hard limit stays as it is. So no limit ever rises, not even for root. */
 static void set_limit(const struct limit *limit) {
   struct rlimit present;
   if (getrlimit(limit->resource, &present) != 0) fail("limit", errno, limit->name, EXIT_SYSTEM);

@@ -1,6 +1,6 @@
-/* A process id may be given to a stranger between reading and killing. So the process is held first by a descriptor
- * (pidfd), which stays with the process and not with the number, and its environment is read afterwards: if the number
- * had a new owner by then, the signal goes to the dead one and fails. */
+/* The kernel may give a process id to another process between reading the environment and killing. So this file first
+ * opens a descriptor of the process (pidfd), which belongs to the process and not to the number, and reads the
+ * environment afterwards. If another process had the number by then, the signal goes to the dead process and fails. */
 
 #include "processes.h"
 
@@ -26,12 +26,12 @@ enum {
   PATH_LENGTH_MAX = 64,
 };
 
-/* Reads an environment as it comes, in pieces, and knows when one whole entry equals the mark. */
+/* Takes an environment byte by byte, and detects an entry that equals the mark. */
 struct matcher {
   const char *mark;
   size_t length;
   size_t matched;   /* bytes of the mark seen in this entry */
-  bool is_possible; /* whether this entry has equalled the mark so far */
+  bool is_possible; /* whether this entry equals the mark so far */
 };
 
 static bool matcher_take(struct matcher *matcher, char byte) {
@@ -74,7 +74,7 @@ static bool is_ours(pid_t process) {
   return stat(path, &status) == 0 && status.st_uid == geteuid();
 }
 
-/* Kills the process if it carries the mark. Returns whether it did. */
+/* Kills the process if its environment has the mark. Returns whether it has the mark and was alive. */
 static bool kill_if_marked(pid_t process, const char *mark) {
   if (!is_ours(process)) return false;
   int descriptor = (int)syscall(SYS_pidfd_open, process, 0);

@@ -1,8 +1,7 @@
 public import Clocks
 public import Nostr
 
-/// A point on both clocks: waits are measured on the monotonic one, and only what is written down and told is on the
-/// other.
+/// A moment on both clocks. Waits are measured on the monotonic clock; wall times are only recorded and shown.
 public struct Moment: Sendable, Hashable {
   /// The monotonic clock.
   public var instant: Instant
@@ -16,7 +15,7 @@ public struct Moment: Sendable, Hashable {
   }
 }
 
-/// Names one event on its way to one relay; there is never a second attempt beside it.
+/// Identifies one event on its way to one relay. It has at most one attempt in flight.
 public struct SendingKey: Sendable, Hashable {
   /// The event.
   public let id: EventID
@@ -30,15 +29,15 @@ public struct SendingKey: Sendable, Hashable {
   }
 }
 
-/// What the shell of a ``PublishQueue`` is to do, in order.
+/// What the shell of a ``PublishQueue`` must do, in order.
 public enum PublishAction: Sendable, Hashable {
-  /// Send the event, and report `settled` when the end is known.
+  /// Send the event, and report the outcome with `settled`.
   case send(SendingKey, SendingManner)
-  /// The publication has changed as far as the ledger keeps it: write it down, then tell whoever follows it.
+  /// The publication has changed: write the change to the ledger, then notify the callers that follow the publication.
   case record(EventID)
-  /// It has changed for whoever follows it only.
+  /// Notify the callers that follow the publication; the ledger does not need this change.
   case tell(EventID)
-  /// Call `timerFired` at this instant, and no longer at an earlier one.
+  /// Call `timerFired` at this instant, instead of the instant that was set before.
   case setTimer(Instant)
   /// No `timerFired` is needed.
   case cancelTimer

@@ -1,50 +1,49 @@
-/// What the queue may hold and how often it may try. Waits are chosen at random below a window that doubles with each
-/// failure.
+/// How much the queue may hold, and how often it may try. Each wait is chosen at random below a window that doubles
+/// with each failure.
 public struct PublishLimits: Sendable, Hashable {
-  /// Publications under way; the shell refuses more (`full`).
+  /// Publications under way; the shell refuses further ones (`full`).
   public var publicationMaximum = 100_000
-  /// Events sent and not answered yet, to all relays together; the others wait.
+  /// Events in flight to all relays together; further ones wait.
   public var inFlightMaximum = 256
-  /// Events sent to one relay and not answered yet; the others wait.
+  /// Events in flight to one relay; further ones wait.
   public var relayInFlightMaximum = 16
 
-  /// How often a relay may say that it has failed before it is given up for this event: some five hours.
+  /// How often a relay may report a failure (`error:`) before it is given up for this event: about five hours.
   public var failureMaximum = 48
-  /// How often an event is sent to a relay that does not answer, or whose connection ends before it does, until it is
-  /// given up: some two hours. A planner that starts again counts from the beginning.
+  /// How often an event is sent to a relay that does not answer, or whose connection ends before the answer, until the
+  /// relay is given up for this event: about two hours. A planner that restarts counts from 0.
   public var unansweredMaximum = 24
-  /// How often it is tried to reach a relay that others have named: some four minutes. One's own are tried until the
-  /// event expires.
+  /// How many attempts are made to reach a foreign relay: about four minutes. Own relays are tried until the event
+  /// expires.
   public var foreignMaximum = 8
-  /// Relays whose pace is remembered; above that those go that were not used for longest.
+  /// Relays whose pace is remembered; above this number, the paces that were least recently used are forgotten.
   public var paceMaximum = 4_096
-  /// How often it may refuse without a known reason.
+  /// How often a relay may refuse an event without a known reason.
   public var rejectionMaximum = 5
-  /// The same where it wants to know who sends it.
+  /// How often a relay may refuse an event because the sender has not authenticated.
   public var authorizationMaximum = 3
 
-  /// First window after either, in milliseconds.
+  /// The first window after a failure (`error:`) or a refusal without a known reason, in milliseconds.
   public var rejectionBaseMilliseconds: UInt64 = 5_000
-  /// The same where it wants to know who sends it, or he is locked.
+  /// The first window when the relay requires authentication, or the account is locked.
   public var authorizationBaseMilliseconds: UInt64 = 30_000
-  /// First window after an attempt of which nobody knows the end.
+  /// The first window after an attempt whose outcome is unknown.
   public var unsettledBaseMilliseconds: UInt64 = 1_000
-  /// First window after a relay could not be reached.
+  /// The first window after a relay could not be reached.
   public var unreachableBaseMilliseconds: UInt64 = 2_000
-  /// First window after a relay said `rate-limited`.
+  /// The first window after a relay answered `rate-limited`.
   public var limitedBaseMilliseconds: UInt64 = 2_000
-  /// First window after no connector was there.
+  /// The first window after no connector was available.
   public var absentBaseMilliseconds: UInt64 = 500
-  /// Largest of that one: connectors come back within seconds.
+  /// The largest window while no connector is available: connectors restart within seconds.
   public var absentCeilingMilliseconds: UInt64 = 10_000
-  /// Largest window of all others.
+  /// The largest window in all other cases.
   public var ceilingMilliseconds: UInt64 = 900_000
-  /// Longest wait that is left after a start, whatever the ledger says in a time of a clock that may have been set
-  /// since.
+  /// The longest wait that remains after a start. The ledger has wall times, and the clock may have been set since.
   public var restoredCeilingMilliseconds: UInt64 = 60_000
-  /// Shortest wait.
+  /// The shortest wait.
   public var spacingMilliseconds: UInt64 = 250
 
-  /// The limits above.
+  /// The default limits.
   public init() {}
 }

@@ -4,16 +4,16 @@ internal import DequeModule
 internal import HeapModule
 internal import Nostr
 
-// Lines, sending, and what each outcome leads to.
+// The queues of relays, sending, and the consequence of each outcome.
 
 extension PublishQueue {
   func index(of key: SendingKey) -> Int? {
     entries[key.id]?.publication.targets.firstIndex { $0.relay == key.relay }
   }
 
-  // MARK: Lines
+  // MARK: Relay queues
 
-  /// Puts the open relays of a publication into their lines, or lets them wait.
+  /// Puts a publication into the queues of its open relays, or lets it wait.
   mutating func begin(_ id: EventID, at moment: Moment) {
     guard let entry = entries[id] else { return }
     for (index, target) in entry.publication.targets.enumerated() where target.progress.state == .pending {
@@ -36,7 +36,7 @@ extension PublishQueue {
     enlist(relay)
   }
 
-  /// Gives a lane its turn if it may send; one that nobody needs goes.
+  /// Puts a lane into the ring if it may send, and removes an idle lane.
   mutating func enlist(_ relay: String) {
     guard let lane = lanes[relay] else { return }
     if lane.maySend, !lane.isInRing {
@@ -47,7 +47,7 @@ extension PublishQueue {
     }
   }
 
-  /// Ends what holds a lane.
+  /// Ends the hold of a lane.
   mutating func release(_ relay: String) {
     lanes[relay]?.hold = nil
     enlist(relay)
@@ -55,7 +55,7 @@ extension PublishQueue {
 
   // MARK: Sending
 
-  /// Sends one event of each lane in turn, while there is room.
+  /// Sends one event of each lane in turn, until `inFlightMaximum` events are in flight.
   mutating func dispatch(at moment: Moment) {
     while !isClosed, inFlightCount < limits.inFlightMaximum, let relay = ring.popFirst() {
       lanes[known: relay].isInRing = false
@@ -64,7 +64,7 @@ extension PublishQueue {
     }
   }
 
-  /// Sends the first event of a lane; false when there was none.
+  /// Sends the first event of a lane; false when it had none.
   private mutating func sendFirst(of relay: String) -> Bool {
     while let place = lanes[relay]?.line.popMin() {
       let key = SendingKey(id: place.id, relay: relay)
@@ -91,7 +91,7 @@ extension PublishQueue {
     return false
   }
 
-  /// Lets the next event for a relay wait for its turn by the relay's pace.
+  /// Makes the next event for a relay wait as long as the relay's pace requires.
   private mutating func pace(_ relay: String, at moment: Moment) {
     guard let pace = paces[relay] else { return }
     guard moment.instant.milliseconds(since: pace.usedAt) < RelayPace.memoryMilliseconds else {
@@ -109,7 +109,7 @@ extension PublishQueue {
     wakes.add(.lane(relay), at: end)
   }
 
-  /// Has the pace written down with the next event for a relay.
+  /// Records the pace with the next event for a relay.
   private mutating func notePace(_ pace: RelayPace, ofNextFor relay: String) {
     guard let next = lanes[relay]?.line.min, let index = index(of: SendingKey(id: next.id, relay: relay)) else {
       return
@@ -120,7 +120,7 @@ extension PublishQueue {
     changed(next.id)
   }
 
-  /// Goes on with a pace that an earlier process had learned: the first event waits for its time as well.
+  /// Restores a pace that an earlier process had learned. The first event waits as well.
   mutating func restorePace(_ milliseconds: UInt32, of relay: String, at moment: Moment) {
     guard milliseconds > 0, paces[relay] == nil, paces.count < limits.paceMaximum else { return }
     let pace = RelayPace(learned: milliseconds, at: moment.instant)
@@ -131,7 +131,7 @@ extension PublishQueue {
     holdByPace(relay, pace, for: min(pace.milliseconds, limits.restoredCeilingMilliseconds), at: moment)
   }
 
-  /// A relay has said that all this goes too fast: it is sent less from now on.
+  /// A relay has answered `rate-limited`: its pace becomes slower.
   private mutating func slowDown(_ relay: String, at now: Instant) {
     if paces[relay] != nil {
       paces[relay]?.refused(at: now)
@@ -145,7 +145,7 @@ extension PublishQueue {
     }
   }
 
-  /// A relay has taken an event: it may be sent somewhat more.
+  /// A relay has accepted an event: its pace becomes a little quicker.
   private mutating func quicken(_ relay: String, at now: Instant) {
     lanes[relay]?.tookEvent(at: now)
     if paces[relay]?.taken() == false { paces[relay] = nil }
@@ -169,10 +169,10 @@ extension PublishQueue {
       quicken(key.relay, at: moment.instant)
       return confirm(key, index, outcome.words, at: moment)
     }
-    // What was called off or given up meanwhile stays so.
+    // A relay that was cancelled or given up meanwhile stays so.
     guard let sent = entries[key.id]?.publication.targets[index].progress, sent.state == .sent else { return }
     tryAgain(key, index, outcome, at: moment)
-    // What has not left this machine, for the same reason as before, is not written down each time.
+    // An event that did not leave this machine, for the same reason as before, is not recorded each time.
     if case .absent(let words) = outcome, words == sent.message { return actions.append(.tell(key.id)) }
     changed(key.id)
   }
@@ -198,7 +198,7 @@ extension PublishQueue {
       refuse(key, index, words, limits.rejectionMaximum, limits.rejectionBaseMilliseconds, at: moment)
     case .unauthorized(let words): refuse(key, index, words, limits.authorizationMaximum, base, at: moment)
     case .locked(let words):
-      // Its attempts were no refusals of the relay's, but they tell how long this has been going on.
+      // The relay has not refused it, but the number of attempts shows how long the account has been locked.
       wait(key, index, words, window: grown(base, target.progress.attempts - 1), at: moment)
       locked.insert(key)
     case .unsettled(let words):
@@ -229,7 +229,7 @@ extension PublishQueue {
     }
   }
 
-  /// Counts a refusal: one too many, and it is given up.
+  /// Counts a refusal. At the maximum the relay is given up.
   private mutating func refuse(
     _ key: SendingKey, _ index: Int, _ words: String, _ maximum: Int, _ base: UInt64, at moment: Moment
   ) {
@@ -242,7 +242,7 @@ extension PublishQueue {
     }
   }
 
-  /// This event waits at this relay; others for it do not.
+  /// Makes this event wait for this relay; other events for the relay do not wait.
   private mutating func wait(
     _ key: SendingKey, _ index: Int, _ words: String, window: UInt64, at moment: Moment
   ) {
@@ -257,7 +257,7 @@ extension PublishQueue {
     wakes.add(.slot(key), at: due)
   }
 
-  /// Everything for this relay waits. Several attempts that end alike are one reason to wait longer.
+  /// Makes all events for this relay wait. Several attempts in flight that fail together lengthen the wait only once.
   private mutating func hold(
     _ relay: String, _ reason: RelayQueue.HoldReason, _ words: String, _ milliseconds: UInt64?, at moment: Moment
   ) {

@@ -2,10 +2,10 @@ internal import Clocks
 internal import Contracts
 internal import Nostr
 
-// What comes with time, and what ends.
+// Timers, expiry, and the end of publications.
 
 extension PublishQueue {
-  /// When something that was to be tried at a time of the wall clock is tried: a minute from now at most.
+  /// The instant of an attempt that the ledger has by its wall time: at most `restoredCeilingMilliseconds` from now.
   func restoredDue(_ time: Int64?, at moment: Moment) -> Instant? {
     guard let time, time > moment.time else { return nil }
     let seconds = min(UInt64(time - moment.time), limits.restoredCeilingMilliseconds / 1_000)
@@ -27,7 +27,7 @@ extension PublishQueue {
     }
   }
 
-  /// Its time is over: relays that have not taken it are given up.
+  /// The publication has expired: relays that have not accepted it are given up.
   private mutating func expire(_ id: EventID, _ entry: Entry) {
     var isChanged = false
     for (index, target) in entry.publication.targets.enumerated() where target.isOpen {
@@ -38,7 +38,7 @@ extension PublishQueue {
     if isChanged { changed(id) }
   }
 
-  /// A relay of a publication is not tried any more.
+  /// A relay of a publication is no longer tried.
   mutating func end(_ id: EventID, _ index: Int, _ state: PublicationTarget.State, _ words: String) {
     entries[known: id].slots[index].due = nil
     if let relay = entries[id]?.publication.targets[index].relay { locked.remove(SendingKey(id: id, relay: relay)) }
@@ -49,7 +49,7 @@ extension PublishQueue {
     }
   }
 
-  /// Gives a publication at least until then.
+  /// Extends the time of a publication to at least this.
   mutating func prolong(_ id: EventID, until time: Int64, at moment: Moment) {
     guard let entry = entries[id] else { return }
     let expiry = moment.instant.advanced(milliseconds: UInt64(max(0, time - moment.time)) * 1_000)
@@ -59,7 +59,7 @@ extension PublishQueue {
     wakes.add(.expiry(id), at: expiry)
   }
 
-  /// Drops a publication that has ended, is written down as it is, and of which nothing more can come.
+  /// Drops a publication that has ended, whose changes are all in the ledger, and that has no event in flight.
   mutating func forgetIfDone(_ id: EventID) {
     guard let entry = entries[id], entry.version == entry.recordedVersion, entry.publication.state.isFinal,
       !entry.slots.contains(where: \.isInFlight)
@@ -67,7 +67,8 @@ extension PublishQueue {
     entries[id] = nil
   }
 
-  /// A publication that has ended leaves the end of its time behind: those must not gather for days.
+  /// Removes void timers. A publication that has ended leaves its expiry timer behind, and these must not accumulate
+  /// for days.
   mutating func dropVoidWakes() {
     wakes.removeVoid { [self] at, cause in
       switch cause {

@@ -4,7 +4,7 @@ public import Cryptography
 internal import DequeModule
 public import Nostr
 
-// The publish queue: which event is sent to which relay next, and when one that a relay did not take is sent again.
+// The publish queue decides which event is sent to which relay next, and when to retry one that a relay did not accept.
 //
 //   pending ──▶ sent ──▶ confirmed            the relay's OK, or `duplicate:`: never sent there again
 //     ▲ ▲        │
@@ -15,41 +15,42 @@ public import Nostr
 //   any of the open ones ──▶ cancelled        and still confirmed if it had been sent and its OK comes
 //   failed, cancelled ──▶ pending             only by a caller's retry
 //
-// A value without I/O. It has no bytes of events: the shell keeps them, or reads them from the ledger before it sends.
-// It holds publications that are under way. One that has ended, and is in the ledger as such, leaves the queue; the
-// shell gives it back for a retry.
+// A value without I/O. It does not hold the bytes of events: the shell keeps them, or reads them from the ledger before
+// it sends. The queue holds publications that are under way. A publication that has ended leaves the queue once the
+// ledger has recorded the end; the shell brings it back for a retry.
 //
-// Waits are measured on the monotonic clock. The ledger has wall times, and a clock that was set must do no harm: after
-// a start no wait is longer than the longest, and no publication has more time left than it had at first.
+// Waits are measured on the monotonic clock. The ledger has wall times, and setting the clock must do no harm: after a
+// start no wait is longer than `restoredCeilingMilliseconds`, and no publication has more time left than when it was
+// accepted.
 //
-// An attempt is counted when it begins, and is in the ledger when it has ended. A death in between loses one count, and
-// the relay gets the event once more; it recognises the event by its id.
+// An attempt is counted when it begins, and written to the ledger when it has ended. A crash in between loses one
+// count, and the relay receives the event once more; it recognises the event by its id.
 
-/// Publications under way and what is next for each of their relays.
+/// Publications under way, and the next step for each of their relays.
 public struct PublishQueue: Sendable {
   /// A publication in memory.
   struct Entry: Sendable {
     var publication: QueuedPublication
-    /// When what is open is given up.
+    /// When relays that have not accepted the event are given up.
     var expiry: Instant
-    /// For each relay, in the order of `publication.targets`.
+    /// One for each relay, in the order of `publication.targets`.
     var slots: [Slot]
-    /// Counts the changes that the ledger is to know.
+    /// The number of changes that the ledger must record.
     var version: UInt64 = 0
     var recordedVersion: UInt64 = 0
   }
 
-  /// What the queue knows of one relay of a publication, and no caller is shown.
+  /// The internal state of one relay of a publication; callers do not see it.
   struct Slot: Sendable {
-    /// Until when it waits.
+    /// The end of its wait.
     var due: Instant?
     var isInLine = false
     var isInFlight = false
-    /// Attempts in a row whose end is not known.
+    /// Attempts in a row whose outcome is unknown.
     var unsettledCount = 0
   }
 
-  /// Something that comes with time: the end of a publication, its next attempt at a relay, the end of a relay's pause.
+  /// What a timer is for: the end of a publication, its next attempt at a relay, the end of a relay's pause.
   enum Wake: Sendable {
     case expiry(EventID)
     case slot(SendingKey)
@@ -60,44 +61,44 @@ public struct PublishQueue: Sendable {
   public let limits: PublishLimits
   var entries: [EventID: Entry] = [:]
   var lanes: [String: RelayQueue] = [:]
-  /// Paces of relays that have said `rate-limited`. They outlive lanes.
+  /// The paces of relays that have answered `rate-limited`. They outlive lanes.
   var paces: [String: RelayPace] = [:]
-  /// Lanes that may send, each once, in turn.
+  /// Lanes that may send, each once; they take turns.
   var ring = Deque<String>()
   var wakes = Deadlines<Instant, Wake>()
-  /// What waits because its account is locked.
+  /// Events that wait because their account is locked.
   var locked: Set<SendingKey> = []
   /// Events sent and not answered yet.
   public internal(set) var inFlightCount = 0
-  /// Whether nothing new is sent.
+  /// Whether the queue sends nothing new.
   var isClosed = false
   var actions: [PublishAction] = []
   var generator: SeededGenerator
   private var timer: Instant?
 
-  /// An empty queue. `seed` is for the waits.
+  /// An empty queue. `seed` makes the waits random.
   public init(limits: PublishLimits = PublishLimits(), seed: UInt64) {
     self.limits = limits
     generator = SeededGenerator(seed: seed)
   }
 
-  // MARK: What is there
+  // MARK: State
 
-  /// Publications in memory: those under way, and those that have ended and are not written down as that.
+  /// The number of publications in memory: those under way, and those whose end the ledger has not recorded yet.
   public var count: Int { entries.count }
-  /// Their ids, in no order.
+  /// Their ids, in no particular order.
   public var ids: some Sequence<EventID> { entries.keys }
 
-  /// Times that something waits for; void ones are among them, but do not gather.
+  /// The number of pending timers. Void ones are included, but they do not accumulate.
   public var waitingCount: Int { wakes.count }
 
-  /// Publications of which something is still to be sent to one of these relays.
+  /// The number of publications that still wait for one of these relays.
   public func count(openAt isMeant: (_ relay: String) -> Bool) -> Int {
     entries.values.count { $0.publication.targets.contains { $0.isOpen && isMeant($0.relay) } }
   }
 
-  /// Publications that were accepted before `time`, seconds since 1970, and wait for a relay; and those relays, by the
-  /// number of publications, the most first.
+  /// The number of publications that were accepted before `time`, seconds since 1970, and still wait for a relay; and
+  /// those relays, the one with the most such publications first.
   public func overdue(acceptedBefore time: Int64) -> (count: Int, relays: [String]) {
     var (count, waiting) = (0, [String: Int]())
     for entry in entries.values where entry.publication.acceptedAt < time {
@@ -108,16 +109,16 @@ public struct PublishQueue: Sendable {
     return (count, waiting.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key))
   }
 
-  /// A publication as it is to be written down; nil when it is not in memory.
+  /// A publication as the ledger must record it; nil when it is not in memory.
   public subscript(id: EventID) -> QueuedPublication? { entries[id]?.publication }
 
-  /// How many changes the ledger was to know; with ``subscript(_:)``, for ``recorded(_:version:)``.
+  /// The number of changes that the ledger must record. Read it with ``subscript(_:)``, for ``recorded(_:version:)``.
   public func version(of id: EventID) -> UInt64? { entries[id]?.version }
 
-  /// Whether the ledger has all that it was to know of a publication; of one that is not in memory it has.
+  /// Whether the ledger has recorded all changes of a publication; true for one that is not in memory.
   public func isRecorded(_ id: EventID) -> Bool { entries[id].map { $0.version == $0.recordedVersion } ?? true }
 
-  /// A publication as it is told: what waits for its relay says so.
+  /// A publication as callers see it, with the next attempt and the reason for each relay that is being waited for.
   public func publication(_ id: EventID, at moment: Moment) -> Publication? {
     guard let entry = entries[id] else { return nil }
     var told = entry.publication.publication
@@ -132,9 +133,9 @@ public struct PublishQueue: Sendable {
     return told
   }
 
-  // MARK: What happens
+  // MARK: Inputs
 
-  /// A publication was accepted, or is read from the ledger: it is sent to those of its relays that are open.
+  /// A publication was accepted, or read from the ledger: it is sent to those of its relays that are open.
   public mutating func admitted(_ publication: QueuedPublication, at moment: Moment) -> [PublishAction] {
     guard entries[publication.id] == nil else { return [] }
     let left = max(0, min(publication.expiresAt - moment.time, publication.expiresAt - publication.acceptedAt))
@@ -159,7 +160,7 @@ public struct PublishQueue: Sendable {
     return finish(at: moment)
   }
 
-  /// More relays for a publication in memory.
+  /// A publication in memory has further relays.
   public mutating func targetsAdded(
     _ targets: [QueuedTarget], to id: EventID, expiresAt: Int64? = nil, at moment: Moment
   ) -> [PublishAction] {
@@ -186,20 +187,20 @@ public struct PublishQueue: Sendable {
     return finish(at: moment)
   }
 
-  /// A connector says that the relay is connected now: what waited for that goes at once.
+  /// A connector reports that the relay is connected: the events that waited for it are sent immediately.
   public mutating func relayOpened(_ relay: String, at moment: Moment) -> [PublishAction] {
     guard let hold = lanes[relay]?.hold, hold.reason == .unreachable || hold.reason == .absent else { return [] }
     release(relay)
     return finish(at: moment)
   }
 
-  /// Connectors have come or gone: what found none goes at once.
+  /// Connectors have started or ended: the events that found no connector are sent immediately.
   public mutating func connectorsChanged(at moment: Moment) -> [PublishAction] {
     for (relay, lane) in lanes where lane.hold?.reason == .absent { release(relay) }
     return finish(at: moment)
   }
 
-  /// The signer says that these accounts can be used: what waited for one of them goes at once.
+  /// The signer reports that these accounts are unlocked: the events that waited for one of them are sent immediately.
   public mutating func accountsOpened(_ accounts: Set<PublicKey>, at moment: Moment) -> [PublishAction] {
     for key in locked {
       guard let index = index(of: key), let target = entries[key.id]?.publication.targets[index],
@@ -211,13 +212,13 @@ public struct PublishQueue: Sendable {
     return finish(at: moment)
   }
 
-  /// Somebody wants relays that failed, or were called off, tried again, and those that wait tried now.
+  /// A caller retries relays that failed or were cancelled; relays that wait are tried now.
   ///
   /// - Parameters:
   ///   - id: the event.
-  ///   - relay: only this one.
-  ///   - expiresAt: until when, at least.
-  ///   - moment: when it happens.
+  ///   - relay: only this one; nil for all.
+  ///   - expiresAt: the publication does not expire before this time, seconds since 1970.
+  ///   - moment: now.
   public mutating func retried(
     _ id: EventID, relay: String? = nil, expiresAt: Int64, at moment: Moment
   ) -> [PublishAction] {
@@ -226,7 +227,7 @@ public struct PublishQueue: Sendable {
     for (index, target) in entry.publication.targets.enumerated() where relay == nil || relay == target.relay {
       guard target.progress.state != .confirmed else { continue }
       if entry.slots[index].isInFlight {
-        // What comes of it counts again.
+        // The outcome of this attempt counts again.
         entries[known: id].publication.change(index) {
           $0.progress.state = .sent
           if target.progress.state == .cancelled { $0.progress.message = nil }
@@ -238,7 +239,7 @@ public struct PublishQueue: Sendable {
       entries[known: id].slots[index].unsettledCount = 0
       entries[known: id].publication.change(index) {
         $0.progress.state = .pending
-        // That it was called off is over; why a relay has failed explains what it waits for.
+        // The message of a cancellation is out of date; the message of a failure explains the wait.
         if target.progress.state == .cancelled { $0.progress.message = nil }
         $0.progress.nextAttemptAt = nil
         $0.refusals = 0
@@ -250,7 +251,7 @@ public struct PublishQueue: Sendable {
     return finish(at: moment)
   }
 
-  /// Somebody does not want it sent any more. What was sent already and is taken in spite of that counts as taken.
+  /// A caller cancels a publication. If an event that was already sent is accepted after this, it counts as accepted.
   public mutating func cancelled(_ id: EventID, relay: String? = nil, at moment: Moment) -> [PublishAction] {
     guard let entry = entries[id] else { return [] }
     for (index, target) in entry.publication.targets.enumerated()
@@ -261,17 +262,18 @@ public struct PublishQueue: Sendable {
     return finish(at: moment)
   }
 
-  /// A publication was written down as it was at this version: when it has ended, it is forgotten.
+  /// The ledger has recorded a publication at this version. If the publication has ended, the queue forgets it.
   public mutating func recorded(_ id: EventID, version: UInt64) {
     guard let known = entries[id]?.recordedVersion else { return }
     entries[known: id].recordedVersion = max(known, version)
     forgetIfDone(id)
   }
 
-  /// Somebody has brought a publication back, and did not change it: when it has ended, it is forgotten again.
+  /// A caller no longer needs a publication that it loaded into memory. If the publication has ended, the queue forgets
+  /// it again.
   public mutating func putBack(_ id: EventID) { forgetIfDone(id) }
 
-  /// Nothing new is sent from now on: the process is about to end.
+  /// The process is about to end: the queue sends nothing new.
   public mutating func closed(at moment: Moment) -> [PublishAction] {
     isClosed = true
     return finish(at: moment)
@@ -284,9 +286,9 @@ public struct PublishQueue: Sendable {
     return finish(at: moment)
   }
 
-  // MARK: Turning
+  // MARK: Actions
 
-  /// Ends a turn: sends what may be sent, sets the timer, gives the actions out.
+  /// Ends each input: sends what may be sent, sets the timer, and returns the actions.
   private mutating func finish(at moment: Moment) -> [PublishAction] {
     dispatch(at: moment)
     dropVoidWakes()
@@ -299,7 +301,7 @@ public struct PublishQueue: Sendable {
     return actions
   }
 
-  /// The ledger is to know of it, and whoever follows it.
+  /// The ledger must record the change, and the callers that follow the publication must learn of it.
   mutating func changed(_ id: EventID) {
     entries[known: id].version += 1
     actions.append(.record(id))

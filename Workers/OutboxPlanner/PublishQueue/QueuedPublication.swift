@@ -4,7 +4,7 @@ public import Nostr
 
 /// A publication as the queue holds it and the ledger keeps it.
 public struct QueuedPublication: Sendable, Hashable {
-  /// Its place in the order of acceptance, from 1; the ledger's own.
+  /// Its place in the order of acceptance, from 1; the ledger assigns it.
   public let number: Int64
   /// The event's id.
   public let id: EventID
@@ -14,12 +14,12 @@ public struct QueuedPublication: Sendable, Hashable {
   public let kind: UInt16
   /// When it was accepted, seconds since 1970.
   public let acceptedAt: Int64
-  /// When relays that have not taken it are given up, seconds since 1970.
+  /// When relays that have not accepted it are given up, seconds since 1970.
   public var expiresAt: Int64
   /// Its relays, in the order of their URLs, each once.
   public private(set) var targets: [QueuedTarget]
 
-  /// A publication; its relays are put in order.
+  /// A publication; its relays are sorted.
   public init(
     number: Int64, id: EventID, author: PublicKey, kind: UInt16, acceptedAt: Int64, expiresAt: Int64,
     targets: [QueuedTarget]
@@ -34,7 +34,7 @@ public struct QueuedPublication: Sendable, Hashable {
     add(targets)
   }
 
-  /// Adds relays that it does not have yet. Returns how many those were.
+  /// Adds relays that it does not have yet. Returns how many were added.
   @discardableResult
   public mutating func add(_ added: [QueuedTarget]) -> Int {
     var known = Set(targets.map(\.relay))
@@ -43,13 +43,13 @@ public struct QueuedPublication: Sendable, Hashable {
     return new.count
   }
 
-  /// Changes one relay of it.
+  /// Changes one of its relays.
   mutating func change(_ index: Int, _ body: (inout QueuedTarget) -> Void) { body(&targets[index]) }
 
-  /// All relays together.
+  /// The state of all relays together.
   public var state: Publication.State { Publication.State(of: targets.lazy.map(\.progress.state)) }
 
-  /// As it is told.
+  /// The publication as callers see it.
   public var publication: Publication {
     Publication(
       id: "\(id)", kind: kind, author: "\(author)", state: state, acceptedAt: acceptedAt, expiresAt: expiresAt,
@@ -59,14 +59,15 @@ public struct QueuedPublication: Sendable, Hashable {
 
 /// One relay of a publication.
 public struct QueuedTarget: Sendable, Hashable {
-  /// How it is doing, as it is told.
+  /// Its progress, as callers see it.
   public var progress: PublicationTarget
-  /// Refusals that count against a bound: beyond it the relay is given up.
+  /// Refusals that count against a limit; when it is reached, the relay is given up.
   public var refusals: Int
-  /// How it is sent there.
+  /// How the event is sent there.
   public let manner: SendingManner
-  /// The relay's pace when this was written down, in milliseconds between two events; 0: none is known. Of what waits
-  /// for a relay that has said `rate-limited` the next one has it, so that a planner that starts again knows it.
+  /// The relay's pace when this was recorded, in milliseconds between two events; 0 when none is known. Of the events
+  /// that wait for a relay that has answered `rate-limited`, the next one carries the pace, so that a planner that
+  /// restarts knows it.
   public var paceMilliseconds: UInt32
 
   /// A relay of a publication.
@@ -81,20 +82,20 @@ public struct QueuedTarget: Sendable, Hashable {
 
   /// The relay's canonical URL.
   public var relay: String { progress.relay }
-  /// Whether it is still to be sent, or the answer is awaited.
+  /// Whether the event must still be sent there, or awaits the relay's answer.
   public var isOpen: Bool { progress.state == .pending || progress.state == .sent }
 }
 
-/// What a connector must know to send an event to one relay.
+/// What a connector needs to know to send an event to one relay.
 public struct SendingManner: Sendable, Hashable {
-  /// Who shows himself when the relay asks for it (NIP-42).
+  /// The account that authenticates when the relay requires it (NIP-42).
   public var account: PublicKey?
-  /// Only where he has shown himself (NIP-70).
+  /// Whether to send only after the account has authenticated (NIP-70).
   public var isProtected: Bool
-  /// Named by other people: not dialled at a private address.
+  /// Whether other people named the relay: then it is never dialled at a private address.
   public var isForeign: Bool
 
-  /// How one event is sent to one relay. Who sends it says whether others have named the relay.
+  /// How one event is sent to one relay. `isForeign` has no default: the caller must decide it.
   public init(account: PublicKey? = nil, isProtected: Bool = false, isForeign: Bool) {
     self.account = account
     self.isProtected = isProtected
@@ -103,7 +104,7 @@ public struct SendingManner: Sendable, Hashable {
 }
 
 extension Publication.State {
-  /// What the states of its relays are together.
+  /// The state of a publication whose relays have these states.
   public init(of targets: some Sequence<PublicationTarget.State>) {
     var (isOpen, isTaken, isCancelled) = (false, false, false)
     for state in targets {

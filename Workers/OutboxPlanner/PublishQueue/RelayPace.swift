@@ -1,41 +1,43 @@
 internal import Clocks
 
-// How fast a relay takes events, learned from what it took and what it refused as `rate-limited`.
+// How fast a relay accepts events, learned from the events that it accepted and those that it refused as
+// `rate-limited`.
 //
-// Relays count in ways of their own (a bucket that fills, a number a minute) and tell nobody. So the first refusal sets
-// a pace by what was taken within the last minute; events that are taken quicken it, fast at first and slowly from then
-// on, and each refusal slows it down. The pace is of the relay and not of a connection: it stays when that is cut off,
-// and when nothing waits for the relay for a while. It outlives the process as long as something waits: the next event
-// in line is written down with it.
+// Relays limit rates in different ways (a token bucket, a number a minute) and do not announce them. So the first
+// refusal sets a pace from the number of events accepted in the last minute. Each accepted event quickens the pace,
+// fast at first and slowly later, and each refusal slows it down. The pace belongs to the relay and not to a
+// connection: it stays when the connection is lost, and when no event waits for the relay for a while. It outlives the
+// process while events wait: the ledger records it with the next event in the queue.
 
-/// The pace at which one relay is sent events.
+/// The pace at which events are sent to one relay.
 struct RelayPace {
   /// Milliseconds between two events.
   private(set) var interval: Double
-  /// When something was last sent at this pace, or refused.
+  /// When an event was last sent at this pace, or refused.
   var usedAt: Instant
-  /// The pace down to which it quickens fast: the first may be far too slow. Not further: a bucket that is full takes
-  /// anything for a while, and says nothing of how it fills.
+  /// The pace quickens fast until `interval` is this short, because the first pace may be far too slow. It does not do
+  /// so beyond that: a relay with a full token bucket accepts any rate for a while, which does not show the refill
+  /// rate.
   private var fastUntil: Double
-  /// Events taken since the last refusal.
+  /// Events accepted since the last refusal.
   private var takenCount = 0
 
-  /// The slowest pace: four an hour.
+  /// The slowest pace: four events an hour.
   static let ceilingMilliseconds: Double = 900_000
-  /// A pace as quick as this is none: it is forgotten.
+  /// A pace as quick as this holds nothing back, so it is forgotten.
   static let floorMilliseconds: Double = 10
-  /// The pace after a refusal by a relay that had taken nothing within the last minute.
+  /// The pace after a refusal by a relay that had accepted nothing in the last minute.
   static let unknownMilliseconds: Double = 1_000
-  /// How many times quicker than at first it becomes fast.
+  /// The factor by which a first pace quickens fast.
   static let haste: Double = 6
-  /// After so many events taken without a refusal the pace quickens more: the relay takes far more than it did.
+  /// After so many accepted events without a refusal the pace quickens more: the relay now allows a far higher rate.
   static let patientCount = 128
-  /// How long a pace is remembered that is not used; by then most relays have begun to count again.
+  /// How long an unused pace is remembered; after this time most relays have reset their counters.
   static let memoryMilliseconds: UInt64 = 3_600_000
 
   /// The pace after a first refusal.
   ///
-  /// - Parameter taken: how many events the relay has taken within the last minute.
+  /// - Parameter taken: how many events the relay has accepted in the last minute.
   init(taken: Int, at now: Instant) {
     interval = taken > 0 ? 60_000 / Double(taken) : Self.unknownMilliseconds
     fastUntil = interval / Self.haste
@@ -49,13 +51,13 @@ struct RelayPace {
     usedAt = now
   }
 
-  /// The relay has refused an event for coming too fast.
+  /// The relay has refused an event as `rate-limited`.
   mutating func refused(at now: Instant) {
     interval = min(interval * 1.5, Self.ceilingMilliseconds)
     (fastUntil, takenCount, usedAt) = (.infinity, 0, now)
   }
 
-  /// The relay has taken an event; false when the pace holds nothing back from now on.
+  /// The relay has accepted an event. Returns false when the pace no longer holds anything back.
   mutating func taken() -> Bool {
     takenCount += 1
     if interval <= fastUntil { fastUntil = .infinity }

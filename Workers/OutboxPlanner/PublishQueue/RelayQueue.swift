@@ -2,15 +2,15 @@ internal import Clocks
 internal import HeapModule
 internal import Nostr
 
-/// What waits for one relay, and how the relay itself is doing: a relay that cannot be reached is tried with one event,
-/// whatever number wait for it.
+/// The events that wait for one relay, and the state of that relay. A relay that cannot be reached is tried with one
+/// event, however many wait.
 struct RelayQueue {
-  /// Why nothing is sent there for a while.
+  /// Why nothing is sent to the relay for a while.
   enum HoldReason {
     case unreachable
     case absent
     case limited
-    /// The next event has its time by the relay's pace.
+    /// The relay's pace sets the time of the next event.
     case paced
   }
 
@@ -20,7 +20,7 @@ struct RelayQueue {
     var words: String
   }
 
-  /// A place in the line: first accepted, first sent.
+  /// A place in the queue: first accepted, first sent.
   struct Place: Comparable {
     var number: Int64
     var id: EventID
@@ -28,17 +28,17 @@ struct RelayQueue {
     static func < (left: Place, right: Place) -> Bool { left.number < right.number }
   }
 
-  /// May have places that are void by now; whoever takes one looks.
+  /// Some places may no longer be valid; the caller checks the place it takes.
   var line = Heap<Place>()
   var inFlightCount = 0
-  /// Events that may be in flight at present: one after trouble, then one more for each that is taken.
+  /// How many events may be in flight at present: one after trouble, then one more for each answer.
   var window: Int
   /// Holds in a row.
   var failures = 0
-  /// Events taken since an instant that is a minute ago at most; before the first one is taken, since none.
+  /// The number of events that the relay has accepted since an instant at most a minute ago; nil before the first.
   private var taken: (since: Instant, count: Int)?
   var hold: Hold?
-  /// Whether it stands in the ring of lanes that may send.
+  /// Whether it is in the ring of lanes that may send.
   var isInRing = false
 
   init(window: Int) { self.window = window }
@@ -46,7 +46,7 @@ struct RelayQueue {
   var maySend: Bool { !line.isEmpty && hold == nil && inFlightCount < window }
   var isIdle: Bool { line.isEmpty && inFlightCount == 0 && hold == nil && !isInRing }
 
-  /// The relay has taken an event.
+  /// The relay has accepted an event.
   mutating func tookEvent(at now: Instant) {
     if let since = taken?.since, now.milliseconds(since: since) < 60_000 {
       taken?.count += 1
@@ -55,12 +55,12 @@ struct RelayQueue {
     }
   }
 
-  /// How many events the relay has taken within the last minute, or somewhat less.
+  /// How many events the relay has accepted in the last minute, or in a shorter time.
   func takenCount(at now: Instant) -> Int {
     taken.map { now.milliseconds(since: $0.since) < 60_000 ? $0.count : 0 } ?? 0
   }
 
-  /// A relay has answered: it is there.
+  /// The relay has answered, so it can be reached.
   mutating func answered(windowMaximum: Int) {
     failures = 0
     window = min(window + 1, windowMaximum)

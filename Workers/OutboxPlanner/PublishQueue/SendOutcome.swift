@@ -2,35 +2,36 @@ public import Contracts
 public import Frames
 internal import Nostr
 
-// Every end that an attempt can have, in classes by what follows from it. Relays and connectors speak in words; here
-// they are read, once. What a relay says that is in no list is tried again a few times, then given up. `error:` is the
-// word of NIP-01 for what is no fault of the event's: whoever took it for a refusal would lose an event at each relay
-// whose disk was full for a minute. But some say it of events that they will never take, so it has an end as well.
+// All outcomes of an attempt, classified by what the queue does next. Relays and connectors give their reasons in
+// words, and only this file interprets them. An event that a relay refuses for an unknown reason is retried a few
+// times, then given up. `error:` (NIP-01) means a failure that is not the event's fault. If it counted as a refusal, an
+// event would be lost at each relay whose disk was full for a minute. But some relays answer `error:` to events that
+// they will never accept, so the number of these retries is limited too.
 
-/// What became of one attempt to send an event to a relay.
+/// The outcome of one attempt to send an event to a relay.
 public enum SendOutcome: Sendable, Hashable {
-  /// The relay has it, now or already.
+  /// The relay has the event: it accepted it now, or had it already.
   case taken(String)
-  /// It will never take it: tried no more.
+  /// The relay will never accept the event: no retry.
   case refused(String)
-  /// It says that it has failed (`error:`), as relays do whose disk is full or whose database is away: for hours.
+  /// The relay reports a failure (`error:`), for example a full disk or a lost database: retried for hours.
   case failing(String)
-  /// It gives no reason that is known: a few more times.
+  /// The relay refuses without a known reason: a few retries.
   case rejected(String)
-  /// It wants to know who sends it, and what could be done about that was done: a few more times, slowly.
+  /// The relay requires authentication, and the connector has done what it could: a few slow retries.
   case unauthorized(String)
-  /// Who would show himself is locked, or the signer is away: slowly, as long as there is time.
+  /// The account that must authenticate is locked, or the signer is unavailable: slow retries until the event expires.
   case locked(String)
-  /// All of this goes too fast for the relay.
+  /// Events arrive too fast for the relay.
   case limited(String)
-  /// There is no way to the relay at present; it is not dialled before so many milliseconds have passed.
+  /// The relay cannot be reached at present; it is not dialled before so many milliseconds have passed.
   case unreachable(String, afterMilliseconds: UInt64?)
-  /// Nobody knows whether the relay has it.
+  /// It is unknown whether the relay has the event.
   case unsettled(String)
-  /// It did not leave this machine, for reasons that pass: soon again, and not counted.
+  /// The event did not leave this machine, for a temporary reason: retried soon, and not counted.
   case absent(String)
 
-  /// The words about it.
+  /// The reason in words.
   public var words: String {
     switch self {
     case .taken(let words), .refused(let words), .failing(let words), .rejected(let words), .unauthorized(let words),
@@ -41,8 +42,8 @@ public enum SendOutcome: Sendable, Hashable {
 }
 
 extension SendOutcome {
-  /// What a relay's OK means (NIP-01, NIP-42). A duplicate is taken, also where the relay says `false` to it, as some
-  /// do.
+  /// The meaning of a relay's OK (NIP-01, NIP-42). A duplicate counts as accepted, even with `false`, which some relays
+  /// send.
   public init(_ answer: RelayPublishResult) {
     let words = answer.message
     let prefix = RelayReason(words).word
@@ -59,12 +60,12 @@ extension SendOutcome {
     }
   }
 
-  /// Words of a relay that do not change by asking again.
+  /// Reasons of a relay that a retry does not change.
   static let finalWords: Set<String> = [
     "restricted", "blocked", "invalid", "pow", "mute", "deleted", "replaced", "unsupported",
   ]
 
-  /// What it means that a connector, or the hub in its place, has refused.
+  /// The meaning of a refusal by a connector, or by the hub in its place.
   public init(_ refusal: Refusal) {
     let words = refusal.message
     switch refusal.code {
@@ -78,7 +79,7 @@ extension SendOutcome {
     case .noSuchRelay, .ownRelay, .denied, .badRequest, .badPayload, "not-supported", "not-protected",
       "private-address", "blocked":
       self = .refused(words)
-    // Among them what lay in a connector's hand at each of several deaths: perhaps it was to blame, perhaps not.
+    // Among them dead letters: an event in flight at each of several connector deaths may or may not be the cause.
     default: self = .rejected(words)
     }
   }

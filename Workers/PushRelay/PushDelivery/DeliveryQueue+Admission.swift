@@ -2,14 +2,16 @@ internal import Clocks
 internal import Cryptography
 internal import DequeModule
 
-// What comes in: for whom it is, whether another stands for it, and whether there is room.
+// Accepts a wake: which devices it is for, whether it joins another wake, and whether there is room.
 
-/// Wakes that others are coalesced with: the first of a type for a recipient within two seconds. The push may have gone
-/// by then: whoever sends such wakes tries again. One that brings something of its own is coalesced with none: what its
-/// sender wanted brought would be lost; and a contact's with none of a stranger's, whom the push would name. An event
-/// comes once, and what came behind the push would not be looked for, so wakes for events stand for no others: that
-/// they are few is the watch's affair. Nor does one of the operator's, which has no sender: whoever tries the way wants
-/// to see the push.
+/// Wakes that later wakes join (coalesce with): the first of a type for a recipient within two seconds. Its push may
+/// have been sent by then, so senders of such wakes retry. These wakes do not join another:
+///
+/// - one with a payload that differs from the other's: the payload would be lost;
+/// - a contact's wake, if the other is a stranger's: the push would name the stranger;
+/// - a wake for an event: an event comes once, and the recipient would not look for one that came after the push. The
+///   watch keeps the number of these wakes small;
+/// - a wake of the operator, which has no sender: it tests delivery, so its push must be sent.
 struct CoalescedWakes: Sendable {
   struct Key: Hashable, Sendable {
     let recipient: PushOwner
@@ -26,10 +28,10 @@ struct CoalescedWakes: Sendable {
   }
 
   private var carriers: [Key: Carrier] = [:]
-  /// In the order of their ends; void ones are among them.
+  /// In the order of their ends; some may be void.
   private var ends = Deque<(at: Instant, key: Key)>()
 
-  /// The wake that stands for another of its kind, for these devices; nil when none does.
+  /// The wake that this wake for these devices can join; nil without one.
   func carrier(_ key: Key, of wake: Wake, devices: Set<Int64>, within milliseconds: Int64) -> Int64? {
     guard let carrier = carriers[key], carrier.devices.isSuperset(of: devices),
       wake.joins(carrier.contents, isOfContact: carrier.isOfContact),
@@ -44,10 +46,10 @@ struct CoalescedWakes: Sendable {
     ends.append((carrier.end, key))
   }
 
-  /// Whether this wake is the one that others of its kind join.
+  /// Whether others of its type join this wake.
   func has(_ key: Key, _ wake: Int64) -> Bool { carriers[key]?.wake == wake }
 
-  /// A wake reached nobody: it stands for no other.
+  /// A wake reached no device, so no other wake may join it.
   mutating func forget(_ key: Key, _ wake: Int64) {
     if carriers[key]?.wake == wake { carriers[key] = nil }
   }
@@ -67,7 +69,7 @@ extension DeliveryQueue {
     carriers.forgetEnded(at: moment.instant)
     let wanting = devices.filter { wake.isWanted(by: $0.capabilities) && $0.expiresAt > moment.unixSeconds }
     guard !wanting.isEmpty else { return actions.append(.done(wake: wake.number, .undeliverable)) }
-    // A clock that was set back makes no wake live longer than it was to.
+    // A clock that was set back must not lengthen the life of a wake.
     let left = min(wake.expiresAt - moment.unixMilliseconds, wake.expiresAt - wake.acceptedAt)
     guard left > 0 else {
       for device in wanting { expiredCounts[device.token.platform, default: 0] += 1 }
@@ -80,7 +82,7 @@ extension DeliveryQueue {
       return actions.append(.done(wake: wake.number, .coalesced))
     }
     let platforms = Set(wanting.map(\.token.platform))
-    // It stays in the ledger, and is asked for when there is room.
+    // The wake stays in the ledger; the queue requests it when there is room.
     guard hasRoom(on: platforms, isRestored: isRestored) else { return }
     if window > 0 {
       let end = moment.instant.advanced(milliseconds: UInt64(window))
@@ -103,7 +105,7 @@ extension DeliveryQueue {
     }
   }
 
-  /// A device is as the ledger has it now. With another token it need not rest, and nothing is held against it.
+  /// Updates a device to its state in the ledger. A new token ends the device's wait and clears its failures.
   mutating func change(to device: PushDevice) {
     guard let old = lines[device.number]?.device else { return }
     lines[device.number]?.device = device
@@ -115,11 +117,11 @@ extension DeliveryQueue {
     lineUp(device.number)
   }
 
-  /// Room on one of its platforms is enough: a platform that takes nothing must not hold back what goes to another.
+  /// Room on one of the platforms is enough: a platform that accepts nothing must not delay pushes to another.
   private mutating func hasRoom(on platforms: Set<PushPlatform>, isRestored: Bool) -> Bool {
     let withRoom = platforms.filter { platform in
       guard let share = shares[platform] else { return false }
-      // What is new stays behind what is older and still in the ledger.
+      // A new wake must not overtake older ones that are still in the ledger.
       return share.wakeCount < limits.platformWakeMaximum && (isRestored || !share.hasMore)
     }
     if !withRoom.isEmpty { return true }
@@ -130,7 +132,7 @@ extension DeliveryQueue {
     return false
   }
 
-  /// Asks once half of a platform's room is free, so that it is asked seldom and for many.
+  /// Requests more wakes once half of a platform's room is free, so that requests are few and large.
   mutating func askForMore(_ platform: PushPlatform) {
     guard let share = shares[platform], share.hasMore, !share.isAsking,
       share.wakeCount <= limits.platformWakeMaximum / 2

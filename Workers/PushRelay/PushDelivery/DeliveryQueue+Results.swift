@@ -1,11 +1,11 @@
 internal import Clocks
 
-// What comes back, and what follows from it for the device, the wake and the provider.
+// Results of pushes, and their consequences for the device, the wake and the provider.
 
 extension DeliveryQueue {
-  /// A push that was sent has a result. Of one that was not sent, or has one already, nothing is believed.
+  /// A push has a result. A result for a push that is not in flight is ignored.
   ///
-  /// A verdict `renewCredential` has to be told to the credential as well, with the serial the push carried.
+  /// The caller must also report a verdict `renewCredential` to the credential, with the serial that the push carried.
   public mutating func settled(
     wake: Int64, device number: Int64, _ verdict: PushVerdict, at moment: PushMoment
   ) -> [DeliveryAction] {
@@ -18,7 +18,7 @@ extension DeliveryQueue {
     settle(attempt, number, verdict, provider, at: moment)
     noteTime(of: attempt, verdict, provider, at: moment.instant)
     if lines[number]?.isRemoved == true { drop(number) }
-    // Its time may have ended while nobody knew.
+    // The wake may have expired while this push was in flight.
     if let entry = entries[wake], entry.expiry <= moment.instant { expire(wake) }
     lineUp(number)
     enlist(provider, at: moment.instant)
@@ -71,10 +71,11 @@ extension DeliveryQueue {
 
   // MARK: The provider
 
-  /// It answers: whatever it says of one push, it works.
+  /// The provider answered, so it works, whatever its answer to this push.
   private mutating func answered(_ provider: PushProvider) { lanes[provider]?.breaker.succeeded() }
 
-  /// Whether a failure says something of the provider. One that does not ends the probe without an outcome.
+  /// Whether a failure counts against the provider. If it does not, and the push was the probe, the probe ends without
+  /// a result.
   private mutating func counts(
     _ attempt: DeviceQueue.Attempt, _ number: Int64, _ provider: PushProvider, _ reason: PushReason,
     isProved: Bool = false
@@ -85,7 +86,7 @@ extension DeliveryQueue {
     return isCounted
   }
 
-  /// A device was refused. Says whether an earlier success of its platform is still believed.
+  /// A device was refused. Returns whether an earlier success of its platform is still believed.
   private mutating func refused(_ device: PushDevice, _ provider: PushProvider, at instant: Instant) -> Bool {
     shares[provider.platform]?.earlierSuccess?.refused(device.owner, at: instant)
     return shares[provider.platform]?.earlierSuccess?.isBelieved(at: instant) ?? false
@@ -97,15 +98,15 @@ extension DeliveryQueue {
     shares[provider.platform]?.witnesses.wentThrough(device)
     let condemned = shares[provider.platform]?.suspects.wentThrough(device, at: instant) ?? []
     for device in condemned {
-      // Who has another token by now is nobody's suspect.
+      // A device that has another token by now is not condemned.
       if let line = lines[device.number], line.device.token != device.token { continue }
       actions.append(.prune(device))
       drop(device.number)
     }
   }
 
-  /// It refuses what no other push would escape. As long as nothing has gone through, whose fault that is cannot be
-  /// known: then one push after the other is tried.
+  /// The provider reports a fault that affects every push. If the fault is not surely ours, and no push has succeeded
+  /// there yet, the cause is unknown: then pushes are tried one at a time.
   private mutating func faulty(
     _ attempt: DeviceQueue.Attempt, _ provider: PushProvider, _ reason: PushReason, at instant: Instant
   ) {
@@ -134,8 +135,7 @@ extension DeliveryQueue {
     }
   }
 
-  /// A lane without anything in it is forgotten, unless its provider is in trouble or slow; and that too when there are
-  /// many.
+  /// Forgets an idle lane, unless its provider is in trouble or slow. Above `laneMaximum` lanes, forgets those too.
   mutating func forgetIfIdle(_ provider: PushProvider) {
     guard let lane = lanes[provider], lane.isIdle else { return }
     if lane.breaker.isAtRest && !lane.isSlow || lanes.count > limits.laneMaximum { lanes[provider] = nil }
@@ -143,7 +143,7 @@ extension DeliveryQueue {
 
   // MARK: The device
 
-  /// No push reaches it with this token, for good. The wake goes to the next token if there is one by now.
+  /// The token is permanently invalid. If the device has another token by now, the wake is sent to that one.
   private mutating func tokenRefused(_ attempt: DeviceQueue.Attempt, _ number: Int64, isCondemned: Bool) {
     if let line = lines[number], line.device.token != attempt.device.token { return }
     end(attempt.wake, number) { _ in }
@@ -174,7 +174,8 @@ extension DeliveryQueue {
     end(attempt.wake, number) { _ in }
   }
 
-  /// Tokens are refused for our fault. What strangers can register makes no pause longer.
+  /// Tokens are refused because of a fault of ours. Refused tokens that strangers can register do not lengthen the
+  /// pause.
   private mutating func hold(
     _ attempt: DeviceQueue.Attempt, _ provider: PushProvider, isKnown: Bool, at instant: Instant
   ) {
@@ -185,7 +186,7 @@ extension DeliveryQueue {
     if isOpened == true { opened(provider, nil) }
   }
 
-  /// The first of its wakes is tried again after a wait; if it has expired by then, it is not.
+  /// Retries the device's first wake after a back-off, unless the wake expires before.
   private mutating func tryAgain(_ number: Int64, atLeast milliseconds: UInt64, at instant: Instant) {
     guard let line = lines[number], !line.wakes.isEmpty else { return }
     let wait = BackOff.wait(
@@ -218,7 +219,7 @@ extension DeliveryQueue {
     reminders.add(.line(number), at: due)
   }
 
-  /// A device is none any more, or its token: nothing that waits for it reaches it.
+  /// A device was removed, or its token is dead: the wakes that wait for it end for this device.
   mutating func drop(_ number: Int64) {
     guard let line = lines[number] else { return }
     shares[line.device.token.platform]?.suspects.forget(number)
@@ -231,7 +232,7 @@ extension DeliveryQueue {
 
   // MARK: The wake
 
-  /// A wake has ended for one device, and altogether if that was the last one.
+  /// A wake has ended for one device. If that was its last device, the wake has ended.
   mutating func end(_ number: Int64, _ device: Int64, _ change: (inout Entry) -> Void) {
     lines[device]?.remove(number)
     guard entries[number]?.open.remove(device) != nil, var entry = entries[number] else { return }

@@ -1,6 +1,6 @@
 internal import Clocks
 
-// What comes with time.
+// Timers and expiry.
 
 extension DeliveryQueue {
   mutating func fireReminders(at instant: Instant) {
@@ -19,25 +19,26 @@ extension DeliveryQueue {
     }
   }
 
-  /// A wake's time is over: it ends for all devices but those it is under way to, whose result is waited for.
+  /// A wake has expired: it ends for all devices except those with a push in flight, whose results are awaited.
   mutating func expire(_ number: Int64) {
     guard let entry = entries[number] else { return }
     for device in entry.open where lines[device]?.inFlight?.wake != number {
       if let platform = lines[device]?.device.token.platform { expiredCounts[platform, default: 0] += 1 }
       end(number, device) { $0.isExpired = true }
-      // Nothing was waited for but that, perhaps.
+      // Perhaps the device waited only for this wake.
       if let line = lines[device], line.due == nil || line.wakes.isEmpty { settleLine(device) }
     }
   }
 
-  /// A line that lost its first wake: another is ready, or the line is forgotten, unless the device has to rest.
+  /// A device's queue has lost its first wake: the next one is ready, or the queue is forgotten, unless the device must
+  /// not receive a push for a while.
   private mutating func settleLine(_ device: Int64) {
     guard let line = lines[device], line.inFlight == nil else { return }
     if line.wakes.isEmpty, line.due != nil, lines.count <= limits.delayedDeviceMaximum { return }
     if line.wakes.isEmpty { lines[device] = nil } else { lineUp(device) }
   }
 
-  /// Wakes that have ended leave the ends of their time behind; those must not gather.
+  /// Removes void reminders. Wakes that have ended leave their expiry reminders behind, and these must not accumulate.
   mutating func dropVoidReminders() {
     reminders.removeVoid { [entries, lines, lanes] at, reminder in
       switch reminder {

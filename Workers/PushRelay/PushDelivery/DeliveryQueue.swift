@@ -1,7 +1,7 @@
 public import Clocks
 internal import DequeModule
 
-// Which wake goes to which device next, over the queue that the ledger keeps.
+// Decides which wake is sent to which device next. The ledger keeps the queue of wakes on disk.
 //
 //   accepted ──▶ coalesced                      another of its kind is on its way to the same devices
 //            ──▶ waiting ──▶ in flight ──▶ delivered
@@ -9,19 +9,19 @@ internal import DequeModule
 //                  └──│──────────┘ again, after a wait
 //                     └──▶ expired              a wake that is too late is counted and never sent
 //
-// This is the way of one device. A wake ends when it has for each of its devices: delivered if any of them was reached,
-// else expired if any might have been.
+// The drawing shows a wake's states for one device. A wake ends when it has ended for each of its devices: as delivered
+// if it reached one of them, else as expired if it expired for one of them.
 //
-// What waits stands in lines: one for each device, in order, with one push under way; devices wait in the lane of their
-// provider, recipients taking turns; lanes of one platform take turns for the platform's share of pushes under way, of
-// which services of Web Push that are slow, or have taken nothing yet, have a part (`DeliveryQueue+Slowness.swift`). A
-// platform that takes nothing has its own share, its own lanes and its own room in memory, and delays nobody else. What
-// finds no room stays in the ledger; nothing that comes later overtakes it, except a wake for several platforms, one of
-// which has room.
+// There are three levels of queues. Each device has a queue of its wakes, in order, with at most one push in flight.
+// Devices wait in the lane of their provider, where recipients take turns. The lanes of a platform take turns for the
+// platform's share of pushes in flight; Web Push services that are slow, or have accepted nothing yet, get only a part
+// of it (`DeliveryQueue+Slowness.swift`). Each platform has its own share, its own lanes and its own room in memory, so
+// a platform that accepts nothing delays no other. Wakes that find no room stay in the ledger. No later wake overtakes
+// them, except a wake for several platforms of which one has room.
 //
-// A value without I/O, clock or chance of its own. The shell makes the message when it is told to send one, because
-// the seconds that are left stand in it. After a crash the ledger's open wakes are handed in again: what was under way
-// is sent once more, with the same `apns-id`.
+// A value without I/O; time and the seed of its randomness come from outside. The shell makes the message when it must
+// send it, because the message contains the seconds that are left. After a crash the shell hands in the ledger's open
+// wakes again: a push that was in flight is sent once more, with the same `apns-id`.
 
 /// Wakes on their way to devices.
 public struct DeliveryQueue: Sendable {
@@ -30,13 +30,14 @@ public struct DeliveryQueue: Sendable {
     let wake: Wake
     let expiry: Instant
     let platforms: Set<PushPlatform>
-    /// Devices for which it has not ended.
+    /// Devices for which the wake has not ended.
     var open: Set<Int64>
     var isDelivered = false
     var isExpired = false
   }
 
-  /// Something that comes with time: the end of a wake, a device's next attempt, the reopening of a provider's breaker.
+  /// What a timer is for: the end of a wake, a device's next attempt, the time when a provider's breaker lets a probe
+  /// through.
   enum Reminder: Sendable {
     case expiry(Int64)
     case line(Int64)
@@ -45,25 +46,25 @@ public struct DeliveryQueue: Sendable {
 
   /// One platform's share.
   struct Share: Sendable {
-    /// Lanes that may send, each once, in turn.
+    /// Lanes that may send, each once; they take turns.
     var ring = Deque<PushProvider>()
-    /// Those of them that may hold a part of the share only.
+    /// Lanes that may send but are limited to a part of the share.
     var slowRing = Deque<PushProvider>()
     var inFlightCount = 0
-    /// Pushes under way that were begun as theirs.
+    /// Pushes in flight that were sent while their provider was slow.
     var slowInFlightCount = 0
     var wakeCount = 0
     var suspects = SuspectTokens()
     var witnesses = Witnesses()
-    /// That a push went through before this board was made; nil also once one has since.
+    /// Set when a push succeeded before this queue was made; nil again after the first success since then.
     var earlierSuccess: EarlierSuccess?
-    /// Whether it is switched off.
+    /// Whether the platform is switched off.
     var isDown = false
-    /// Whether wakes were left in the ledger for want of room.
+    /// Whether wakes stayed in the ledger because there was no room.
     var hasMore = false
-    /// Whether they have been asked for.
+    /// Whether the queue has requested them and waits for the answer.
     var isAsking = false
-    /// Whether more were left since then.
+    /// Whether more wakes stayed in the ledger since that request.
     var hasMoreSinceAsking = false
   }
 
@@ -78,56 +79,56 @@ public struct DeliveryQueue: Sendable {
   var generator: SeededGenerator
   var actions: [DeliveryAction] = []
   var expiredCounts: [PushPlatform: UInt64] = [:]
-  /// Whether nothing new is sent.
+  /// Whether the queue sends nothing new.
   private var isClosed = false
 
-  /// An empty board. `seed` is for the waits.
+  /// An empty queue. `seed` makes the waits random.
   public init(limits: DeliveryLimits = DeliveryLimits(), seed: UInt64) {
     self.limits = limits
     generator = SeededGenerator(seed: seed)
     for platform in PushPlatform.allCases { shares[platform] = Share() }
   }
 
-  // MARK: What is there
+  // MARK: State
 
-  /// Wakes in memory.
+  /// The number of wakes in memory.
   public var count: Int { entries.count }
 
-  /// Whether a wake is in memory; it is handed in once.
+  /// Whether a wake is in memory, so that the shell hands it in only once.
   public func has(_ wake: Int64) -> Bool { entries[wake] != nil }
 
   /// Pushes that were sent and have no result yet.
   public var inFlightCount: Int { shares.values.reduce(0) { $0 + $1.inFlightCount } }
 
-  /// The same, of one platform.
+  /// The same, for one platform.
   public func inFlightCount(of platform: PushPlatform) -> Int { shares[platform]?.inFlightCount ?? 0 }
 
-  /// Wakes in memory for devices of one platform.
+  /// The number of wakes in memory for devices of one platform.
   public func wakeCount(of platform: PushPlatform) -> Int { shares[platform]?.wakeCount ?? 0 }
 
-  /// Pushes to a platform, since the board was made, that came to be too late: one for each device of a wake.
+  /// The number of pushes to a platform that expired since the queue was made: one for each device of a wake.
   public func expiredCount(of platform: PushPlatform) -> UInt64 { expiredCounts[platform] ?? 0 }
 
-  /// How a provider stands.
+  /// The state of a provider's circuit breaker.
   public func breaker(of provider: PushProvider) -> CircuitBreaker.State {
     lanes[provider]?.breaker.state ?? .closed(failureCount: 0)
   }
 
-  /// When ``timerFired(at:)`` is wanted; nil for never.
+  /// When the shell must call ``timerFired(at:)``; nil for never.
   public var deadline: Instant? { reminders.first }
 
-  /// Whether another wake of its kind would join this one now: it goes, or went, to somebody.
+  /// Whether other wakes of its type can join this one now, because its push is still on the way or has succeeded.
   public func standsForOthers(_ wake: Wake) -> Bool {
     carriers.has(CoalescedWakes.Key(recipient: wake.recipient, type: wake.type), wake.number)
   }
 
-  // MARK: What happens
+  // MARK: Inputs
 
   /// A wake was accepted and is in the ledger.
   ///
   /// - Parameters:
-  ///   - wake: with its number.
-  ///   - devices: its recipient's; those that do not want it, or have expired, are left out here.
+  ///   - wake: the wake, with its number.
+  ///   - devices: the recipient's devices; this method leaves out those that do not want the wake, or have expired.
   ///   - moment: now.
   public mutating func accepted(
     _ wake: Wake, for devices: [PushDevice], at moment: PushMoment
@@ -136,13 +137,13 @@ public struct DeliveryQueue: Sendable {
     return finish(at: moment.instant)
   }
 
-  /// Wakes that the ledger has, in its order, because the board needs more. Those that are in memory are passed over;
-  /// one that has ended is none of them, though the ledger may not have heard of it.
+  /// Wakes from the ledger, in its order, because the queue requested more. The queue skips wakes that are in memory.
+  /// The caller must leave out wakes that have ended, even if the ledger has not recorded the end yet.
   ///
   /// - Parameters:
   ///   - wakes: each with its recipient's devices.
-  ///   - platform: for whose devices it was asked.
-  ///   - isAll: whether the ledger has no other of those that were handed in before.
+  ///   - platform: the platform for which the queue requested them.
+  ///   - isAll: whether the ledger has no further wakes for this platform among those that were handed in before.
   ///   - moment: now.
   public mutating func restored(
     _ wakes: [(wake: Wake, devices: [PushDevice])], on platform: PushPlatform, isAll: Bool, at moment: PushMoment
@@ -155,39 +156,40 @@ public struct DeliveryQueue: Sendable {
     return finish(at: moment.instant)
   }
 
-  /// Time has passed.
+  /// The timer has fired.
   public mutating func timerFired(at moment: PushMoment) -> [DeliveryAction] {
     fireReminders(at: moment.instant)
     return finish(at: moment.instant)
   }
 
-  /// A platform is switched off, as long as this board lives: its wakes wait.
+  /// A platform is switched off for the life of this queue: its wakes wait.
   public mutating func platformDown(_ platform: PushPlatform) { shares[platform]?.isDown = true }
 
-  /// A push went through to this platform before this board was made, with the settings that there are now: tokens that
-  /// are refused say less of it. Of Web Push, where there is nothing to set, it says nothing.
+  /// A push to this platform succeeded before this queue was made, with the present settings. So refused tokens are a
+  /// weaker sign of a fault of the settings. This has no effect for Web Push, which has no settings.
   public mutating func wentThroughBefore(_ platform: PushPlatform) {
     if platform != .webPush { shares[platform]?.earlierSuccess = EarlierSuccess() }
   }
 
-  /// A device registered again: what waits goes to its token as it is now.
+  /// A device registered again: its waiting wakes go to its present token.
   public mutating func deviceChanged(_ device: PushDevice, at moment: PushMoment) -> [DeliveryAction] {
     change(to: device)
     return finish(at: moment.instant)
   }
 
-  /// A device is none any more.
+  /// A device was removed.
   public mutating func deviceRemoved(_ device: Int64, at moment: PushMoment) -> [DeliveryAction] {
     drop(device)
     return finish(at: moment.instant)
   }
 
-  /// The process is to end: nothing new is sent. What is under way comes to its end; the rest stays in the ledger.
+  /// The process is about to end: the queue sends nothing new. Pushes in flight are finished; the rest stays in the
+  /// ledger.
   public mutating func close() { isClosed = true }
 
-  // MARK: Inside
+  // MARK: Sending
 
-  /// What the shell is to do, after all that can be sent is.
+  /// Ends each input: sends what may be sent, and returns the actions for the shell.
   mutating func finish(at instant: Instant) -> [DeliveryAction] {
     if !isClosed { for platform in PushPlatform.allCases { pump(platform, at: instant) } }
     for platform in PushPlatform.allCases { askForMore(platform) }
@@ -211,8 +213,8 @@ public struct DeliveryQueue: Sendable {
     }
   }
 
-  /// Of those that wait for a provider in trouble the first whose last push did not fail is the probe: one bad token
-  /// must not be asked again and again how the provider is.
+  /// The next device of a lane. While the provider is in trouble, it prefers a device whose last push did not fail as
+  /// the probe, because one bad token must not decide again and again that the provider still fails.
   private mutating func nextDevice(in provider: PushProvider) -> Int64? {
     guard lanes[provider]?.breaker.isClosed == false, let witnesses = shares[provider.platform]?.witnesses else {
       return lanes[provider]?.next()
@@ -221,7 +223,7 @@ public struct DeliveryQueue: Sendable {
   }
 
   private mutating func send(to number: Int64, in provider: PushProvider, at instant: Instant) {
-    // It may have gone elsewhere, or have nothing left, since it was lined up.
+    // Since it joined the lane, the device may have moved to another provider, or may have nothing left to send.
     guard var line = lines[number], line.readyIn == provider else { return }
     line.readyIn = nil
     lines[number] = line
@@ -243,7 +245,7 @@ public struct DeliveryQueue: Sendable {
         PushDelivery(wake: entry.wake, device: line.device, attempt: line.attemptCount, isProbe: isProbe)))
   }
 
-  /// A lane that may send comes to the back of its platform's ring.
+  /// A lane that may send joins its platform's ring at the end.
   mutating func enlist(_ provider: PushProvider, at instant: Instant?) {
     guard let lane = lanes[provider], !lane.isInRing, lane.hasReady,
       lane.inFlightCount < limits.inFlightMaximum(of: provider)
@@ -257,7 +259,7 @@ public struct DeliveryQueue: Sendable {
     }
   }
 
-  /// A device with something to send, and nothing that holds it back, comes to the back of its provider's line.
+  /// A device that has a wake and need not wait joins its provider's lane at the end.
   mutating func lineUp(_ number: Int64) {
     guard let line = lines[number], line.inFlight == nil, line.due == nil else { return }
     guard !line.wakes.isEmpty else {
@@ -268,7 +270,7 @@ public struct DeliveryQueue: Sendable {
     guard line.readyIn != provider else { return }
     lines[number]?.readyIn = provider
     lanes[provider, default: ProviderQueue(breaker: limits.breaker)].append(number, of: line.device.owner)
-    // Whether it may send is looked at when its turn comes.
+    // Its turn decides whether the breaker lets the lane send.
     enlist(provider, at: nil)
   }
 }
