@@ -50,7 +50,7 @@ extension ProcessTests {
         _ = try Self.publish(event, to: relay.url, rig)
         try Self.await(event, rig, "it is refused for good") { publication in
           publication.state == .failed
-            && publication.targets.first?.message?.contains("takes protected events from anybody") == true
+            && publication.targets.first?.message?.contains("takes protected events without authentication") == true
         }
         #expect(relay.count(of: event) == 0 && relay.received.count == 1, "the question alone")
       }

@@ -105,7 +105,7 @@ extension ProcessTests {
         let client = try roost.client()
         let refusal = try ask(client, "ws://\(hostName):1").refusal
         #expect(
-          refusal?.message.contains("nobody answers at \(hostName) port 1: Connection refused") == true,
+          refusal?.message.contains("no program answers at \(hostName) port 1: Connection refused") == true,
           "\(refusal?.message ?? "")")
         let unknown = try ask(client, "ws://no-such-host.invalid").refusal
         #expect(unknown?.message.contains("no-such-host.invalid was not found") == true)
