@@ -76,6 +76,24 @@ extension RelayDirectory {
     return EventRoute(choices: chosen.choices, skipped: skipped.choices)
   }
 
+  /// The relays for an event for which the caller names none. A new relay list also goes to the relays it names:
+  /// readers look for its author there from now on.
+  private func plannedWrites(of event: UnsignedEvent) -> EventRoute {
+    let planned = plannedWrites(by: event.pubkey)
+    // `try?`: the kind was checked, and a wrong kind is the only error here.
+    guard let account = account(event.pubkey), event.kind == EventKind.relayList, let list = try? RelayList(event)
+    else {
+      return planned
+    }
+    var chosen = ChoiceList()
+    for url in list.writeRelays.prefix(Self.accountRelayMaximum) {
+      chosen.add(choice(url, "\(account.name)'s new list", account: account.key, isForeign: false))
+    }
+    for choice in planned.choices { chosen.add(choice) }
+    let skipped = planned.skipped.filter { skipped in !chosen.choices.contains { $0.url == skipped.url } }
+    return EventRoute(choices: chosen.choices, skipped: skipped)
+  }
+
   /// Adds relays that others name, after the author's and the user's own.
   private func add(_ foreign: [ForeignRelayURL], to route: inout EventRoute, _ event: UnsignedEvent) {
     var chosen = ChoiceList()

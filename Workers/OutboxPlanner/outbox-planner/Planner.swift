@@ -87,7 +87,7 @@ final class Planner {
     // subscriptions, which does no harm.
     wishes = DesiredSubscriptions(generation: WallClock.milliseconds, frameLimit: worker.bus.welcome.frameLimit)
     try takeSettings()
-    publishing = try PublishService(worker, directory: path, routes: self)
+    publishing = try PublishService(worker, directory: path, planner: self)
   }
 
   /// Starts to serve and to request.

@@ -176,7 +176,7 @@ extension PublishService {
   func targets(
     of event: Event, named: [RelayURL]?, foreign: [ForeignRelayURL]
   ) async throws(Refusal) -> [QueuedTarget] {
-    switch await routes.publishRoute(event, named: named, foreign: foreign) {
+    switch await planner.publishRoute(event, named: named, foreign: foreign) {
     case .failure(.nowhere(let problem)): throw Refusal(.noRelays, problem.description, outcome: .notStarted)
     case .failure(.unknown(let reason)):
       throw Refusal(

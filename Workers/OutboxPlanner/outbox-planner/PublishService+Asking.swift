@@ -81,8 +81,12 @@ extension PublishService {
     return id
   }
 
-  private static func unknown(_ id: EventID) -> Refusal {
+  static func unknown(_ id: EventID) -> Refusal {
     Refusal(.noSuchEvent, "\(id) was never accepted for publishing, or is forgotten", outcome: .notStarted)
+  }
+
+  static func noRelay(_ relay: String, _ id: String) -> Refusal {
+    Refusal(.noSuchRelay, "\(id) is not published to \(relay)", outcome: .notStarted)
   }
 
   // MARK: plan.publications
@@ -140,44 +144,6 @@ extension PublishService {
       told.append(publication)
     }
     return told
-  }
-
-  // MARK: plan.follow
-
-  func follow(_ request: BusRequest, _ wanted: PlanPublication) async throws(Refusal) -> Nothing? {
-    let id = try Self.id(wanted.id)
-    let relay = try wanted.relay.map { text throws(Refusal) in try Self.relays([text])[0].text }
-    guard followerCount < ChangeFollower<Publication>.maximum else {
-      throw Refusal(.full, "\(followerCount) publications are followed already", outcome: .notStarted)
-    }
-    guard !isDraining else { throw Self.draining }
-    let follower = ChangeFollower<Publication>(request)
-    followers[id, default: []].append(follower)
-    followerCount += 1
-    defer {
-      followers[id]?.removeAll { $0 === follower }
-      if followers[id]?.isEmpty == true { followers[id] = nil }
-      followerCount -= 1
-    }
-    try await follower.run(until: \.state.isFinal) { () throws(Refusal) in
-      guard let publication = try await self.publication(id) else { throw Self.unknown(id) }
-      request.accept()
-      return try Self.only(relay, of: publication)
-    }
-    return Nothing()
-  }
-
-  private static func only(_ relay: String?, of publication: Publication) throws(Refusal) -> Publication {
-    guard let relay else { return publication }
-    var told = publication
-    told.targets = publication.targets.filter { $0.relay == relay }
-    guard !told.targets.isEmpty else { throw noRelay(relay, publication.id) }
-    told.state = Publication.State(of: told.targets.map(\.state))
-    return told
-  }
-
-  private static func noRelay(_ relay: String, _ id: String) -> Refusal {
-    Refusal(.noSuchRelay, "\(id) is not published to \(relay)", outcome: .notStarted)
   }
 
   // MARK: plan.retry, plan.cancel

@@ -39,7 +39,7 @@ extension PublishService {
     let filter = ListEntries.versions(of: event)
     var stored = try await newest(filter)
     if stored == nil, !isMeant {
-      let silent = await routes.findList(filter, by: event.pubkey, named: named ?? [])
+      let silent = await planner.findList(filter, by: event.pubkey, named: named ?? [])
       guard silent.isEmpty else {
         let named = silent.prefix(Self.namedMaximum).joined(separator: ", ")
         let more = silent.count > Self.namedMaximum ? " and \(silent.count - Self.namedMaximum) more" : ""
@@ -201,7 +201,7 @@ extension PublishService {
   /// The same, with the name of its author's account.
   func named(_ list: ReplacedList) -> ReplacedList {
     var list = list
-    list.account = PublicKey(list.author).flatMap { routes.accountName($0) }
+    list.account = PublicKey(list.author).flatMap { planner.accountName($0) }
     return list
   }
 }

@@ -53,7 +53,7 @@ final class PublishService {
   var settings = PlannerSettings()
   var bodies = PublishBodies()
   /// Decides the relays of events.
-  unowned let routes: any PublishRouting
+  unowned let planner: Planner
   /// Claims of callers that publish: one caller at a time for each event. Others wait here.
   var claims: [PublishClaim: [CheckedContinuation<Void, Never>]] = [:]
   /// Publications in the ledger that have lost their relays, and are routed again.
@@ -91,9 +91,9 @@ final class PublishService {
   /// Opens the ledger in `directory`; ``begin()`` resumes the publications in it.
   ///
   /// - Throws: `unavailable` when a later attempt may succeed.
-  init(_ worker: Worker, directory: String, routes: any PublishRouting) throws(Refusal) {
+  init(_ worker: Worker, directory: String, planner: Planner) throws(Refusal) {
     self.worker = worker
-    self.routes = routes
+    self.planner = planner
     let contents: PublishLedgerContents
     let rescue: LedgerRescue?
     do throws(StorageFault) {
@@ -292,11 +292,11 @@ final class PublishService {
     let isMessage = EventKind.giftWraps.contains(publication.kind)
     let purpose: DialBudget.Purpose = isMessage ? .directMessage : manner.isForeign ? .foreign : .publish
     let connector: String
-    switch routes.publishBegins(at: relay, for: purpose) {
+    switch planner.publishBegins(at: relay, for: purpose) {
     case .failure(let reason): return .absent(reason.description)
     case .success(let name): connector = name
     }
-    defer { routes.publishEnded(at: relay, for: purpose) }
+    defer { planner.publishEnded(at: relay, for: purpose) }
     let body: [UInt8]?
     // A read error of the disk is no refusal of the relay.
     do throws(Refusal) { body = try await self.body(of: publication) } catch { return .absent(error.message) }
@@ -313,7 +313,39 @@ final class PublishService {
     }
   }
 
-  // MARK: Followers and the topic
+  // MARK: plan.follow and plan.published
+
+  func follow(_ request: BusRequest, _ wanted: PlanPublication) async throws(Refusal) -> Nothing? {
+    let id = try Self.id(wanted.id)
+    let relay = try wanted.relay.map { text throws(Refusal) in try Self.relays([text])[0].text }
+    guard followerCount < ChangeFollower<Publication>.maximum else {
+      throw Refusal(.full, "\(followerCount) publications are followed already", outcome: .notStarted)
+    }
+    guard !isDraining else { throw Self.draining }
+    let follower = ChangeFollower<Publication>(request)
+    followers[id, default: []].append(follower)
+    followerCount += 1
+    defer {
+      followers[id]?.removeAll { $0 === follower }
+      if followers[id]?.isEmpty == true { followers[id] = nil }
+      followerCount -= 1
+    }
+    try await follower.run(until: \.state.isFinal) { () throws(Refusal) in
+      guard let publication = try await self.publication(id) else { throw Self.unknown(id) }
+      request.accept()
+      return try Self.only(relay, of: publication)
+    }
+    return Nothing()
+  }
+
+  private static func only(_ relay: String?, of publication: Publication) throws(Refusal) -> Publication {
+    guard let relay else { return publication }
+    var told = publication
+    told.targets = publication.targets.filter { $0.relay == relay }
+    guard !told.targets.isEmpty else { throw noRelay(relay, publication.id) }
+    told.state = Publication.State(of: told.targets.map(\.state))
+    return told
+  }
 
   private func tellFollowers(of id: EventID) {
     for follower in followers[id] ?? [] { follower.changed() }
