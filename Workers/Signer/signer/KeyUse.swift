@@ -23,7 +23,7 @@ struct KeyUse {
     case .sign(let draft):
       let event = try draft.event(of: key.publicKey, now: Self.now).signed(by: key)
       return BusPayload(json: SignerSigned(event: RawJSON(try taken(event))))
-    case .authenticate(let relay, let challenge): return authenticate(relay, challenge)
+    case .authenticate(let relay, let challenge): return try authenticate(relay, challenge)
     case .cipher(let peer, let text):
       return BusPayload(json: SignerText(text: try cipher(method, peer, text)))
     case .wrap(let draft, let wanted, let recipient): return try wrap(draft, wanted, recipient)
@@ -41,11 +41,14 @@ struct KeyUse {
       "\(EventFault.tooLarge(byteCount: json.count, maximum: eventByteCountMaximum)): nothing was signed")
   }
 
-  private func authenticate(_ relay: RelayURL, _ challenge: String) -> BusPayload {
-    let event = UnsignedEvent(
-      pubkey: key.publicKey, createdAt: Self.now, kind: SigningPolicy.authenticationKind,
-      tags: [["relay", relay.text], ["challenge", challenge]])
-    return BusPayload(json: SignerSigned(event: RawJSON(event.signed(by: key).json)))
+  private func authenticate(_ relay: RelayURL, _ challenge: String) throws(Refusal) -> BusPayload {
+    do throws(RelayAuthenticationFault) {
+      let event = try RelayAuthentication.template(
+        for: relay, challenge: challenge, by: key.publicKey, createdAt: Self.now)
+      return BusPayload(json: SignerSigned(event: RawJSON(event.signed(by: key).json)))
+    } catch {
+      throw SignerJob.bad("'challenge': \(error)")
+    }
   }
 
   private func cipher(_ method: SignerOperation, _ peer: PublicKey, _ text: String) throws(Refusal) -> String {

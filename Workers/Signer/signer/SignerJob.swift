@@ -24,9 +24,6 @@ enum SignerJob {
   case lock(SignerLock)
   case remove(SignerRemove)
   case passphrase(SignerPassphrase)
-
-  /// Longest challenge of a relay, in bytes.
-  static let challengeByteCountMaximum = 512
 }
 
 @EventLoopActor
@@ -112,8 +109,9 @@ extension SignerJob {
     guard relay.text == wanted.relay else {
       throw bad("'relay' is not in its canonical spelling, which is \(relay.text)")
     }
-    guard (1...challengeByteCountMaximum).contains(wanted.challenge.utf8.count) else {
-      throw bad("'challenge' must have 1 to \(challengeByteCountMaximum) bytes")
+    let byteCountMaximum = RelayAuthentication.challengeByteCountMaximum
+    guard (1...byteCountMaximum).contains(wanted.challenge.utf8.count) else {
+      throw bad("'challenge' must have 1 to \(byteCountMaximum) bytes")
     }
     use.relay = relay.text
     return .authenticate(relay, challenge: wanted.challenge)
