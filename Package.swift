@@ -124,7 +124,7 @@ let rooms: [[Target]] = [
     "Sources/Supervisor",
     library("MessageHub", ["Clocks", "Frames", "Contracts", "DequeModule"]),
     library("Supervision", ["Clocks"]),
-    library("RoostConfiguration", ["Addresses", "Frames", "Contracts"]),
+    library("RoostConfiguration", ["Addresses", "Frames", "Contracts", "MessageHub"]),
     library("Logs", ["Clocks", "LinuxSystem", "EventLoop", "Frames", "Contracts", "DequeModule"]),
     .executableTarget(name: "roost-exec", cSettings: strictC),
     program(

@@ -1,7 +1,7 @@
 public import Frames
 
-/// The bounds of the hub, from `[bus]` in `supervisor.conf`. At each of them something definite happens; nothing grows
-/// past one.
+/// The bounds of the hub, with their defaults; `[bus]` in `supervisor.conf` changes some. At each of them something
+/// definite happens; nothing grows past one.
 public struct HubLimits: Sendable, Equatable {
   /// What a peer may send before it hears more: 256 frames, 1 MiB. Beyond it the peer is cut (`no-credit`). That is
   /// about one full read of small frames: with 64 a sender and the hub take turns instead of working at the same time.

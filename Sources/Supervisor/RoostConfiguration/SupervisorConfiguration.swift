@@ -1,8 +1,11 @@
+internal import Frames
+internal import MessageHub
+
 /// Everything `supervisor.conf` says, with every default filled in and every path absolute.
 ///
 /// A value: ``Configuration/load(path:surroundings:readFile:permissionCheck:)`` reads it once, and then it is only
 /// compared. A reload reads a second one and calls ``changes(from:)``. The structures below have the defaults, nothing
-/// else does; the table that binds them to keys is `Schema`.
+/// else does, except that the hub's bounds are in `HubLimits`; the table that binds them to keys is `Schema`.
 public struct SupervisorConfiguration: Sendable, Hashable {
   /// The file it was read from, as an absolute path.
   public var file: String
@@ -67,17 +70,17 @@ public struct BusSettings: Sendable, Hashable {
   /// The longest frame accepted, in bytes after its length field.
   public var frameLimit = 1 << 20
   /// How many frames of a peer may be sent and not yet taken.
-  public var windowFrames = 256
+  public var windowFrames = Int(hub.window.frames)
   /// How many bytes of a peer may be sent and not yet taken; at least ``frameLimit``.
-  public var windowBytes = 1 << 20
+  public var windowBytes = Int(hub.window.bytes)
   /// How many frames may wait for one worker while it is slow, restarting or held.
-  public var mailboxFrames = 1_000
+  public var mailboxFrames = hub.mailboxFrames
   /// How many bytes may wait for one worker; at least ``frameLimit``, at most ``mailboxPool``.
-  public var mailboxBytes = 12 << 20
+  public var mailboxBytes = hub.mailboxBytes
   /// How many bytes may wait for all workers together.
-  public var mailboxPool = 12 << 20
+  public var mailboxPool = hub.poolBytes
   /// How many of a peer's requests may be unanswered.
-  public var outstandingRequests = 1_024
+  public var outstandingRequests = hub.outstandingRequests
   /// How long a new connection may take to send HELLO.
   public var helloDeadline: Duration = .seconds(5)
   /// How long a frame may stay incomplete.
@@ -85,11 +88,14 @@ public struct BusSettings: Sendable, Hashable {
   /// How many bytes may wait to be written to one peer before its connection is cut; at least ``frameLimit``.
   public var outputLimit = 64 << 20
   /// After how many deliveries, each ended by the worker's death, a message becomes a dead letter.
-  public var deliveriesMaximum = 3
+  public var deliveriesMaximum = Int(hub.deliveriesMaximum)
   /// The time to live of a request whose sender gave none; zero means no limit.
-  public var requestTTL: Duration = .zero
+  public var requestTTL: Duration = .milliseconds(hub.defaultTTLMilliseconds)
   /// How many dead letters are kept; above that, the oldest is removed.
   public var deadLettersMaximum = 1_000
+
+  /// The hub's defaults.
+  private static let hub = HubLimits()
 
   /// The defaults.
   public init() {}
