@@ -1,5 +1,6 @@
 public import Bus
 internal import Clocks
+public import Contracts
 public import EventLoop
 public import Frames
 
@@ -165,5 +166,43 @@ public final class RoostAnswer {
   private func uncount() {
     if isCounted { client.requestCount -= 1 }
     isCounted = false
+  }
+}
+
+/// The answer to a `Stream`, part by part, across lost connections as ``RoostAnswer`` says.
+@EventLoopActor
+public struct RoostStream<Part: Payload, Answer: Payload> {
+  /// One item of the answer.
+  public enum Item: Sendable {
+    /// A part.
+    case part(Part)
+    /// The terminal answer; nothing comes after it.
+    case end(Answer)
+  }
+
+  /// The answer as payloads: to cancel it, or to watch its progress.
+  public let answer: RoostAnswer
+
+  init(_ answer: RoostAnswer) { self.answer = answer }
+
+  /// The next item; nil after the end, and also when a terminal answer without a payload ends it.
+  ///
+  /// - Throws: the refusal that ended the request, or `bad-payload` for an item that cannot be read.
+  public func next() async throws(Refusal) -> Item? {
+    guard let part = try await answer.nextPart() else { return nil }
+    return part.isLast
+      ? .end(try part.payload.read(of: answer.method)) : .part(try part.payload.read(of: answer.method))
+  }
+
+  /// The next part; nil after the last one, whatever the terminal answer holds.
+  public func nextPart() async throws(Refusal) -> Part? {
+    if case .part(let part)? = try await next() { part } else { nil }
+  }
+
+  /// All parts.
+  public func collect() async throws(Refusal) -> [Part] {
+    var parts: [Part] = []
+    while let part = try await nextPart() { parts.append(part) }
+    return parts
   }
 }

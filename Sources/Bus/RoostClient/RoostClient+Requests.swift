@@ -1,9 +1,37 @@
 public import Bus
 internal import Clocks
+public import Contracts
 internal import EventLoop
 public import Frames
 
+// Requests, in two forms: a method is a constant of Contracts, which gives the types of its arguments and its answer, or
+// it is a name with payloads.
+
 extension RoostClient {
+  // MARK: A method of Contracts
+
+  /// Sends a request and waits for the whole answer.
+  ///
+  /// - Parameters:
+  ///   - method: the method, `StoreMethod.count`.
+  ///   - arguments: its arguments.
+  ///   - options: which worker, the time limit, and whether the request may be repeated.
+  /// - Throws: the refusal; its `outcome` says whether the work was begun.
+  public func request<Arguments, Answer>(
+    _ method: Method<Arguments, Answer>, _ arguments: Arguments, options: RequestOptions = RequestOptions()
+  ) async throws(Refusal) -> Answer {
+    try await request(method.name, BusPayload(arguments), options: options).read(of: method.name)
+  }
+
+  /// Sends a request and returns its answer as it arrives. The worker waits while parts are not read.
+  public func stream<Arguments, Part, Answer>(
+    _ stream: Stream<Arguments, Part, Answer>, _ arguments: Arguments, options: RequestOptions = RequestOptions()
+  ) async throws(Refusal) -> RoostStream<Part, Answer> {
+    RoostStream(try await self.stream(stream.name, BusPayload(arguments), options: options))
+  }
+
+  // MARK: A method by its name
+
   /// Sends a request and waits for the whole answer; parts are joined.
   ///
   /// - Parameters:
