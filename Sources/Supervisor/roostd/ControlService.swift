@@ -267,7 +267,7 @@ final class ControlService {
       throw Refusal(.badRequest, "there is no worker role '\(request.role)'\(hint)", outcome: .notStarted)
     }
     let name = try attachName(request, role)
-    let token = daemon.door.issueToken(role: role.name, name: name)
+    let token = daemon.admission.issueToken(role: role.name, name: name)
     let socket = daemon.configuration.supervisor.socket
     var grant = AttachGrant(
       token: token.text, name: name, role: role.name, socket: socket,

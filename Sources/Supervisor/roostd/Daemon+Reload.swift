@@ -25,7 +25,7 @@ extension Daemon {
     adoptBounds()
     if new.supervisor.allowUids != old.supervisor.allowUids {
       socket.admitListedUsers()
-      cutUnlistedUsers()
+      admission.cutUnlistedUsers()
     }
     // Levels set while running stay, unless the file says something new about logs.
     if changes.contains(where: { $0.subject == .table("log") && $0.kind != .unchanged }) {

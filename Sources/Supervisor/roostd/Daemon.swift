@@ -36,7 +36,7 @@ final class Daemon {
 
   var workers: [ManagedWorker] = []
   var managedPids: Set<Int32> = []
-  private(set) lazy var door = PeerAdmission(daemon: self)
+  private(set) lazy var admission = PeerAdmission(daemon: self)
   private(set) lazy var control = ControlService(daemon: self)
   private(set) lazy var registry = RegistryBroadcast(daemon: self)
   private lazy var guardian = GuardianKeeper(daemon: self)
@@ -44,7 +44,7 @@ final class Daemon {
     DeadLetterStore(
       directory: configuration.supervisor.stateDirectory + "/dead-letters",
       countMaximum: configuration.bus.deadLettersMaximum), daemon: self)
-  private(set) lazy var socket = ListeningSocket(daemon: self) { [unowned self] stream in accepted(stream) }
+  private(set) lazy var socket = ListeningSocket(daemon: self) { [unowned self] in admission.accepted($0) }
   var spawnBudget: SpawnBudget
   private var suspends: SuspendDetector
   private let housekeepingTimer = LoopTimer()
@@ -53,7 +53,6 @@ final class Daemon {
   private let stopTimer = LoopTimer()
   private(set) var isFinished = false
   private let notifier: ServiceNotifier?
-  private var refusalLog = RefusalLog()
   var directories: SupervisorDirectories
   /// Before the first child: it moves this process, and children are where their parent was.
   let jobGroups = JobGroups()
@@ -113,7 +112,7 @@ final class Daemon {
     switch action {
     case .send: preconditionFailure("the shell sends what the hub wants sent")
     case .cut(let seat, let violation):
-      if let connection = shell.connection(on: seat) { broke(violation, connection) }
+      if let connection = shell.connection(on: seat) { admission.broke(violation, connection) }
     case .serve(let call): control.serve(call, input)
     case .serviceCancelled(let call): control.cancelled(call)
     case .serviceMayContinue(let seat, let id): control.mayContinue(seat, id)
@@ -128,115 +127,12 @@ final class Daemon {
     }
   }
 
-  private func broke(_ violation: FrameViolation, _ connection: PeerConnection) {
-    let worker = workers.first { $0.seat == connection.seat }
-    if worker != nil || refusalLog.shouldLog(now: EventLoop.process.now) {
-      log(.warning, "bus", "\(connection.name) broke the protocol and is cut: \(violation.message)")
-    }
-    worker?.violated(violation.code)
-    connection.cut(Refusal(violation.code, violation.message))
-  }
-
   /// Gives a worker its seat; it is not started by that.
   func add(_ configuration: WorkerConfiguration) throws {
     guard let role = shell.table.role(named: configuration.role),
       let seat = shell.change({ hub, _, _ in hub.reserveSeat(name: configuration.name, role: role) })
     else { throw SystemFault(call: "seat", subject: configuration.name, code: ENOSPC, advice: "Too many workers.") }
     workers.append(ManagedWorker(configuration, role: role, seat: seat, daemon: self))
-  }
-
-  private func accepted(_ stream: ByteStream) {
-    do {
-      let credentials = try PeerCredentials(ofSocket: stream.descriptor)
-      let connection = connect(
-        stream, origin: .socket(credentials),
-        helloDeadlineMilliseconds: configuration.bus.helloDeadline.wholeMilliseconds)
-      connection.name = "pid \(credentials.process)"
-      if let refusal = unlisted(credentials.user) {
-        refused(connection, refusal)
-      } else if stopping != nil {
-        refused(connection, Refusal(.unavailable, "the supervisor is stopping"))
-      }
-    } catch {
-      stream.close()
-      log(.warning, "bus", "a connection was dropped: \(error)")
-    }
-  }
-
-  /// Why a user may not connect; nil for our own and those of `allow-uids`.
-  private func unlisted(_ user: UInt32) -> Refusal? {
-    if user == geteuid() || configuration.supervisor.allowUids.contains(user) { return nil }
-    return Refusal(.notPermitted, "uid \(user) may not connect; allow it with allow-uids in supervisor.conf")
-  }
-
-  /// Cuts the connections of users that are not listed any longer, those that have not said HELLO among them.
-  func cutUnlistedUsers() {
-    for connection in shell.allConnections + greeting.all {
-      guard case .socket(let credentials) = connection.origin else { continue }
-      if let refusal = unlisted(credentials.user) { refused(connection, refusal) }
-    }
-  }
-
-  /// Makes a peer of a stream; its first frame goes to the door. The connection lives until its stream ends.
-  func connect(
-    _ stream: ByteStream, origin: PeerConnection.Origin, helloDeadlineMilliseconds: UInt64
-  ) -> PeerConnection {
-    let connection = PeerConnection(
-      stream: stream, origin: origin, outputLimit: configuration.bus.outputLimit,
-      partialDeadlineMilliseconds: configuration.bus.partialFrameDeadline.wholeMilliseconds)
-    let victim = greeting.insert(ObjectIdentifier(connection), connection)
-    victim?.close("too many connections that say nothing")
-    connection.onFrames = { [unowned self, unowned connection] run throws(FrameViolation) in
-      guard let (header, payload) = try run.next() else { return }
-      door.firstFrame(header, payload, of: connection)
-      greeting.remove(ObjectIdentifier(connection))
-    }
-    connection.onViolation = { [unowned self, unowned connection] violation in
-      refused(connection, Refusal(violation.code, violation.message))
-    }
-    connection.onOverflow = { [unowned self, unowned connection] overflow in
-      if connection.isWorker || refusalLog.shouldLog(now: EventLoop.process.now) {
-        log(.warning, "bus", "\(connection.name) \(overflow)")
-      }
-    }
-    connection.onEnd = { [unowned self, unowned connection] reason in ended(connection, reason) }
-    connection.begin(helloDeadlineMilliseconds: helloDeadlineMilliseconds)
-    return connection
-  }
-
-  /// A connection has ended: its role says what that means.
-  private func ended(_ connection: PeerConnection, _ reason: String) {
-    greeting.remove(ObjectIdentifier(connection))
-    switch connection.role {
-    case .greeting, .managed: break
-    case .client(let seat): shell.unseat(seat)
-    case .visitor(let worker, _): worker.visitorLeft(reason)
-    case .guest(let name, let seat):
-      shell.unseat(seat)
-      shell.change { hub, now, actions in
-        hub.closeMailbox(seat, reason: "has left", now: now, actions: &actions)
-        hub.releaseSeat(seat)
-      }
-      guestLeft(name, because: reason)
-    }
-    // Also one that was refused: its process has no bus.
-    if case .managed(let name, let generation) = connection.origin {
-      worker(named: name)?.busEnded(connection, generation)
-    }
-  }
-
-  /// Connections that have not said HELLO; bounded by the hello deadline and `Greeting.countMaximum`.
-  private var greeting = Greeting()
-
-  /// A peer is not let in, or is thrown out.
-  func refused(_ connection: PeerConnection, _ refusal: Refusal) {
-    if refusalLog.shouldLog(now: EventLoop.process.now) {
-      log(.warning, "door", "\(connection.name) was refused: \(refusal.message) (\(refusal.code))")
-    }
-    if case .managed(let name, let generation) = connection.origin {
-      worker(named: name)?.refusedAtDoor(generation, refusal)
-    }
-    connection.cut(refusal)
   }
 
   // MARK: Workers
@@ -327,7 +223,8 @@ final class Daemon {
       // It neither reads nor grants credit, and what it asked for holds the credit of the workers that answer it.
       let isIdle = shell.hub.busySince(seat).map { now.milliseconds(since: $0) > Self.clientStallMilliseconds } ?? false
       if isIdle || connection.isStalled(now: now, milliseconds: Self.clientStallMilliseconds) {
-        refused(connection, Refusal(.notReading, "did not read its connection for \(Self.clientStallMilliseconds) ms"))
+        admission.refused(
+          connection, Refusal(.notReading, "did not read its connection for \(Self.clientStallMilliseconds) ms"))
       }
     }
     cutMostUntaken(now)
@@ -343,7 +240,7 @@ final class Daemon {
       let connection = shell.connection(on: seat)
     else { return }
     let byteCount = shell.hub.report(seat).mailboxBytes
-    refused(
+    admission.refused(
       connection,
       Refusal(
         .notReading,

@@ -61,7 +61,8 @@ final class ManagedWorker {
     let body: @EventLoopActor () -> Void
   }
 
-  /// The machine's start deadline comes first, since it knows what to say; the door's is a backstop behind it.
+  /// The machine's start deadline comes first, since it knows what to say; the deadline of HELLO (`PeerAdmission`) is a
+  /// backstop.
   private static let helloSlackMilliseconds: UInt64 = 10_000
   private static let groupLookMilliseconds: UInt64 = 20
   private static let drainLookMilliseconds: UInt64 = 20
@@ -206,7 +207,7 @@ final class ManagedWorker {
       onExit: { [unowned self] exit in exited(generation, exit) })
     self.process = process
     daemon.managedPids.insert(process.pid)
-    connection = daemon.connect(
+    connection = daemon.admission.connect(
       stream, origin: .managed(worker: name, generation: generation),
       helloDeadlineMilliseconds: configuration.startDeadline.wholeMilliseconds + Self.helloSlackMilliseconds)
   }
@@ -365,7 +366,7 @@ final class ManagedWorker {
   private func admitVisitor() {
     guard let visitor else { return }
     sandbox = "UNSANDBOXED (started by hand)"
-    daemon.door.admitVisitor(visitor.connection, visitor.hello, to: self)
+    daemon.admission.admitVisitor(visitor.connection, visitor.hello, to: self)
   }
 
   /// The connection of the visitor has ended.

@@ -4,10 +4,12 @@ import EventLoop
 import Frames
 import Glibc
 import LinuxSystem
+import Logs
 import MessageHub
 import Supervision
 
-/// Where connections become peers: HELLO is read, and the peer gets a seat or a reason why not.
+/// Where connections become peers: HELLO is read, and the peer gets a seat or a reason why not. What the end of a
+/// connection means is here too (``ended(_:_:)``): for a worker that roostd started, `ManagedWorker.busEnded`.
 ///
 /// | peer | must be |
 /// |---|---|
@@ -22,6 +24,9 @@ final class PeerAdmission {
   unowned let daemon: Daemon
   private var tokens = AttachTokens()
   private var random = SystemRandomNumberGenerator()
+  /// Connections that have not said HELLO; bounded by the hello deadline and `Greeting.countMaximum`.
+  private var greeting = Greeting()
+  private var refusalLog = RefusalLog()
 
   init(daemon: Daemon) { self.daemon = daemon }
 
@@ -29,6 +34,113 @@ final class PeerAdmission {
   func issueToken(role: String, name: String) -> AttachTokens.Token {
     tokens.issue(role: role, name: name, now: EventLoop.process.now, random: &random)
   }
+
+  // MARK: Connections
+
+  /// A peer has connected to the socket.
+  func accepted(_ stream: ByteStream) {
+    do {
+      let credentials = try PeerCredentials(ofSocket: stream.descriptor)
+      let connection = connect(
+        stream, origin: .socket(credentials),
+        helloDeadlineMilliseconds: daemon.configuration.bus.helloDeadline.wholeMilliseconds)
+      connection.name = "pid \(credentials.process)"
+      if let refusal = unlisted(credentials.user) {
+        refused(connection, refusal)
+      } else if daemon.stopping != nil {
+        refused(connection, Refusal(.unavailable, "the supervisor is stopping"))
+      }
+    } catch {
+      stream.close()
+      daemon.log(.warning, "bus", "a connection was dropped: \(error)")
+    }
+  }
+
+  /// Why a user may not connect; nil for our own and those of `allow-uids`.
+  private func unlisted(_ user: UInt32) -> Refusal? {
+    if user == geteuid() || daemon.configuration.supervisor.allowUids.contains(user) { return nil }
+    return Refusal(.notPermitted, "uid \(user) may not connect; allow it with allow-uids in supervisor.conf")
+  }
+
+  /// Cuts the connections of users that are not listed any longer, those that have not said HELLO among them.
+  func cutUnlistedUsers() {
+    for connection in daemon.shell.allConnections + greeting.all {
+      guard case .socket(let credentials) = connection.origin else { continue }
+      if let refusal = unlisted(credentials.user) { refused(connection, refusal) }
+    }
+  }
+
+  /// Makes a peer of a stream; its first frame goes to ``firstFrame(_:_:of:)``. The connection lives until its stream
+  /// ends.
+  func connect(
+    _ stream: ByteStream, origin: PeerConnection.Origin, helloDeadlineMilliseconds: UInt64
+  ) -> PeerConnection {
+    let connection = PeerConnection(
+      stream: stream, origin: origin, outputLimit: daemon.configuration.bus.outputLimit,
+      partialDeadlineMilliseconds: daemon.configuration.bus.partialFrameDeadline.wholeMilliseconds)
+    let victim = greeting.insert(ObjectIdentifier(connection), connection)
+    victim?.close("too many connections that say nothing")
+    connection.onFrames = { [unowned self, unowned connection] run throws(FrameViolation) in
+      guard let (header, payload) = try run.next() else { return }
+      firstFrame(header, payload, of: connection)
+      greeting.remove(ObjectIdentifier(connection))
+    }
+    connection.onViolation = { [unowned self, unowned connection] violation in
+      refused(connection, Refusal(violation.code, violation.message))
+    }
+    connection.onOverflow = { [unowned self, unowned connection] overflow in
+      if connection.isWorker || refusalLog.shouldLog(now: EventLoop.process.now) {
+        daemon.log(.warning, "bus", "\(connection.name) \(overflow)")
+      }
+    }
+    connection.onEnd = { [unowned self, unowned connection] reason in ended(connection, reason) }
+    connection.begin(helloDeadlineMilliseconds: helloDeadlineMilliseconds)
+    return connection
+  }
+
+  /// A connection has ended: its role says what that means.
+  private func ended(_ connection: PeerConnection, _ reason: String) {
+    greeting.remove(ObjectIdentifier(connection))
+    switch connection.role {
+    case .greeting, .managed: break
+    case .client(let seat): daemon.shell.unseat(seat)
+    case .visitor(let worker, _): worker.visitorLeft(reason)
+    case .guest(let name, let seat):
+      daemon.shell.unseat(seat)
+      daemon.shell.change { hub, now, actions in
+        hub.closeMailbox(seat, reason: "has left", now: now, actions: &actions)
+        hub.releaseSeat(seat)
+      }
+      daemon.guestLeft(name, because: reason)
+    }
+    // Also one that was refused: its process has no bus.
+    if case .managed(let name, let generation) = connection.origin {
+      daemon.worker(named: name)?.busEnded(connection, generation)
+    }
+  }
+
+  /// A peer is not let in, or is thrown out.
+  func refused(_ connection: PeerConnection, _ refusal: Refusal) {
+    if refusalLog.shouldLog(now: EventLoop.process.now) {
+      daemon.log(.warning, "door", "\(connection.name) was refused: \(refusal.message) (\(refusal.code))")
+    }
+    if case .managed(let name, let generation) = connection.origin {
+      daemon.worker(named: name)?.refusedAtDoor(generation, refusal)
+    }
+    connection.cut(refusal)
+  }
+
+  /// A peer broke the protocol: the hub cuts it.
+  func broke(_ violation: FrameViolation, _ connection: PeerConnection) {
+    let worker = daemon.workers.first { $0.seat == connection.seat }
+    if worker != nil || refusalLog.shouldLog(now: EventLoop.process.now) {
+      daemon.log(.warning, "bus", "\(connection.name) broke the protocol and is cut: \(violation.message)")
+    }
+    worker?.violated(violation.code)
+    connection.cut(Refusal(violation.code, violation.message))
+  }
+
+  // MARK: HELLO
 
   /// The first frame of a connection. Afterwards its frames are another's, or it is closed.
   func firstFrame(_ header: FrameHeader, _ payload: UnsafeRawBufferPointer, of connection: PeerConnection) {
@@ -47,7 +159,7 @@ final class PeerAdmission {
       connection.name = hello.name
       try admit(connection, hello)
     } catch {
-      daemon.refused(connection, error)
+      refused(connection, error)
     }
   }
 
@@ -195,7 +307,7 @@ final class PeerAdmission {
       seatWorker(connection, hello, serves, at: worker.seat, configuration: worker.configuration)
       connection.resume()
     } catch {
-      daemon.refused(connection, error)
+      refused(connection, error)
     }
   }
 
@@ -227,7 +339,7 @@ final class PeerAdmission {
     if connection.attachedTo != nil || configuration != nil { welcome.logLevels = daemon.logLevels }
     let payload = JSONPayload.encode(welcome)
     guard payload.count + FrameHeader.byteCount <= limit else {
-      daemon.refused(
+      refused(
         connection,
         Refusal(.badLength, "WELCOME with the registry has \(payload.count) bytes, more than the agreed \(limit)"))
       return

@@ -57,7 +57,8 @@ final class RegistryBroadcast {
           .warning, "bus", "\(connection.name) takes no REGISTRY of \(payload.count) bytes and keeps the one it has")
         return
       }
-      daemon.refused(connection, Refusal(.badLength, "REGISTRY now has \(payload.count) bytes, more than was agreed"))
+      daemon.admission.refused(
+        connection, Refusal(.badLength, "REGISTRY now has \(payload.count) bytes, more than was agreed"))
       return
     }
     payload.withUnsafeBytes { connection.send(FrameHeader(type: .registry, payloadByteCount: payload.count), $0) }
