@@ -56,7 +56,8 @@ final class EventReader {
   func next() async throws(Refusal) -> ReceivedEvent? {
     guard isPossible else {
       throw Refusal(
-        .badRequest, "a filter with a limit cannot continue after an event: how much of the limit was used is not known",
+        .badRequest,
+        "a filter with a limit cannot continue after an event: how much of the limit was used is not known",
         outcome: .notStarted)
     }
     while !isOver, !place.isComplete, !Task.isCancelled {

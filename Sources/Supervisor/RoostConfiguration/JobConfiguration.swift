@@ -207,8 +207,8 @@ extension ConfigurationReader {
     guard job.enabled, !told else { return }
     if job.program.isEmpty, job.builtIn == .none {
       report(
-        "no program does this work: it needs program = [\"/path/to/it\"], or builtin = \"count\" or \"search\"", at: path,
-        tableDepth: 4)
+        "no program does this work: it needs program = [\"/path/to/it\"], or builtin = \"count\" or \"search\"",
+        at: path, tableDepth: 4)
     } else if !job.program.isEmpty, job.builtIn != .none {
       report("the work is done by program or builtin, not both", at: path.appending("builtin"), tableDepth: 4)
     }
