@@ -1,7 +1,8 @@
 public import Cryptography
 
 /// Decides whether an event is what its author signed: its id is the hash of its canonical form, and the signature over
-/// that id is the author's (NIP-01).
+/// that id is the author's (NIP-01). In the event store `GateJob` calls it, and `RelayTrust` decides whether the
+/// signature of a relay's event is verified at all.
 ///
 /// Belongs to one thread at a time: it reuses a hasher and a buffer for every event.
 public final class EventVerifier {

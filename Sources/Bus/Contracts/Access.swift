@@ -1,4 +1,5 @@
-// The access table: the one place that says which roles may call which methods.
+// The access table: which roles may call which methods. The callers of Roost's own methods are declared in Methods/
+// (`for:`), those of a custom role's methods in `[role.NAME]` of supervisor.conf.
 //
 // A line is a method or a topic: its number, its name, the role that serves (or publishes) it, and the roles that may
 // call (or subscribe). The hub checks the table with header fields only and does not read payloads. A method that is

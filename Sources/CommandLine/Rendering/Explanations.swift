@@ -2,7 +2,8 @@ public import Contracts
 internal import Frames
 internal import Wording
 
-/// What `roost why` prints: sentences, then the worker's last log lines.
+/// What `roost why` prints: sentences, then the worker's last log lines. `roostd` writes the sentences, in
+/// `ControlService.explain` and `StateReport.sentences`.
 public enum WhyText {
   /// The lines.
   public static func lines(_ result: WhyResult, _ style: Style) -> [String] {

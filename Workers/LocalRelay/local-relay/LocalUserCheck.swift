@@ -6,7 +6,8 @@ import WebSocket
 
 /// Decides which clients on this machine need not authenticate: those of the relay's user and of `allow-uids`, as at
 /// `roostd`'s own socket. A loopback port has no file mode, so every user of the machine reaches it, and so does every
-/// client that a proxy forwards.
+/// client that a proxy forwards. `LocalRelay.requirement(for:)` calls it, and has the rules for other addresses and for
+/// pages in a browser.
 struct LocalUserCheck {
   /// Why a client at a loopback address must authenticate.
   enum Outside: Hashable {

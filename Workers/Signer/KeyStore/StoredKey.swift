@@ -15,6 +15,8 @@ public import Nostr
 // under another name beside the original is recognised as a copy, while a file that was renamed is used under its new
 // name. The public key is in the file so that it is known while the account is locked. When the secret is decrypted,
 // the two are compared, and if they do not match the file is refused.
+//
+// `SignerService.seal` encrypts a secret and `SignerService.open` decrypts it, both by NIP49.swift.
 
 /// A stored key.
 public struct StoredKey: Sendable {

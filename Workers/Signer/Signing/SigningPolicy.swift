@@ -20,6 +20,10 @@ internal import Nostr
 //
 // A client is the user's own program, and may have every kind signed except 22242. That event tells a relay "this
 // connection is mine"; if it is passed on, another program can claim it. Only `signer.authenticate` makes it.
+//
+// Two checks are elsewhere. Before these rules `SignerJob` reads the request: the spelling of a relay's URL, the length
+// of a challenge, the signatures of shown events. `SignerMachine.speakerRefusal` lets only one connector authenticate at
+// a relay.
 
 /// Why a rule of `sign-kinds` is invalid.
 public struct PolicyFault: Error, Hashable, Sendable, CustomStringConvertible {
