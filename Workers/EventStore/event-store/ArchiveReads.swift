@@ -47,15 +47,15 @@ final class ArchiveReads {
     try await countSlots.read { () throws(Refusal) in try await read(body) }
   }
 
-  /// Whether a frame of today's `frame-limit` can carry an event: it may have come in a larger frame. An answer leaves
-  /// out an event that does not fit, instead of ending there.
-  func fits(_ byteCount: Int, _ seq: Int64?) -> Bool {
-    let maximum = frameLimit - FrameHeader.lengthMinimum
-    if byteCount <= maximum { return true }
+  /// Most bytes of one event, and what is around it, in a frame of today's `frame-limit`: the event may have come in a
+  /// larger frame.
+  var partByteMaximum: Int { frameLimit - FrameHeader.lengthMinimum }
+
+  /// An answer leaves out an event that no frame can carry, instead of ending there.
+  func noteLeftOut(byteCount: Int, seq: Int64?) {
     log.warning(
       "left out of an answer: too large for frame-limit",
-      metadata: ["seq": "\(seq ?? 0)", "bytes": "\(byteCount)", "maximum": "\(maximum)"])
-    return false
+      metadata: ["seq": "\(seq ?? 0)", "bytes": "\(byteCount)", "maximum": "\(partByteMaximum)"])
   }
 
   // MARK: Words

@@ -88,7 +88,9 @@ final class EventSender {
 
   /// Sends an event, or puts it into the page.
   func send(_ block: EventBlock, _ entry: EventBlock.Entry) async throws(Refusal) {
-    guard reads.fits(entry.bytes.count + form.surroundingByteCount, entry.seq) else {
+    let byteCount = entry.bytes.count + form.surroundingByteCount
+    guard byteCount <= reads.partByteMaximum else {
+      reads.noteLeftOut(byteCount: byteCount, seq: entry.seq)
       leftOutCount += 1
       return
     }

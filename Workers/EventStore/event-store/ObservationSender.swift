@@ -26,39 +26,19 @@ final class AnnouncedEvent {
   }
 }
 
-// One `store.observe` under way.
-//
-//   stored ─ the query's events ─▶ behind ─ reads on by seq ─▶ level ─ takes what is announced ─┐
-//                                    ▲                                                         │
-//                                    └──────────────── more waits than is kept ────────────────┘
-//
-// While it is behind, it reads announced events from the archive later. So it holds a bounded number of events, however
-// slow its caller is, and misses none. Ephemeral events, which the archive does not have, wait while there is room.
-//
-// A caller that takes pages is sent a page when it is full, or when all events of a transaction are announced.
-//
-// Under `network-only`, and where only some relays count, an event that was stored long ago is news when such a relay
-// sends it. Those events are in the log of sightings, in which each sender has a place, and which it reads when nothing
-// else waits.
+// One `store.observe` under way. `ObservationMachine` decides; here are the events, the archive and the caller. One
+// task performs the machine's steps, one after the other; what comes meanwhile, an event or an end, has actions that
+// take no time.
 
 /// Sends one caller what its filters match.
 @EventLoopActor
 final class ObservationSender {
   /// Observations of all callers at once: a relay's many clients have some each.
   static let maximum = 20_000
-  /// Events that wait for a caller; beyond it the sender reads them from the archive.
-  static let waitingMaximum = 256
-  /// Bytes of those, and of all that wait for all callers.
-  static let waitingByteMaximum = 1 << 20
-  static let waitingByteMaximumOfAll = 64 << 20
   /// Events looked at, and sent, for one block of the archive, and its bytes.
-  static let scanCount = 4_000
-  static let blockCount = 1_000
-  static let blockByteCount = QueryStream.blockByteMaximum
-  /// Sightings read at once.
-  static let sightingCount = 200
-  /// Sent sightings remembered; beyond it they are forgotten, and an event may come twice.
-  static let sightedMaximum = 4_096
+  private static let scanCount = 4_000
+  private static let blockCount = 1_000
+  private static let blockByteCount = QueryStream.blockByteMaximum
 
   private let request: BusRequest
   /// What is observed.
@@ -69,27 +49,11 @@ final class ObservationSender {
   private unowned let observers: Observers
   private let reads: ArchiveReads
   private let sender: EventSender
-  private let afterSeq: Int64?
-  /// All up to this seq is sent, or waits.
-  private var cursor: Int64
-  private var isBehind = true
-  private var isSending = true
-  /// The sender has read the sightings before this place.
-  private var sightingPlace: UInt64
-  /// Stored events that were sent as sightings, so that a second relay's copy is not.
-  private var sightedSeqs: Set<Int64> = []
+  private var machine: ObservationMachine
   /// Parts that wait; behind them the page that is being filled.
   private var waiting = Deque<BusPayload>()
   private var page: PageMaker
-  private var waitingCount = 0
-  private var waitingByteCount = 0 {
-    didSet { observers.waitingByteCount += waitingByteCount - oldValue }
-  }
-  private var isDue = false
-  private var ending: Refusal?
-  private var isComplete: Bool?
-  /// Seqs that a search among the filters has not looked at.
-  private var unsearched: Int64?
+  /// The task, while it sleeps.
   private var sleeper: CheckedContinuation<Void, Never>?
 
   init(_ request: BusRequest, _ wanted: ObserveArguments, after afterSeq: Int64?, _ observers: Observers) {
@@ -98,75 +62,58 @@ final class ObservationSender {
     recipients = wanted.recipients
     form = wanted.form
     reader = wanted.reader
-    self.afterSeq = afterSeq
     self.observers = observers
     reads = observers.reads
     sender = EventSender(request, wanted.form, reads)
     page = PageMaker(frameLimit: reads.frameLimit)
-    sightingPlace = observers.sightings.end
-    cursor = afterSeq ?? observers.announcedSeq
+    machine = ObservationMachine(
+      plan, after: afterSeq, announcedSeq: observers.announcedSeq, sightingEnd: observers.sightings.end,
+      isPaged: wanted.form == .page, partByteMaximum: reads.partByteMaximum)
   }
 
   // MARK: What happens
 
   /// An event was announced that the filters match.
   func arrived(_ announced: AnnouncedEvent) {
-    guard counts(announced.event.relay) else { return }
-    if let seq = announced.seq {
-      guard !isBehind, seq > cursor else { return }
+    let event = ObservationMachine.Event(
+      seq: announced.seq, relay: announced.event.relay,
+      byteCount: announced.event.json.count + form.surroundingByteCount)
+    var intake = machine.announced(event, relays: relays, waitingByteCountOfAll: observers.waitingByteCount)
+    if intake == .sendNow {
+      if request.sendNow(part: part(of: announced)) { return machine.sent(event) }
+      intake = machine.foundNoRoom(for: event, waitingByteCountOfAll: observers.waitingByteCount)
     }
-    let byteCount = announced.event.json.count + form.surroundingByteCount
-    guard reads.fits(byteCount, announced.seq) else {
-      if let seq = announced.seq { cursor = seq }
-      return
+    switch intake {
+    case .ignore: break
+    case .leaveOut: reads.noteLeftOut(byteCount: event.byteCount, seq: event.seq)
+    case .queue: queue(announced, event)
+    case .wake: perform(.wake)
+    case .sendNow: preconditionFailure("an event is sent at once or not at all")
     }
-    if form == .observed, !isSending, waiting.isEmpty, request.sendNow(part: part(of: announced)) {
-      if let seq = announced.seq { cursor = seq }
-      return
-    }
-    guard hasRoom(for: byteCount) else {
-      // The sender reads it from the archive instead, also when it sleeps because nothing waits.
-      if announced.seq != nil {
-        isBehind = true
-        wake()
-      }
-      return
-    }
-    wait(announced)
-    if let seq = announced.seq { cursor = seq }
   }
 
-  /// Whether one more event may wait. A transaction's page is as good as sent, so there only bytes count.
-  private func hasRoom(for byteCount: Int) -> Bool {
-    (form == .page || waitingCount < Self.waitingMaximum)
-      && waitingByteCount + byteCount <= Self.waitingByteMaximum
-      && observers.waitingByteCount + byteCount <= Self.waitingByteMaximumOfAll
-  }
-
-  private func wait(_ announced: AnnouncedEvent) {
-    waitingCount += 1
+  private func queue(_ announced: AnnouncedEvent, _ event: ObservationMachine.Event) {
     guard form == .page else {
       let part = part(of: announced)
-      waitingByteCount += part.bytes.count
       waiting.append(part)
-      return wake()
+      return queued(event, byteCount: part.bytes.count)
     }
-    let event = announced.event
-    let kind = event.indexed.kind
-    let whole = event.json.withUnsafeBytes { json in
+    let kind = announced.event.indexed.kind
+    let (whole, byteCount) = announced.event.json.withUnsafeBytes { json in
       reader.showing(json, kind: kind) { shown in
         // The bytes that are shown, because those of the page are subtracted when it is sent.
-        waitingByteCount += shown.count + form.surroundingByteCount
-        return page.append(seq: announced.seq, kind: kind, shown)
+        (page.append(seq: event.seq, kind: kind, shown), shown.count + form.surroundingByteCount)
       }
     }
-    if let whole {
-      waiting.append(whole)
-      sendWaiting()
-    }
-    guard !isDue else { return }
-    isDue = true
-    observers.isDue(self)
+    queued(event, byteCount: byteCount)
+    guard let whole else { return }
+    waiting.append(whole)
+    perform(machine.pageFilled())
+  }
+
+  private func queued(_ event: ObservationMachine.Event, byteCount: Int) {
+    observers.waitingByteCount += byteCount
+    perform(machine.queued(event, byteCount: byteCount))
   }
 
   /// The part of an event: the one that all are sent, unless this caller is shown less.
@@ -178,137 +125,110 @@ final class ObservationSender {
     }
   }
 
-  /// All is announced for now: sends the page as it is.
-  func flush() {
-    isDue = false
-    // A sender that is busy takes the page when its turn comes, with what has come until then.
-    guard !isSending else { return }
-    if let part = page.take() { waiting.append(part) }
-    sendWaiting()
-  }
-
-  /// Sends as much as there is room for now; the rest waits.
-  private func sendWaiting() {
-    guard !isSending else { return }
-    while let part = waiting.first, request.sendNow(part: part) {
-      waiting.removeFirst()
-      didTake(part)
-    }
-    if !waiting.isEmpty { wake() }
-  }
-
-  private func takeWaiting() -> BusPayload? {
-    guard let part = waiting.popFirst() ?? page.take() else { return nil }
-    didTake(part)
-    return part
-  }
-
-  private func didTake(_ part: BusPayload) {
-    // The number of events in a page is not known.
-    waitingCount = waiting.isEmpty ? 0 : max(0, waitingCount - 1)
-    waitingByteCount -= part.bytes.count
-  }
-
-  /// The sender is released: nothing waits for its caller.
-  func forget() { waitingByteCount = 0 }
-
-  /// Whether an event counts that came from this relay.
-  private func counts(_ relay: Int64?) -> Bool {
-    if let relays { return relay.map(relays.contains) ?? false }
-    return plan.readsStored || relay != nil
-  }
-
-  /// The numbers of the only relays that count; nil when all do. One that has sent nothing yet has no number.
+  /// The only relays that count; nil when all do. One that has sent nothing yet has no number.
   private var relays: Set<Int64>? {
     plan.isExclusive ? Set(plan.relays.compactMap { observers.relays.known($0) }) : nil
   }
 
+  /// All is announced for now.
+  func flush() { perform(machine.allAnnounced()) }
+
   /// The log of sightings has grown.
-  func sighted() { wake() }
+  func sighted() { perform(machine.sighted()) }
 
   /// The caller wants no more.
-  func cancelled() { end(Refusal(.cancelled, "cancelled by the caller", outcome: .done)) }
+  func cancelled() { perform(machine.cancelled()) }
 
   /// The caller observes again under the same name.
-  func replaced() { end(Refusal(.replaced, "observed anew under the same id", outcome: .done)) }
+  func replaced() { perform(machine.replaced()) }
 
-  /// The store is to finish: the caller comes again, with the last seq it has.
-  func drain() {
-    end(
-      Refusal(
-        .unavailable, "the event store is stopping; observe again after the last seq received", outcome: .done,
-        retryAfterMilliseconds: 500))
+  /// The store is to finish.
+  func drain() { perform(machine.drained()) }
+
+  private func perform(_ action: ObservationMachine.Action) {
+    switch action {
+    case .none: break
+    case .wake:
+      sleeper?.resume()
+      sleeper = nil
+    case .awaitAnnouncements: observers.isDue(self)
+    case .sendParts: sendParts()
+    case .sendPage:
+      if let part = page.take() { waiting.append(part) }
+      sendParts()
+    }
   }
 
-  private func end(_ refusal: Refusal) {
-    if ending == nil { ending = refusal }
-    wake()
+  private func sendParts() {
+    while let part = waiting.first {
+      guard request.sendNow(part: part) else { return perform(machine.foundNoRoom()) }
+      waiting.removeFirst()
+      took(part)
+    }
   }
 
-  private func wake() {
-    sleeper?.resume()
-    sleeper = nil
+  private func took(_ part: BusPayload) {
+    observers.waitingByteCount -= part.bytes.count
+    machine.tookPart(byteCount: part.bytes.count)
   }
 
-  // MARK: Sending
+  // MARK: Steps
 
   /// Sends until an end; returns why.
   func run() async -> Refusal {
-    do throws(Refusal) {
-      if afterSeq == nil, plan.readsStored { try await sendStored() }
-      let end = observers.announcedSeq
-      while cursor < end, ending == nil { try await readOn(upTo: end) }
-      if ending == nil {
-        let told = StoredEnd(seq: max(end, cursor), isComplete: isComplete, unsearched: unsearched)
-        try await sender.send(BusPayload(json: told))
+    var step = nextStep()
+    while true {
+      if case .end(let refusal) = step {
+        // Nothing waits for the caller from here.
+        observers.waitingByteCount -= machine.waitingByteCount
+        return refusal
       }
-      while ending == nil {
-        if let part = takeWaiting() {
-          try await sender.send(part)
-        } else if isBehind {
-          try await readOn(upTo: observers.announcedSeq)
-          // Nothing is awaited between this look and the next announcement.
-          if cursor >= observers.announcedSeq { isBehind = false }
-        } else if plan.watchesSightings, sightingPlace < observers.sightings.end {
-          try await readSightings()
-        } else {
-          await sleep()
-        }
-      }
-    } catch {
-      return ending ?? error
+      do throws(Refusal) {
+        try await perform(step)
+        step = nextStep()
+      } catch { step = machine.stepFailed(error) }
     }
-    return ending ?? Refusal(.cancelled, "nobody waits for this answer any more", outcome: .done)
   }
 
-  private func sleep() async {
-    isSending = false
-    await withCheckedContinuation { sleeper = $0 }
-    isSending = true
+  private func nextStep() -> ObservationMachine.Step {
+    machine.stepEnded(announcedSeq: observers.announcedSeq, sightingEnd: observers.sightings.end)
+  }
+
+  private func perform(_ step: ObservationMachine.Step) async throws(Refusal) {
+    switch step {
+    case .sendStored(let seq): try await sendStored(upTo: seq)
+    case .read(let seq, let end): try await read(after: seq, upTo: end)
+    case .tellEnd(let end): try await sender.send(BusPayload(json: end))
+    case .sendPart:
+      guard let part = waiting.popFirst() ?? page.take() else { preconditionFailure("no part waits") }
+      took(part)
+      try await sender.send(part)
+    case .readSightings(let place): try await readSightings(from: place)
+    case .sleep: await withCheckedContinuation { sleeper = $0 }
+    case .end: preconditionFailure("an end is no step of the task")
+    }
   }
 
   /// Sends stored events, newest first. Events committed since then follow, by seq.
-  private func sendStored() async throws(Refusal) {
+  private func sendStored(upTo seq: Int64) async throws(Refusal) {
     await reads.catchUp(for: plan.filters)
-    let scope = QueryScope(
-      filters: plan.filters, recipients: recipients, seenAt: relays, lastSeq: cursor, now: Store.now)
+    let scope = QueryScope(filters: plan.filters, recipients: recipients, seenAt: relays, lastSeq: seq, now: Store.now)
     let stream = QueryStream(scope, reads)
-    try await sender.send(stream) { ending == nil }
-    unsearched = reads.unsearched(plan.filters)
-    isComplete = unsearched == nil && sender.leftOutCount == 0 ? stream.isComplete : nil
+    try await sender.send(stream) { machine.isWanted }
+    machine.sentStored(
+      isComplete: stream.isComplete, unsearched: reads.unsearched(plan.filters), leftOutCount: sender.leftOutCount)
   }
 
   private func send(_ block: EventBlock) async throws(Refusal) {
-    for entry in block.entries where ending == nil { try await sender.send(block, entry) }
+    for entry in block.entries where machine.isWanted { try await sender.send(block, entry) }
     try await sender.flush()
   }
 
-  private func readOn(upTo end: Int64) async throws(Refusal) {
-    guard cursor < end else { return }
-    let (archive, plan, recipients, relays, cursor) = (reads.archive, plan, recipients, relays, cursor)
+  private func read(after seq: Int64, upTo end: Int64) async throws(Refusal) {
+    let (archive, plan, recipients, relays) = (reads.archive, plan, recipients, relays)
     let (page, counting) = try await reads.read { () throws(StorageFault) in
       let page = try await archive.committed(
-        after: cursor, upTo: end, matching: plan.filters, for: recipients, limit: Self.blockCount,
+        after: seq, upTo: end, matching: plan.filters, for: recipients, limit: Self.blockCount,
         byteLimit: Self.blockByteCount, scanLimit: Self.scanCount, now: Store.now)
       guard plan.watchesSightings else { return (page, page.block) }
       var block = page.block
@@ -316,21 +236,14 @@ final class ObservationSender {
       block.keep { seen.contains($0.seq) }
       return (page, block)
     }
-    self.cursor = page.lastSeq
+    machine.read(upTo: page.lastSeq)
     try await send(counting)
   }
 
   /// Sends events that were stored before and count now.
-  private func readSightings() async throws(Refusal) {
-    guard let page = observers.sightings.page(from: sightingPlace, count: Self.sightingCount) else {
-      throw Refusal(
-        .missed, "relays sent more events that were stored already than are kept for an observer; observe again",
-        outcome: .done)
-    }
-    sightingPlace += UInt64(page.count)
-    let wanted = page.filter { counts($0.relay) && ($0.isNew || !plan.readsStored) }.map(\.seq)
-    let seqs = wanted.filter { sightedSeqs.insert($0).inserted }
-    if sightedSeqs.count > Self.sightedMaximum { sightedSeqs = [] }
+  private func readSightings(from place: UInt64) async throws(Refusal) {
+    let page = observers.sightings.page(from: place, count: ObservationMachine.sightingCount)
+    let seqs = try machine.tookSightings(page, relays: relays)
     let (archive, filters, recipients) = (reads.archive, plan.filters, recipients)
     let block = try await reads.read { () throws(StorageFault) in
       try await archive.events(seqs, matching: filters, for: recipients, now: Store.now)

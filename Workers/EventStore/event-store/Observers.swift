@@ -127,7 +127,6 @@ final class Observers {
     request.accept()
     request.onCancel = { sender.cancelled() }
     let refusal = await sender.run()
-    sender.forget()
     senders[number] = nil
     if plan.watchesSightings { sightingWatcherCount -= 1 }
     live.remove(number)
