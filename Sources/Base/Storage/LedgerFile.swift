@@ -1,18 +1,19 @@
 internal import Glibc
 
-// The one way in which the workers' ledgers are opened. A ledger is checked when it is opened, its commits are counted
-// beside it (`CommitCounter`), and a damaged one is set aside and made again (`RescuableFile`):
+// The one way in which workers open their ledgers. A ledger is checked when it is opened, and a file beside it counts
+// its commits (`CommitCounter`). A damaged one is set aside and replaced by a new file (`RescuableFile`), in three
+// steps:
 //
-// 1. every row that SQLite can reach through sound pages is copied unchanged into a sound file of the same form
-//    (`TableSalvage`);
-// 2. that file is migrated to the present form, as any older file is;
-// 3. its owner mends it: removes rows that are not sound, and restores what follows from the other rows.
+// 1. every row that SQLite can still read is copied unchanged into a new file with the schema version of the damaged
+//    one (`TableSalvage`);
+// 2. the new file is migrated to the present schema, like any older file;
+// 3. the ledger's owner mends it: it removes rows that are not sound, and restores what follows from the other rows.
 //
-// So an owner never reads a damaged file. A text beside the damaged file reports the result, and `roost doctor` finds
-// it there. A cache is not rescued: it is removed and begun again.
+// So an owner never reads a damaged file. A text file beside the damaged one reports the result, and `roost doctor`
+// finds it there. A cache is not rescued: it is removed and begun again.
 //
-// Rejected: to continue the log after a damaged place, in order to save the commits after it. Their pages build on the
-// pages of the lost commit.
+// Rejected: to continue SQLite's write-ahead log after a damaged place, in order to save the commits after it. Their
+// pages build on the pages of the lost commit.
 
 /// A ledger's database file, and how it is rescued from damage.
 public struct LedgerFile: Sendable {
@@ -23,8 +24,8 @@ public struct LedgerFile: Sendable {
   private let table: String
   private let noun: String
 
-  /// Size in bytes up to which the whole file is checked when it is opened: some 0.1 s of work. Damage in a larger file
-  /// is found when the page is read.
+  /// A file up to this size, in bytes, is checked as a whole when it is opened, which takes about 0.1 s. In a larger
+  /// file, damage is found when the page with it is read.
   public static let checkedByteMaximum: Int64 = 32 << 20
 
   /// A ledger.
@@ -32,9 +33,9 @@ public struct LedgerFile: Sendable {
   /// - Parameters:
   ///   - path: the database file.
   ///   - settings: how the file is opened.
-  ///   - migrations: its forms.
-  ///   - table: its first table, whose rows are counted.
-  ///   - noun: what these rows are called, in the plural.
+  ///   - migrations: the steps of its schema, from version 1 to the present one.
+  ///   - table: its main table; reports count the rows of this table.
+  ///   - noun: what these rows are called in reports, in the plural.
   public init(path: String, _ settings: StorageSettings, _ migrations: [StorageMigration], table: String, noun: String)
   {
     var settings = settings
@@ -44,7 +45,7 @@ public struct LedgerFile: Sendable {
     (self.path, self.settings, self.migrations, self.table, self.noun) = (path, settings, migrations, table, noun)
   }
 
-  /// Opens the file, and creates it if it does not exist.
+  /// Opens the file without a rescue, and creates it if it does not exist.
   ///
   /// - Throws: `newer` for a file of a later version, `corrupt`, `inaccessible`, `busy`, `full`, `interrupted`.
   public func storage() throws(StorageFault) -> StorageFile {
@@ -59,10 +60,11 @@ public struct LedgerFile: Sendable {
   ///
   /// - Parameters:
   ///   - now: seconds since 1970, for the name of the damaged file.
-  ///   - open: opens the ledger at a path, and reads what must be sound for a start; also returns the ledger's file.
-  ///   - mend: receives the path of a sound file with all rows that could be read, removes the rows that are not sound,
-  ///     counts them, and closes the file.
-  /// - Returns: the result of `open`, and a report if the file was damaged or lacks commits.
+  ///   - open: opens the ledger at a path, and reads what must be sound for a start; returns that, and the ledger's
+  ///     file.
+  ///   - mend: receives the path of a new file with all rows that could be read. Removes the rows that are not sound,
+  ///     counts them in the report, and closes the file.
+  /// - Returns: what `open` has read, and a report if the file was damaged or lacks commits.
   /// - Throws: what the two closures throw, except `corrupt` from the first `open`.
   public func open<Opened>(
     now: Int64, _ open: (_ path: String) throws(StorageFault) -> (Opened, StorageFile),
@@ -82,7 +84,7 @@ public struct LedgerFile: Sendable {
     }
     if let quarantine {
       if let rescue { return (opened, rescue) }
-      // The last start filled the new file, but died before it could report that.
+      // An earlier start filled the new file, but died before it could report that.
       var report = LedgerRescue(quarantinePath: quarantine.path, noun: noun)
       report.savedCount = Self.number(storage, "SELECT count(*) FROM \(table)") ?? 0
       return (opened, report)
@@ -96,7 +98,7 @@ public struct LedgerFile: Sendable {
     return (opened, report)
   }
 
-  /// Opens a ledger whose rows do not depend on each other: every row that can be read is kept, without mending.
+  /// Opens a ledger whose rows do not depend on each other: every row that can be read is kept, and nothing is mended.
   ///
   /// - Parameters:
   ///   - now: seconds since 1970, for the name of the damaged file.
@@ -129,7 +131,7 @@ public struct LedgerFile: Sendable {
 
   /// Copies what can be read into a new file.
   ///
-  /// - Returns: how many rows the first table had; nil if that cannot be found out.
+  /// - Returns: how many rows the main table had; nil if that cannot be found out.
   private func salvage(
     _ damaged: Quarantine, to unfinished: String, _ rescue: inout LedgerRescue
   ) throws(StorageFault) -> Int? {
@@ -149,7 +151,7 @@ public struct LedgerFile: Sendable {
     let version = CommitCounter.version(ofDatabase: path) ?? Self.number(old, "PRAGMA user_version") ?? 0
     let form = migrations.filter { $0.version <= version }
     try fill(unfinished, form.isEmpty ? migrations : form) { new throws(StorageFault) in
-      // If that fails, the tables are read as the damaged file describes them.
+      // Reads the tables as the new file describes them; if that fails, as the damaged file does.
       do throws(StorageFault) { try old.describeTables(as: new) } catch { rescue.reason = error.reason }
       for table in try TableSalvage.tables(of: new) {
         if let reason = try table.copy(from: old, to: new) { rescue.reason = reason }
@@ -162,7 +164,8 @@ public struct LedgerFile: Sendable {
     return total
   }
 
-  /// Creates a file of a form and has it filled. Its commit count continues from that of the damaged file.
+  /// Creates a file with these migrations, and lets `body` fill it. Its count of commits continues from that of the
+  /// damaged file.
   private func fill(
     _ path: String, _ migrations: [StorageMigration], _ body: (StorageFile) throws(StorageFault) -> Void
   ) throws(StorageFault) {
@@ -184,7 +187,7 @@ public struct LedgerFile: Sendable {
   }
 
   private static func number(_ file: StorageFile, _ sql: String) -> Int? {
-    // `try?`: what a damaged file does not say is not known.
+    // `try?`: a damaged file may not have the number; it is then unknown.
     try? file.readNow { session in
       let statement = try session.statement(sql)
       guard try statement.step() else { return nil }
@@ -194,8 +197,9 @@ public struct LedgerFile: Sendable {
   }
 }
 
-/// The report of a loss, kept beside the file until the operator removes it: `jobs.db.damaged-TIME.text` belongs to a
-/// damaged file, `jobs.db.missing-TIME` to none. If it cannot be written, the log still has the report.
+/// The report of a loss, kept beside the database until the operator removes it: `jobs.db.damaged-TIME.text` beside a
+/// damaged file that was set aside, or `jobs.db.missing-TIME` when only commits are missing. If it cannot be written,
+/// the log still has the report.
 enum LossNote {
   static func write(_ text: String, beside quarantine: String) { write(text, to: quarantine + ".text") }
 

@@ -5,37 +5,41 @@ public import Frames
 //
 // What it does: the greeting, ids, credit in both directions, requests with their answers, and the handlers for
 // incoming frames. The same code runs in a managed worker (descriptor 3), an attached worker and a client (the socket);
-// it knows no worker's methods.
+// it contains no method of any worker.
 //
-// Senders wait for credit in a line, first come first served, so that a stream of parts and a single request share
-// fairly. A part joins the line only when its own answer's window has room, so that parts for a caller that consumes
-// none do not block it. Terminal answers and acknowledgements bypass the line. Receiving never waits: everything that
-// arrives is either bounded by the credit that this side gave, or ends something that this side began.
+// Senders wait for credit in a line, first come first served, so that a stream of parts and a single request share the
+// credit fairly. Requests that a worker makes while it serves a request have a line and a part of the window of their
+// own (`BusConnection+Sending.swift`). A part joins the line only when its own answer's window has room, so that parts
+// for a caller that takes none do not block the line. Terminal answers and acknowledgements bypass both lines.
+// Receiving never waits: what arrives is bounded by the credit that this side gave, or ends something that this side
+// began.
 //
 // Rejected: reconnecting here. A new connection has a new endpoint and new numbers; the layer above (`RoostClient`)
 // knows which requests may be repeated.
 
-/// A connection to the hub. Made by ``open(_:greeting:deadline:)``; it has ended once ``onEnd`` was called.
+/// A connection to the hub. Made by ``open(_:greeting:deadline:)``; it receives from ``start()`` on. It ends by
+/// ``leave()``, or for another reason, which ``onEnd`` reports.
 @EventLoopActor
 public final class BusConnection {
   /// The hub's WELCOME.
   public let welcome: Welcome
-  /// The numbers that headers use; replaced when the hub announces a change.
+  /// The names of methods, topics, roles and workers, with the numbers that headers use; replaced when the hub
+  /// announces a change.
   public private(set) var registry: Registry
 
-  /// Called for a request for a method that this peer serves.
+  /// Called with a request to this peer.
   public var onRequest: (@EventLoopActor (BusRequest) -> Void)?
-  /// Called for an event of a subscribed topic, and for one that was sent to this peer.
+  /// Called with an event of a subscribed topic, or with an event that was sent to this peer.
   public var onEvent: (@EventLoopActor (BusEvent) -> Void)?
-  /// Called when events of a topic were dropped because this client did not keep up: topic name, number of events.
+  /// Called when events of a topic were dropped because this peer did not keep up: topic name, number of events.
   public var onGap: (@EventLoopActor (String, UInt64) -> Void)?
-  /// Called when the hub wants this worker to finish within so many milliseconds.
+  /// Called when the hub sends DRAIN: this worker must finish within so many milliseconds.
   public var onDrain: (@EventLoopActor (UInt32) -> Void)?
   /// Called with new settings for this worker, as JSON.
   public var onConfiguration: (@EventLoopActor (JSONValue) -> Void)?
   /// Called when the registry has changed.
   public var onRegistry: (@EventLoopActor (Registry) -> Void)?
-  /// Called when the connection has ended, with the reason.
+  /// Called when the connection has ended, with the reason; not after ``leave()``.
   public var onEnd: (@EventLoopActor (Refusal) -> Void)?
 
   let stream: ByteStream
@@ -49,7 +53,7 @@ public final class BusConnection {
   private var acknowledgements: [UInt64: CheckedContinuation<Refusal?, Never>] = [:]
   private var serving: [RequestKey: BusRequest] = [:]
   var lines = Lines()
-  /// Parts that wait for their answers' windows.
+  /// The number of parts that wait for the windows of their answers.
   var partsWaitingCount = 0
   private(set) var ending: Refusal?
 
@@ -61,7 +65,7 @@ public final class BusConnection {
     let id: UInt64
   }
 
-  /// With `serves`, this peer answers requests, and reserves a part of its window for requests that it makes meanwhile.
+  /// With `serves`, this peer answers requests, and reserves a part of its credit for requests that it makes meanwhile.
   init(stream: ByteStream, welcome: Welcome, window: Window, serves: Bool) {
     self.stream = stream
     self.welcome = welcome
@@ -84,11 +88,11 @@ public final class BusConnection {
     return lastId
   }
 
-  /// Reports to the hub that this worker takes work now.
+  /// Sends READY: this worker takes work now.
   public func sendReady() { sendFree(FrameHeader(type: .ready)) }
-  /// Reports to the hub, in one line, what this worker is doing.
+  /// Sends STATUS: in one line, what this worker is doing.
   public func sendStatus(_ status: StatusReport) { sendFree(FrameHeader(type: .status), JSONPayload.encode(status)) }
-  /// Requests `milliseconds` more to start or to stop.
+  /// Sends EXTEND: this worker needs `milliseconds` more to start or to stop.
   public func sendExtend(milliseconds: UInt32) { sendFree(FrameHeader(type: .extend, ttlMilliseconds: milliseconds)) }
 
   /// Sends GOODBYE and closes.
@@ -151,7 +155,7 @@ public final class BusConnection {
   /// The number of requests in flight in this worker.
   public var servingCount: Int { serving.count }
 
-  /// A received frame was consumed; its credit is returned when enough has accumulated.
+  /// A received frame was consumed; a CREDIT returns its credit together with that of others, once it is worth a frame.
   func didConsume(byteCount: Int) {
     ledger.didConsume(byteCount: byteCount)
     if ending == nil, let credit = ledger.announcement() { sendFree(FrameHeader(type: .credit), credit.payload) }
@@ -224,7 +228,7 @@ public final class BusConnection {
       request.refuse(Refusal(.unknownMethod, "this worker serves nothing", outcome: .notStarted))
       return
     }
-    // Requests that the handler makes, in this task or in tasks that it starts, belong to this request.
+    // Requests that the handler makes, in this task or in tasks that it starts, wait in the line for nested requests.
     BusRequest.$current.withValue(request) { onRequest(request) }
   }
 
@@ -255,7 +259,7 @@ public final class BusConnection {
   }
 
   private func receivedRegistry(_ payload: UnsafeRawBufferPointer) {
-    guard let registry = try? JSONPayload.decode(Registry.self, from: payload) else { return }  // As above.
+    guard let registry = try? JSONPayload.decode(Registry.self, from: payload) else { return }  // Unreadable: ignored.
     self.registry = registry
     indexMethods()
     onRegistry?(registry)

@@ -2,30 +2,32 @@ public import Clocks
 internal import Contracts
 internal import Frames
 
-// A connection ends. The hub gives up the requests of its peer, and decides about each delivery that a worker had in
-// flight:
+// A connection ends. The hub cancels the requests that its peer has made. If the peer is a worker, the hub also decides
+// about each delivery that the worker had in flight. The first line that fits decides:
 //
-//   a dead letter that is tried again → the same dead letter, ERROR quarantined
-//   cancelled already                → ERROR cancelled, outcome unknown
-//   a part of the answer is out      → ERROR worker-died, outcome unknown (a second run would repeat the part)
-//   AT_MOST_ONCE                     → ERROR worker-died, outcome unknown
-//   delivered `deliveriesMaximum` times → dead letter, ERROR quarantined
-//   anything else                    → back to the front of the mailbox, a suspect
+//   its caller has an answer already                 → it ends
+//   a dead letter that is tried again                → it stays a dead letter, ERROR quarantined
+//   its caller has cancelled it                      → ERROR cancelled, outcome unknown
+//   a part of its answer was sent                    → ERROR worker-died, outcome unknown: a second run would repeat it
+//   AT_MOST_ONCE                                     → ERROR worker-died, outcome unknown
+//   it was in flight at `deliveriesMaximum` deaths   → dead letter, ERROR quarantined
+//   any other                                        → back to the front of the mailbox, as a suspect
 //
-// A suspect is delivered to the next instance first and alone. If that instance dies too, the suspect is to blame;
-// otherwise its answer clears it. So one bad message costs a worker three lives, and no other message is lost.
+// A suspect is delivered to the next instance before all others, and alone: several suspects, one after the other. If
+// that instance dies too, the suspect is to blame; if it answers or accepts the suspect, the suspect is cleared. So a
+// bad message ends `deliveriesMaximum` lives of a worker (three by default), and no other message is lost.
 
 extension MessageHub {
   /// What a worker's end did to its deliveries.
   public struct DepartureReport: Sendable, Equatable {
-    /// Deliveries for the next instance.
+    /// Deliveries that wait for the next instance.
     var requeued = 0
     /// Messages answered `unknown`.
     var answeredUnknown = 0
     /// Messages quarantined.
     public var quarantined = 0
-    /// The one message in flight had killed an instance before, or one was quarantined: the death is its fault, not the
-    /// worker's, and so was the one before.
+    /// Whether a message is to blame for this death, and for the one before, and not the worker: the only message that
+    /// the worker had not accepted was in flight at an earlier death too, or a message was quarantined.
     public var isPoison = false
 
     /// Nothing was in flight.
@@ -39,7 +41,7 @@ extension MessageHub {
     seats[seat].state = .away
     credits.close(seat)
     giveUpRequests(of: seat, now: now, actions: &actions)
-    // Answers to the connection that ended mean nothing to the next one.
+    // The next connection on this seat has made no requests, so answers to the old one mean nothing to it.
     while let entry = seats[seat].mailbox.takeAnswer() { release(entry) }
     for entry in seats[seat].held.removeAll() { release(entry) }
     seats[seat].busySince = nil
@@ -52,7 +54,7 @@ extension MessageHub {
     return judgeInFlight(of: seat, actions: &actions)
   }
 
-  /// What the peer had asked for: withdrawn from mailboxes, cancelled where it is being done.
+  /// Gives up the requests of a peer: removes those that wait from the mailboxes, and cancels those in flight.
   private mutating func giveUpRequests(of seat: SeatIndex, now: Instant, actions: inout [HubAction]) {
     var receivers: Set<SeatIndex> = []
     for index in seats[seat].outstanding.values.sorted() {
@@ -60,13 +62,13 @@ extension MessageHub {
       case .queued: receivers.insert(deliveries[index].receiverSeat)
       case .delivered:
         receivers.insert(deliveries[index].receiverSeat)
-        // The worker of one that the caller gave up before it left has its CANCEL already.
+        // If the caller cancelled the request before it left, the worker has the CANCEL already.
         if !deliveries[index].isCancelled { sendCancel(index, actions: &actions) }
         forget(index)
       case .inService:
         actions.append(.serviceCancelled(call(of: index)))
         end(index)
-      case .deferred, .abandoned: break  // Only events are deferred, and only what is not abandoned is outstanding.
+      case .deferred, .abandoned: break  // Only events are deferred, and an abandoned request is not outstanding.
       }
     }
     for receiver in receivers.sorted() {
@@ -82,12 +84,14 @@ extension MessageHub {
   private mutating func judgeInFlight(of seat: SeatIndex, actions: inout [HubAction]) -> DepartureReport {
     var report = DepartureReport()
     let inFlight = seats[seat].inFlight.all(in: deliveries)
-    // What was accepted has shown that it does not kill; of the rest, one that was alone and killed before is to blame.
+    // A message that the worker accepted has shown that it does not kill. If only one other message was in flight, and
+    // it was in flight at an earlier death too, it is to blame.
     let doubtful = inFlight.filter { !deliveries[$0].isAccepted }
     report.isPoison = doubtful.count == 1 && deliveries[doubtful[0]].deaths > 0
-    // Newest first, so that the front of the mailbox ends up in the order in which they came to the hub.
+    // Newest first: each goes to the front of the mailbox, so in the end the oldest is first.
     for index in inFlight.reversed() { judge(index, of: seat, report: &report, actions: &actions) }
-    // One that is accepted each time, and kills all the same, shows only here.
+    // A message that the worker accepts each time, and that kills it all the same, is found only here, by its count of
+    // deaths.
     if report.quarantined > 0 { report.isPoison = true }
     return report
   }
@@ -139,7 +143,7 @@ extension MessageHub {
       actions: &actions)
   }
 
-  /// Where a quarantined message is, in the words of its refusal.
+  /// What became of a quarantined message, in the words of its refusal.
   private func fate(of delivery: Delivery) -> String {
     limits.keepsDeadLetters && table[delivery.header.method]?.isSecret != true
       ? "it is set aside, see 'roost dead-letters'" : "it is thrown away"

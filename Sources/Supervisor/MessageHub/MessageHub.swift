@@ -2,36 +2,40 @@ public import Clocks
 public import Contracts
 public import Frames
 
-// The hub: every message between workers passes here, and the hub knows which of them has what.
+// The hub: every message between workers passes through it, and it knows which worker has which message.
 //
-// What: a machine without I/O. Inputs are frames from peers, comings and goings of connections, and the passing of
-// time; outputs are `HubAction`s that a shell performs. It owns the mailboxes, the credit in both directions, the table
-// of unanswered requests, and the rules of redelivery. What has state of its own is a value of its own: `SeatTable`,
-// `CreditBooks`, `DeliverySlab`, `TopicSubscribers`, `AckGroups`, and in a `Seat` `Mailbox`, `HeldAnswers`, `InFlight`.
+// What: a machine without I/O. Inputs are frames from peers, connections that begin or end, and the passing of time;
+// outputs are `HubAction`s that a shell performs. It owns the mailboxes, the credit in both directions, the table of
+// unanswered requests, and the rules of redelivery. Each part with state of its own has a type: `SeatTable`,
+// `CreditBooks`, `DeliverySlab`, `TopicSubscribers`, `AckGroups`, `PoolBytes`; and in each `Seat` a `Mailbox`,
+// `HeldAnswers` and `InFlight`.
 //
-// Why in one machine: a broker sees a closed connection but no exit; a process manager sees an exit but not the work.
-// The supervisor tells this machine of both, so it can decide for every message at a worker's death, in the same
-// instant, whether it is delivered again, answered `unknown`, or kept as a dead letter.
+// Why one machine for messages, in the process that starts the workers: a message broker sees that a connection closed,
+// but not why; a process manager sees an exit, but not the work that was lost. Here both are known in one place. So the
+// hub decides at once, for each message at a dead worker, whether it is delivered again, answered `unknown`, or kept as
+// a dead letter (`MessageHub+Departure.swift`).
 //
-// How it stays bounded. A peer may send only what it has credit for. Credit comes back when a frame leaves the hub's
-// care: at once, while the receiver's mailbox is below its bound; when the frame is taken from the mailbox, above it.
-// So a full mailbox grows by no more than the windows of its senders, and `poolBytes` bounds all mailboxes
-// together. Parts of answers have a window for each answer besides (`MessageHub+Parts.swift`), so that one caller does
-// not hold up a worker's others.
+// How it stays bounded. A peer may send only what it has credit for. While the receiver's mailbox is below its bound,
+// the sender gets its credit back at once; above the bound, it gets it back when the frame leaves the mailbox. For a
+// large request, or above a bound on unanswered requests, it gets it back with the answer (`MessageHub+Credit.swift`).
+// So a full mailbox grows by no more than the windows of its senders, and `poolBytes` bounds all mailboxes together.
+// Each streamed answer has a window of its own as well (`MessageHub+Parts.swift`), so that a slow caller delays its own
+// answer and not the worker's other callers.
 //
-// How it cannot deadlock. A peer is always read. Terminal answers, acknowledgements and what runs a connection need no
-// credit and pass every mailbox, except that an answer does not overtake parts of itself.
+// How it avoids deadlock. The hub always reads every peer. Terminal answers, acknowledgements and frames that maintain
+// a connection need no credit and wait in no mailbox. Only one frame of them can wait: a terminal answer, behind parts
+// of the same answer.
 //
-// Rejected: a journal in the hub (its own durable state would be a second truth beside the workers' databases: what
-// must survive the hub is committed by the worker before it says "accepted"), and one queue for each pair of peers.
+// Rejected: a journal in the hub, because its durable state would be a second truth beside the workers' databases: a
+// worker commits what must survive before it answers "accepted". Also rejected: one queue for each pair of peers.
 
-/// Routes frames between seats; see the essay at the head of the file.
+/// Routes frames between seats; the comment at the head of the file says how.
 ///
-/// Isolation: a plain value, used from one place. Frames' payloads are borrowed for the call.
+/// Isolation: a plain value, used from one place. The payloads of frames are borrowed for the call.
 public struct MessageHub: ~Copyable {
   /// What has happened so far.
   public internal(set) var counters = HubCounters()
-  /// Which role may call what; grows when custom workers bring methods.
+  /// Which role may call which method; grows when a user's own workers bring methods.
   public internal(set) var table: AccessTable { didSet { routes = RouteTable(table) } }
   var routes: RouteTable
   /// The bounds in force.
@@ -56,8 +60,8 @@ public struct MessageHub: ~Copyable {
 
   // MARK: Frames
 
-  /// A frame arrived from the peer on `seat`. `payload` is borrowed for the call; actions that say `.input` refer to
-  /// it.
+  /// A frame arrived from the peer on `seat`. `payload` is borrowed for the call; an action whose payload is `.input`
+  /// means this payload.
   public mutating func received(
     _ header: FrameHeader, payload: UnsafeRawBufferPointer, from seat: SeatIndex, now: Instant,
     actions: inout [HubAction]
@@ -94,13 +98,14 @@ public struct MessageHub: ~Copyable {
     }
   }
 
-  /// The peer broke a rule of the protocol, as found here or by the shell's reader.
+  /// The peer broke a rule of the protocol; this machine or the shell's reader has found it.
   public mutating func violated(_ violation: FrameViolation, by seat: SeatIndex, actions: inout [HubAction]) {
     counters.violations += 1
     actions.append(.cut(seat: seat, violation: violation))
   }
 
-  /// The present turn of the event loop ends: tells peers the credit they got back meanwhile, one frame a peer.
+  /// The present turn of the event loop ends: announces to each peer the credit that it got back in this turn, in one
+  /// frame.
   public mutating func turnEnded(actions: inout [HubAction]) { credits.announce(actions: &actions) }
 
   // MARK: Time
@@ -110,7 +115,8 @@ public struct MessageHub: ~Copyable {
 
   /// A deadline has passed.
   public mutating func timerFired(now: Instant, actions: inout [HubAction]) {
-    // Those added first come first: of many that expire together each is at the front of its mailbox.
+    // Equal deadlines come in the order in which they were added. So of many messages that expire together, each is at
+    // the front of its mailbox when it is removed.
     while let (_, due) = deadlines.popDue(at: now) {
       guard deliveries.holds(due), let deadline = deliveries[due.index].deadline, deadline <= now
       else { continue }
@@ -149,7 +155,7 @@ public struct MessageHub: ~Copyable {
     seats[seat].lastId = id
   }
 
-  /// The frame as it continues: what only the hub may say is written by the hub.
+  /// The header that the receiver gets: the hub writes the fields that only the hub may write.
   mutating func stamped(_ header: FrameHeader, _ payload: UnsafeRawBufferPointer, from seat: SeatIndex) -> FrameHeader {
     var header = header
     header.source = seats[seat].endpoint
@@ -165,12 +171,12 @@ public struct MessageHub: ~Copyable {
     payload.count == 0 ? .none : .stored([UInt8](payload))
   }
 
-  /// The seat's connection sent or took something that shows it at work.
+  /// The peer on the seat has sent or taken a frame that shows that it works.
   mutating func touch(_ seat: SeatIndex, _ now: Instant) {
     if seats[seat].busySince != nil { seats[seat].busySince = now }
   }
 
-  /// Starts or ends the time since which a worker owes progress.
+  /// Notes since when a worker owes progress, or that it owes none.
   mutating func updateBusy(_ seat: SeatIndex, _ now: Instant) {
     if !seats[seat].isOwing {
       seats[seat].busySince = nil

@@ -6,22 +6,21 @@ public import Clocks
 /// at which it happened, and performs the actions that come out. So the rules can be tested with a clock that the test
 /// sets, and with millions of random histories.
 ///
-/// Three requests and one fact decide everything. The requests are `isWanted` (start and stop), `isHeld` (hold and
-/// release) and `visitor` (a hand-started instance); the fact is the `incarnation`, the one process that is alive.
-/// While one is alive, a request only makes it leave; `settle` decides what comes next when nothing of it is left. That
-/// is why there are never two instances, why no command can be lost by coming at the wrong moment, and why no state
-/// needs to remember what comes after it.
+/// Three requests and one fact decide which state is next. The requests are `isWanted` (start and stop), `isHeld` (hold
+/// and release) and `visitor` (a hand-started instance that takes the worker's place); the fact is the `incarnation`,
+/// the one process that is alive. While a process is alive, a request only makes it leave. When nothing of the process
+/// is left, `settle` decides by the requests what comes next. So there are never two instances, a command that comes at
+/// a bad moment is not lost, and no state has to remember what comes after it.
 ///
 /// Rules that are easy to get wrong, and where they are:
-/// - A life is over when its leader has exited, its bus was read to the end *and* its group is empty. A leader that
-///   left children behind is still `stopping`; answers written just before a crash are still read
-///   (`WorkerMachine+Ending`).
-/// - A *stable* life resets the waits between restarts, READY does not: a worker that becomes ready and crashes a
+/// - A life is over when its leader (the process that was spawned) has exited, its bus was read to the end *and* its
+///   process group is empty. So a worker whose leader left children behind is still `stopping`, and answers that it
+///   wrote just before a crash are still read (`WorkerMachine+Ending`).
+/// - A *stable* life resets the waits between restarts. READY does not: a worker that becomes ready and crashes a
 ///   second later must not be restarted at full speed (`WorkerMachine+Ending`).
-/// - A spawn that met a gate (rate, lock) never happened: its generation number is used again
-///   (`WorkerMachine+Starting`).
-/// - Each wait is a state with a reason, and has a timer or an event that ends it, so a stop works at once in all of
-///   them.
+/// - A spawn that was stopped at a gate (spawn rate, lack of resources, lock) counts as never begun: its generation
+///   number is used again (`WorkerMachine+Starting`).
+/// - Each wait is a state with a reason, and a timer or an event ends it. So a stop takes effect at once in each wait.
 ///
 /// Rejected: one method per input. An input that is a value can be recorded, replayed and drawn at random, and one
 /// switch shows that all inputs are handled.
@@ -32,9 +31,9 @@ public struct WorkerMachine: Sendable {
   public internal(set) var policy: WorkerPolicy
   /// Its state.
   public internal(set) var state = WorkerState.stopped
-  /// When it entered this state.
+  /// When it entered a state of this kind: another reason of `waiting`, or another step of `stopping`, does not count.
   public internal(set) var since: Instant
-  /// The generation of the last process that was made, or could not be; 0 before the first.
+  /// The generation of the last process that was made, or that failed to be made; 0 before the first.
   public internal(set) var generation: UInt32 = 0
   /// How the last life ended.
   public internal(set) var lastExit: LastExit?
@@ -43,11 +42,11 @@ public struct WorkerMachine: Sendable {
 
   /// Whether the operator wants it to run.
   var isWanted = false
-  /// Whether the operator has parked it.
+  /// Whether the operator holds it (`roost hold`).
   var isHeld = false
   /// The hand-started instance that has its place, or waits for it.
   var visitor: Int32?
-  /// The one process that lives or is being made.
+  /// The one process that is alive or is being made.
   var incarnation: Incarnation?
   /// The workers of its policy's `after` that are not ready.
   var missingDependencies: [String]
@@ -67,17 +66,18 @@ public struct WorkerMachine: Sendable {
 
   /// The machine's own limits; the policy has the others.
   public enum Limits {
-    /// Between two checks of a lock that an old instance holds.
+    /// The time between two checks of a lock that an old instance holds.
     public static let lockRetry = Duration.milliseconds(500)
-    /// Between two attempts to make a process when the supervisor lacks what it needs.
+    /// The time between two attempts to make a process while the supervisor lacks descriptors, memory or disk for it.
     public static let resourceRetry = Duration.seconds(1)
-    /// For a worker whose bus ended, or for what a dead leader left behind, to leave without a signal.
+    /// How long a worker whose bus has ended may stay before it gets a signal; the same for the processes that a dead
+    /// leader left behind.
     public static let leaveGrace = Duration.seconds(2)
-    /// For the exit status and the bus's end, once the group is empty.
+    /// How long the exit status and the end of the bus may be missing once the group is empty.
     public static let lastWords = Duration.seconds(1)
-    /// Between two SIGKILLs to a group that does not end.
+    /// The time between two SIGKILLs to a group that does not end.
     public static let killRepeat = Duration.seconds(5)
-    /// The most one EXTEND can add from now.
+    /// The latest deadline that one EXTEND can set, from now.
     public static let maximumExtension = Duration.seconds(600)
   }
 
@@ -89,10 +89,10 @@ public struct WorkerMachine: Sendable {
     missingDependencies = policy.after
   }
 
-  /// Whether nothing prevents an instance of the supervisor's own.
+  /// Whether the supervisor is to run an instance of its own.
   var isToRun: Bool { isWanted && !isHeld && visitor == nil }
 
-  /// The leader of the living process, or the hand-started instance.
+  /// The process id of the leader, or of the hand-started instance.
   public var pid: Int32? {
     if case .attached(let pid) = state { pid } else { incarnation?.pid }
   }
@@ -104,7 +104,7 @@ public struct WorkerMachine: Sendable {
     _ input: WorkerInput, now: Instant, random: inout some RandomNumberGenerator
   ) -> [WorkerAction] {
     var transition = Transition(now: now, dice: random.next())
-    // An input of another generation is a late callback of a process that is gone.
+    // An input for another generation is a late callback about a process that is gone.
     if let generation = input.generation, generation != incarnation?.generation { return [] }
     switch input {
     case .startRequested: startRequested(&transition)
@@ -147,14 +147,15 @@ struct Transition {
   let now: Instant
   let dice: UInt64
   var actions: [WorkerAction] = []
-  /// Text to put before the next announcement.
+  /// Text that the sentence of the next announcement begins with.
   var preface = ""
 }
 
 // MARK: - States and timers
 
 extension WorkerMachine {
-  /// Decides the next state of a worker that has no process, by its requests in the order of their weight.
+  /// Decides the next state of a worker that has no process. Of its requests, a visitor comes first, then a hold, then
+  /// a start.
   mutating func settle(_ transition: inout Transition) {
     precondition(incarnation == nil, "\(name) cannot settle while generation \(generation) lives")
     cancelAllTimers(&transition)
@@ -181,7 +182,7 @@ extension WorkerMachine {
     state = next
     if next.kind != previous.kind { since = transition.now }
     if previous.kind == .failed {
-      // The operator started it by hand after a failure: the old restarts must not trip the breaker at the next death.
+      // The operator has acted after a failure: the old restarts must not trip the breaker at the next death.
       history.forget()
       unstableLives = 0
     }
@@ -213,7 +214,7 @@ extension WorkerMachine {
   }
 
   mutating func timerFired(_ timer: WorkerTimer, _ transition: inout Transition) {
-    // Cancelled while its callback was on the way.
+    // The timer was cancelled while its callback was on the way.
     guard let running = timers[timer] else { return }
     guard transition.now >= running.at else {
       // A loop that reads its clock once per round may fire early; the worker gets the whole deadline.
@@ -233,8 +234,9 @@ extension WorkerMachine {
     }
   }
 
-  /// CLOCK_MONOTONIC does not advance during a suspend, but everything that a worker waits for, above all its relays,
-  /// is gone after it. With the old deadlines, all workers would be killed when the lid of a laptop opens.
+  /// Gives each running deadline its whole period again, in addition to what is left of it. CLOCK_MONOTONIC does not
+  /// advance during a suspend, but what a worker waits for, above all its connections to relays, is gone after it. With
+  /// the old deadlines, workers would be killed soon after the lid of a laptop opens.
   mutating func resumedAfterSuspend(_ transition: inout Transition) {
     for timer in WorkerTimer.allCases where timer.isDeadline {
       guard let running = timers[timer] else { continue }

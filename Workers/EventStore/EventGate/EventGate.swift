@@ -4,26 +4,29 @@ internal import DequeModule
 public import EventArchive
 internal import Nostr
 
-// The way of an event from its bytes to its commit, without the loop, the threads and the disk.
+// The path of an event from its bytes to its commit, without the loop, the threads and the disk.
 //
-//    submit ─ lane ─ take ─┬─ known from shortly before ─────────────┬─ in order ─ batch ─ commit ─ announce, answer
-//                          ├─ the same id is being verified: follow ─┤
-//                          └─ job: look up, else verify ─────────────┘
+//    received ─ lane ─ take ─┬─ its id is remembered ──────────────────┬─ in order ─ batch ─ commit ─ announce, answer
+//                            ├─ its id is being verified: it follows ──┤
+//                            └─ job: looked up; if new, verified ──────┘
 //
 // Order. Events of a lane are written in the order in which they came. Their checks may end in another order: then each
-// waits for those before it. Between lanes there is no order but that of commits.
+// waits for those before it. Events of different lanes have no order among each other.
 //
-// Each id is verified once. While a copy is being verified, further ones wait for the outcome: if it is valid, they are
-// duplicates; if it is forged, the next of them is verified. Only what is verified is remembered, so a forged copy
-// hides nothing. An event that is published here is verified even if its id is known, because the publisher must get a
-// verdict on the exact bytes it sent. So it is not looked up before; the writer finds whether it is stored.
+// Each id from relays and files is verified once. While a copy is being verified, further copies follow it: they wait
+// for the outcome. If the copy is valid, they are duplicates; if it is forged, the next of them is verified. Only the
+// ids of valid events are remembered, so a forged copy hides nothing.
 //
-// Bounds. A submission's credit comes back with its answer, so the senders' credit bounds what waits. `jobMaximum` ×
-// `checkMaximum`, and one job of local events, bound the checks under way; `batchMaximum` bounds a transaction, and
-// `RecentIDs` what is remembered.
+// An event that a caller of this machine hands in (`store.publish`, `store.offer`) is verified even if its id is known,
+// because the caller must get a verdict on the exact bytes that it sent. Such an event is not looked up first: the
+// archive's writer finds out whether it is stored already.
 //
-// Rejected: one queue by priority. A flood in the first lane would stop the others. So each lane has its share of every
-// job.
+// Bounds. A submission's credit comes back with its answer, so the senders' credit bounds what waits. `jobMaximum` jobs
+// of `checkMaximum` events, and one more job of local events, bound the checks that are under way; `batchMaximum`
+// bounds a transaction, and `RecentIDs` the ids that are remembered.
+//
+// Rejected: one queue ordered by priority. A flood in the first lane would stop the others. So each lane has a share of
+// every job.
 //
 // The actions of an input are appended to the caller's array: the store performs those of several inputs together.
 
@@ -31,13 +34,13 @@ internal import Nostr
 public struct EventGate: Sendable {
   /// Counters since the start.
   public struct Counters: Sendable, Hashable {
-    /// Signatures checked.
+    /// Events that were checked with their signature, and all that a check found invalid.
     public var verified: UInt64 = 0
-    /// Events taken without.
+    /// Events of sampled relays that were taken without a check of the signature.
     public var unchecked: UInt64 = 0
-    /// Events that were known without a check.
+    /// Events whose id was known, or was being verified, when they came.
     public var duplicates: UInt64 = 0
-    /// Events refused.
+    /// Events refused as invalid.
     public var invalid: UInt64 = 0
   }
 
@@ -45,20 +48,20 @@ public struct EventGate: Sendable {
   public private(set) var counters = Counters()
   /// Which signatures are checked, and what relays have shown of themselves.
   public var trust: RelayTrust
-  /// Events that wait, or are on their way, by lane.
+  /// Events that are not answered yet, by lane (`Lane.rawValue`).
   public internal(set) var waiting = [0, 0, 0]
 
-  /// Events of one job.
+  /// Most events of one job.
   public static let checkMaximum = 32
-  /// Jobs under way.
+  /// Most jobs under way.
   public static let jobMaximum = 4
-  /// Further jobs that take local events only, so that one's own event never waits for those of relays.
+  /// Most further jobs, which take local events only, so that a local event never waits for events of relays.
   public static let localJobMaximum = 1
-  /// Entries of one transaction.
+  /// Most entries of one transaction.
   public static let batchMaximum = 1_000
-  /// Places of a transaction kept for lanes further back while they have something ready.
+  /// Places of a transaction that a lane leaves free for each lane behind it.
   static let batchReserve = 100
-  /// Most other events in a transaction with local events: it is short, because its publisher waits.
+  /// Most events of the other lanes in a transaction with local events. It must be short, because a publisher waits.
   static let besideLocalMaximum = 100
 
   struct Submission: Sendable {
@@ -71,7 +74,8 @@ public struct EventGate: Sendable {
     var open: Int
     var result: GateResult
 
-    /// Whether a caller of this machine handed it in, and waits for the outcome.
+    /// Whether a caller of this machine handed it in (`store.publish`, `store.offer`, `store.offer.foreign`) and waits
+    /// for the outcome. An import is not local.
     var isLocal: Bool { rank != .ordinary }
   }
 
@@ -88,11 +92,11 @@ public struct EventGate: Sendable {
     let index: Int
     var id: EventID?
     var resolution: Resolution?
-    /// Whether it is one's own, and looked at by itself whatever is known of its id.
+    /// Whether it is local: verified by itself, whatever is known of its id.
     var isAlone = false
   }
 
-  /// An id under way.
+  /// An id that is being verified, or is verified and not written yet.
   struct Pending: Sendable {
     var verified: VerifiedEvent?
     var followers: [UInt64] = []
@@ -104,11 +108,11 @@ public struct EventGate: Sendable {
   var order: [Deque<UInt64>] = [[], [], []]
   var items: [UInt64: Item] = [:]
   var pending: [EventID: Pending] = [:]
-  /// Followers of forged copies: checked next.
+  /// Followers of a copy that was forged: these are checked next.
   private var promoted = Deque<UInt64>()
   var writing: [(item: UInt64, isEntry: Bool)]?
   private var jobCount = 0
-  /// How often events were removed: what was looked up before says nothing of what is stored now.
+  /// How often events were removed. A look-up that began at a lower count may name an event that is gone.
   var removalCount: UInt64 = 0
   private var nextItem: UInt64 = 1
   private var nextSubmission: UInt64 = 1
@@ -119,9 +123,9 @@ public struct EventGate: Sendable {
   /// A gate that has met nothing.
   ///
   /// - Parameters:
-  ///   - recentCapacity: ids remembered at least; ephemeral ones half as many.
-  ///   - trust: which signatures are checked; all, unless it says otherwise.
-  ///   - eventByteCountMaximum: a larger event is invalid.
+  ///   - recentCapacity: how many ids are remembered at least; half as many of ephemeral events.
+  ///   - trust: which signatures are checked; by default all.
+  ///   - eventByteCountMaximum: an event with more bytes is invalid.
   public init(
     recentCapacity: Int = 32_768, trust: RelayTrust = RelayTrust(seed: 0),
     eventByteCountMaximum: Int = EventLimit.byteCountMaximum()
@@ -143,8 +147,8 @@ public struct EventGate: Sendable {
   ///   - run: the bytes of the events.
   ///   - events: the events, in order.
   ///   - lane: which of the three they wait in.
-  ///   - rank: when they go, if room is needed.
-  ///   - tellsEach: whether the answer says what became of each (``GateResult/outcomes``).
+  ///   - rank: when they are removed, if the store needs room; `ordinary` for events of relays and files.
+  ///   - tellsEach: whether the answer has an outcome for each event (``GateResult/outcomes``).
   ///   - actions: gets the answer of a run that is empty.
   /// - Returns: the submission's number, by which it is answered.
   public mutating func received(
@@ -217,7 +221,8 @@ public struct EventGate: Sendable {
       append(number, to: &checks)
       return
     }
-    // What no relay sent is held against what is stored: that may be over by now, or damaged.
+    // An event of a file, which no relay sent, is not taken as known from memory. Its job compares it with the stored
+    // event, which may have expired or be damaged.
     if incomingRelay(of: item) != nil, let seq = recent.value(of: id) {
       item.resolution = .known(seq: seq)
     } else if recentEphemeral.value(of: id) != nil {
@@ -259,7 +264,7 @@ public struct EventGate: Sendable {
     let item = items[known: number]
     guard let id = item.id else { preconditionFailure("an event without an id is not checked") }
     guard let submission = submissions[item.submission] else {
-      // Refused meanwhile. The next copy of the id is checked in its place.
+      // Its submission was refused while it waited here. The next copy of the id is checked in its place.
       items[number]?.resolution = .invalid("given up")
       if !item.isAlone { leave(id, promoting: true) }
       return
@@ -307,7 +312,7 @@ public struct EventGate: Sendable {
     items[known: number].resolution = resolution
   }
 
-  /// One copy of an id is done with.
+  /// One copy of an id has its outcome, or is found invalid. With `promoting`, the next follower is checked.
   mutating func leave(_ id: EventID, promoting: Bool = false) {
     guard var entry = pending[id] else { return }
     entry.holders -= 1

@@ -5,19 +5,22 @@ internal import FairSharing
 //
 //   asked ── a slot is free, and the client is below its share ─▶ granted ── ended ──▶ the next is granted
 //     │                                                             │  ▲
-//     └─ else it waits; the client with the least service   resting ▼  │ working
+//     └─ else it waits; the client with the least service      rests ▼  │ works
 //        is next                                             a client that does not read: its slot is
 //                                                            taken back as soon as another client waits
 //
-// A query over a million events may take the store a second. So the queries under way are bounded for each client and
-// for all together. Beyond the bound, the client that has had the least service is next (`ServiceClock`). The last
-// slots are reserved for clients that hold none, so that one query does not wait behind a hundred of another client. A
-// reserved slot is short: a query that has delivered its share and has more passes the slot to the next client without
-// one, and waits behind the heavier clients. A slot whose client does not read is idle, and goes to another client. In
-// both cases the client's query restarts from where it stopped.
+// A query over a million events may take the store a second. So each client may have `clientMaximum` queries under way,
+// and all clients together `maximum`. Of the queries that wait, one of the client that has had the least service is
+// next (`ServiceClock`).
 //
-// A quarter of the slots is reserved for clients that already hold one, so a heavy client still makes progress while
-// new clients keep arriving.
+// Two lines of turns wait: newcomers, of clients without a slot; and the others, of clients that hold one or whose
+// query is long. The last `keptCount` slots are for newcomers, so that one query does not wait behind a hundred queries
+// of another client. The slot of a newcomer is short: when its query has delivered a share and has more while another
+// newcomer waits, it gives up the slot, and continues as a long query in the other line. To that line a quarter of all
+// slots belongs, so heavy clients make progress too while newcomers keep coming.
+//
+// A slot whose client does not read is idle, and goes to another client. A query that gave up its slot later continues
+// where it stopped.
 
 /// The slots of clients at the store, as a value.
 public struct QuerySlots: Sendable {
@@ -26,34 +29,34 @@ public struct QuerySlots: Sendable {
     /// The client.
     public let client: UInt64
     let number: UInt64
-    /// Whether its query has already given up a reserved slot, and waits to continue.
+    /// Whether its query is long: it has already given up a short slot, and waits to continue.
     let isLong: Bool
   }
 
-  /// The slots of all clients.
+  /// The number of slots, for all clients together.
   public let maximum: Int
   /// The most slots of one client.
   public let clientMaximum: Int
-  /// The slots that are reserved for clients without one.
+  /// The number of slots that are reserved for newcomers.
   public let keptCount: Int
-  /// The slots in use.
+  /// The number of slots in use.
   public private(set) var grantedCount = 0
-  /// Turns on reserved slots.
+  /// The granted turns that were newcomers: their slots are short.
   private var short: Set<Turn> = []
 
   private var nextNumber: UInt64 = 0
   private var held: [UInt64: Int] = [:]
   private var clock = ServiceClock()
-  /// The waiting turns of clients that had no slot when they asked.
+  /// The waiting turns of clients that had no slot when they lined up.
   private var newcomers = FairOrder<Turn>()
-  /// The waiting turns of clients below their share.
+  /// The other waiting turns of clients that have fewer than ``clientMaximum`` slots.
   private var queue = FairOrder<Turn>()
-  /// The waiting turns of the other clients, until these return a slot.
+  /// The waiting turns of clients that have ``clientMaximum`` slots, until one of these ends.
   private var postponed: [UInt64: Deque<Turn>] = [:]
   private var resting: Set<Turn> = []
   /// The number of turns that each client has or waits for.
   private var wants: [UInt64: Int] = [:]
-  /// The number of clients that have a turn, or wait for one.
+  /// The number of clients that have a turn or wait for one.
   public var sharerCount: Int { wants.count }
 
   /// No slot is in use.
@@ -66,9 +69,9 @@ public struct QuerySlots: Sendable {
   ///
   /// - Parameters:
   ///   - client: the client that needs it.
-  ///   - isLong: whether its query has already given up a reserved slot; it gets no other one.
-  /// - Returns: the turn, and whether it is granted. If it is not, also an idle turn that must be given back, if there
-  ///   is one: its owner must ``end(_:byteCount:milliseconds:)`` it.
+  ///   - isLong: whether its query has already given up a short slot; it gets no other short one.
+  /// - Returns: the turn, and whether it is granted. If it is not granted and another turn is idle, also that turn: the
+  ///   caller must ``end(_:byteCount:milliseconds:)`` it.
   public mutating func ask(_ client: UInt64, isLong: Bool = false) -> (turn: Turn, isGranted: Bool, wanted: Turn?) {
     nextNumber += 1
     let turn = Turn(client: client, number: nextNumber, isLong: isLong)
@@ -96,7 +99,7 @@ public struct QuerySlots: Sendable {
   private static let leastCost = 8 << 10
   /// The cost of a millisecond of the store's time, in bytes: about what the store delivers in one.
   private static let millisecondCost = 8 << 10
-  /// The longest time that counts, because no answer is waited for longer.
+  /// The longest time that counts: no caller waits longer for an answer.
   private static let millisecondMaximum: UInt64 = 60_000
 
   private mutating func grant(_ turn: Turn, isShort: Bool, due: UInt64) {
@@ -111,8 +114,8 @@ public struct QuerySlots: Sendable {
   /// - Parameters:
   ///   - turn: a turn that was granted.
   ///   - byteCount: what it delivered to its client.
-  ///   - milliseconds: how long the store worked, for a query whose bytes do not show that. All granted turns shared
-  ///     the store in that time, so each is charged its part.
+  ///   - milliseconds: how long the store worked, for a query whose bytes do not show that, such as a count. All
+  ///     granted turns shared the store in that time, so this one is charged its part of it.
   /// - Returns: the turns that are granted instead.
   public mutating func end(_ turn: Turn, byteCount: Int = 0, milliseconds: UInt64 = 0) -> [Turn] {
     let time = Int(min(milliseconds, Self.millisecondMaximum)) * Self.millisecondCost / max(1, grantedCount)
@@ -185,15 +188,15 @@ public struct QuerySlots: Sendable {
     return (next, due, false)
   }
 
-  /// One part in so many of all slots is for turns that may not use a reserved slot.
+  /// A quarter of all slots is for turns that are no newcomers.
   private static let longShare = 4
 
   /// A query has delivered its share in a turn, and has more.
   ///
-  /// - Returns: whether the turn must be ended now: it is on a reserved slot, and a client without a slot waits.
+  /// - Returns: whether the turn must be ended now: its slot is short, and a newcomer waits.
   public func isSpent(_ turn: Turn) -> Bool { !newcomers.isEmpty && short.contains(turn) }
 
-  /// The client of a turn does not read: the turn is idle until ``works(_:)``.
+  /// The client of a turn has stopped reading: the turn is idle until ``works(_:)``.
   ///
   /// - Returns: whether the turn must be ended now, because other clients wait.
   public mutating func rests(_ turn: Turn) -> Bool {

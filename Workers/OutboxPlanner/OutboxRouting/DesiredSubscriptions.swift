@@ -4,20 +4,21 @@ public import Contracts
 internal import Nostr
 
 // Turns interests into the REQs of each connector, and the reports of the connectors into progress for the observers. A
-// value without I/O. A wish in the drawing and in the code is an interest.
+// value without I/O. Code calls an interest a wish.
 //
-//     wish ──▶ demands: one for each relay and question, ──▶ packs: one REQ for up to ten ──▶ RelayDesire
-//              shared by all wishes that ask the same         demands at one relay              per connector
-//     progress, StoreFetched ◀──────────────── reports of the connectors ◀───────────────────── RelayReport
+//     interest ──▶ demands: one for each relay and set of ──▶ packs: one REQ with up to ten ──▶ RelayDesire
+//                  filters, shared by interests that ask      filters of the demands            for each connector
+//                  the same there                             at a relay
+//     progress, StoreFetched ◀───────────── reports of the connectors ◀──────────────────────── RelayReport
 //
-// Why packs: a relay takes about twenty subscriptions, and an application that opens starts as many observes within a
-// moment. So changes gather for 100 ms, and the new demands at a relay share as few REQs as possible. A REQ never
+// Why packs: many relays allow about twenty subscriptions, and an application that opens starts as many observes within
+// a moment. So changes gather for 100 ms, and the new demands at a relay share as few REQs as possible. A REQ never
 // changes: its key is the hash of its contents, so one key always has the same filters, also after a restart of the
 // planner.
 //
 // Why re-packing is careful: a REQ with other filters is a new REQ, and the relay sends all its stored events again. So
 // when an interest leaves a pack, the other demands move to a new pack only after the relay has sent its stored events,
-// and they resume from that time. A pack that a relay refuses is split: one bad filter must not cost the other nine
+// and the new REQ starts from that time. A pack that a relay refuses is split: one bad filter must not cost the other
 // demands their events.
 //
 // Bounds: interests are bounded by the store's observers; demands by the interests and the relays of their routes; the
@@ -26,7 +27,7 @@ internal import Nostr
 
 /// All interests, and the subscriptions that serve them.
 public struct DesiredSubscriptions: Sendable {
-  /// The planner's generation: versions of another generation are ignored.
+  /// The planner's generation: a connector's version from another generation does not count.
   public let generation: Int64
 
   /// How long changes gather before they are packed.
@@ -40,7 +41,7 @@ public struct DesiredSubscriptions: Sendable {
   /// Seconds that are requested again when a demand moves to another REQ: clocks differ, and events take time to
   /// arrive.
   public static let overlapSeconds: Int64 = 300
-  /// How long a demand waits for a place before the next attempt, if nothing happens earlier.
+  /// How long a demand that has no place waits for the next attempt, if no change comes earlier.
   public static let retryMilliseconds: UInt64 = 5_000
 
   let byteMaximum: Int
@@ -52,7 +53,7 @@ public struct DesiredSubscriptions: Sendable {
   /// Relays that cannot be reached at present, with the reason.
   var unreachable: [RelayURL: String] = [:]
   var lines: [String: WorkerLine] = [:]
-  /// Whether all sources have answered: before that, no progress is complete.
+  /// Whether all sources have answered since the start, or their time is over: before that, no progress is complete.
   public private(set) var isSettled = false
   /// Relays outside the groups that count against the budget for these interests.
   var dialled: Set<RelayURL> = []
@@ -69,25 +70,25 @@ public struct DesiredSubscriptions: Sendable {
     let relay: RelayURL
     let question: FilterKey
     let isLive: Bool
-    /// Not 0 for an interest that shares a demand with no other.
+    /// The number of an interest that shares its demands with no other; 0 for all others.
     let fresh: UInt64
   }
 
   /// What one or more interests want from one relay.
   struct Demand: Sendable {
     let filters: [Filter]
-    /// The order in which the demands were made.
+    /// Its place in the order in which the demands were made.
     let number: UInt64
     var choice: RelayChoice
     var wishes: Set<String> = []
     var pack: String?
-    /// A relay refused it together with others; from now on it has a REQ of its own.
+    /// Whether it has a REQ of its own, because a relay refused a REQ that it shared.
     var isAlone = false
-    /// Seconds since 1970: the store has what the relay had stored up to then.
+    /// Seconds since 1970: the store has what the relay had stored up to then, so the next REQ starts shortly before.
     var resumesAt: Int64?
-    /// The relay could not be reached at the first attempt, or its EOSE is overdue.
+    /// Whether its progress no longer waits for the relay, which could not be reached or whose EOSE is overdue.
     var hasFailed = false
-    /// The relay has sent everything that can match; there is no REQ.
+    /// Whether the relay has sent everything that can match; it has no REQ then.
     var isOver = false
     /// Why it is in no pack.
     var waits: String?
@@ -104,19 +105,19 @@ public struct DesiredSubscriptions: Sendable {
     let filterCount: Int
     /// Upper bound of its bytes in a `relay.desire`.
     let byteCount: Int
-    /// It asks for more than its demands want.
+    /// Whether it must be replaced, because it no longer asks for exactly what its demands want.
     var isDirty = false
   }
 
-  /// One interest and its relays.
+  /// One interest and the demands that serve it.
   struct Entry: Sendable {
     let interest: Interest
     let fresh: UInt64
     var stops: [DemandID] = []
     var problem: String?
-    /// When it was planned for these relays, seconds since 1970.
+    /// When its present relays were chosen, seconds since 1970.
     var plannedAt: Int64
-    /// The demands whose relays have sent their stored events since then.
+    /// Those of its demands whose relays have sent their stored events.
     var stored: Set<DemandID> = []
     var isFetchedTold = false
   }
@@ -124,7 +125,7 @@ public struct DesiredSubscriptions: Sendable {
   /// No interests.
   ///
   /// - Parameters:
-  ///   - generation: the planner's generation; above that of the process before.
+  ///   - generation: the planner's generation; above that of the planner's last process.
   ///   - frameLimit: the longest frame of the bus.
   public init(generation: Int64, frameLimit: Int) {
     self.generation = generation
@@ -153,7 +154,7 @@ public struct DesiredSubscriptions: Sendable {
   /// Removes an interest.
   public mutating func ended(_ key: String, at now: Instant, wall: Int64) {
     guard let entry = entries.removeValue(forKey: key) else { return }
-    // The relays have sent everything up to now, so an observer that returns soon needs no fetch.
+    // All relays have sent everything up to now. With this report, an observer that returns soon needs no network.
     if entry.isFetchedTold, entry.stops.allSatisfy({ isStored($0) }), let fetched = entry.interest.fetched(at: wall) {
       fetches.append(fetched)
     }
@@ -216,7 +217,7 @@ public struct DesiredSubscriptions: Sendable {
         || demand.choice.connector != stop.choice.connector
       demand.choice = stop.choice
       if isAskedOtherwise {
-        // The pack stays until the next one is made: it may serve other interests meanwhile.
+        // The pack stays until a new one is made, because it may serve other interests too.
         if let pack = demand.pack { packs[pack]?.isDirty = true }
         gather(at: now)
       }
@@ -231,7 +232,7 @@ public struct DesiredSubscriptions: Sendable {
     if gatherUntil == nil { gatherUntil = now.advanced(milliseconds: Self.gatherMilliseconds) }
   }
 
-  /// When to call ``pack(at:wall:budget:)``; nil while nothing waits.
+  /// When ``pack(at:wall:budget:)`` must be called; nil while nothing waits.
   public var deadline: Instant? {
     guard let gatherUntil, let retryAt else { return gatherUntil ?? retryAt }
     return min(gatherUntil, retryAt)
@@ -239,7 +240,7 @@ public struct DesiredSubscriptions: Sendable {
 
   // MARK: Reporting
 
-  /// Whether a relay has sent its stored events and now sends new ones.
+  /// Whether the relay of a demand has sent its stored events: it now sends new ones, or nothing more can match.
   func isStored(_ id: DemandID) -> Bool {
     guard let demand = demands[id] else { return false }
     return demand.isOver || demand.pack.flatMap { reports[$0] }?.state == .stored
@@ -275,7 +276,7 @@ public struct DesiredSubscriptions: Sendable {
     return changedWishes
   }
 
-  /// How many observes need the network.
+  /// How many observes relays are asked for.
   public var observeCount: Int { entries.values.count { $0.interest.isObserve } }
   /// REQs that are open, or are to be opened, at relays.
   public var requestCount: Int { packs.count }

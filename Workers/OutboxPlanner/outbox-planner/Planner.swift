@@ -10,20 +10,19 @@ import OutboxRouting
 import Storage
 import WorkerKit
 
-// The outbox-planner: decides where authors are read and written. The decisions are in `OutboxRouting`; this class
-// connects them with the bus.
+// The outbox-planner: decides which relays are asked for what is observed, and where events are sent. The decisions are
+// in `OutboxRouting`; this class connects them with the bus.
 //
-//    store.observes, .list ──▶ ObserveMirror ─┐                     ┌─▶ relay.desire   to each connector
-//    signer.accounts ────────▶ RelayDirectory ┼─▶ DesiredSubscriptions ───────┼─▶ store.fetched
-//    store.observe (lists) ──▶       ▲        │       ▲             └─▶ plan.progress
-//    plan.relays.add ────────────────┘        │       └── relay.follow of each connector
+//    store.observes, .list ──▶ ObserveMirror ─┐                            ┌─▶ relay.desire   to each connector
+//    signer.accounts ────────▶ RelayDirectory ┼─▶ DesiredSubscriptions ────┼─▶ store.fetched
+//    store.observe (lists) ──▶       ▲        │            ▲               └─▶ plan.progress
+//    plan.relays.add ────────────────┘        │            └── relay.follow of each connector
 //
-// No state comes from single calls: each source is a loop that restarts when its answer ends, and then brings
-// everything. So the store, the signer, a connector or the planner may die at any time, and the state afterwards is
-// right again.
+// Each source of this state is a loop: when its answer ends, the planner asks again and receives everything. So the
+// store, the signer, a connector or the planner itself may die at any time, and soon the state is right again.
 //
-// After a start, the first REQs wait until all sources have answered, or for `settlingMilliseconds`: otherwise every
-// observe would first go to half of its relays, without an account, and a moment later to all.
+// After a start, the first REQs wait until all sources have answered, for `settlingMilliseconds` at most. Otherwise
+// each observe would first go to some of its relays, without an account, and a moment later to all of them again.
 
 /// Serves `plan.*`, and turns observes into interests.
 @EventLoopActor
@@ -35,7 +34,7 @@ final class Planner {
   var directory = RelayDirectory()
   var wishes: DesiredSubscriptions
   var budget = DialBudget()
-  /// The active observes.
+  /// What is observed, as the store reports it.
   let observes: ObserveSource
   /// The accounts, and their lists.
   let accounts: AccountSource
@@ -46,7 +45,7 @@ final class Planner {
   private(set) var publishing: PublishService?
   var dials = PublishDials()
   let budgetTimer = LoopTimer()
-  /// Counts the lists requested from relays.
+  /// The number of lists that were requested from relays so far: it distinguishes the interests for them.
   var listWishCount: UInt64 = 0
   /// Why the file of added relays cannot be written.
   var fault: StorageFault?
@@ -54,7 +53,7 @@ final class Planner {
   private let settleTimer = LoopTimer()
   private var hasBegunPublishing = false
 
-  /// When the planner stops waiting for its sources.
+  /// When the planner stops waiting for sources that have not answered since its start.
   let earlyEnd: Instant
   private var plannedRevision: UInt64?
   private var statusText = ""
@@ -63,7 +62,7 @@ final class Planner {
   /// Raised when the directory or the progress of an interest may have changed, and when the drain begins.
   let hasChanged = Signal()
 
-  /// How long the first REQs wait for sources that do not answer.
+  /// How long the first REQs wait, at most, for sources that do not answer.
   static let settlingMilliseconds: UInt64 = 3_000
   /// Longest back-off after a failure of another worker.
   static let retryMillisecondsMaximum: UInt64 = 10_000
@@ -83,8 +82,8 @@ final class Planner {
     } catch {
       throw Refusal(error.mayPass ? .unavailable : .failed, error.description)
     }
-    // Above the generation of every process before, unless the clock was set back. In that case connectors receive all
-    // subscriptions, which does no harm.
+    // The wall clock makes a generation above that of every process before. If the clock was set back, connectors
+    // receive all subscriptions again, which does no harm.
     wishes = DesiredSubscriptions(generation: WallClock.milliseconds, frameLimit: worker.bus.welcome.frameLimit)
     try takeSettings()
     publishing = try PublishService(worker, directory: path, planner: self)
@@ -164,7 +163,7 @@ final class Planner {
 
   // MARK: Update
 
-  /// Does what follows from a change. Every handler calls it last.
+  /// Does everything that follows from a change: each handler that changes the state calls it last.
   func update() {
     guard !isDraining else { return }
     if plannedRevision != directory.revision {
@@ -191,7 +190,7 @@ final class Planner {
   private func pack() {
     if !isEarly { wishes.pack(at: now, wall: WallClock.seconds, budget: &budget) }
     guard let deadline = wishes.deadline else { return packTimer.cancel() }
-    // Until then, `update` is called at the end of that time, or when a source answers.
+    // While the planner waits for its sources, `settleTimer` and each answer of a source call `update`.
     if !isEarly { packTimer.set(at: deadline) { [unowned self] in update() } }
   }
 

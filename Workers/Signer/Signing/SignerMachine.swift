@@ -3,19 +3,21 @@ public import Contracts
 public import Cryptography
 public import Frames
 
-// What the signer decides, without keys, files or a clock: whether a use is allowed, which account it means, how long
-// it waits for a passphrase, and what the audit records.
+// What the signer decides, without secret keys, files or a clock: whether a use (a request of a caller) is allowed,
+// which account it means, how long it waits for a passphrase, and what the audit records.
 //
-//     received ─► rules ─► rate ─► account ─┬─ unlocked ─► perform ─► finished
-//                                           └─ locked ─► hold ─┬─ unlocked ─► perform ─► finished
-//                                                              └─ its time is over, or the account is gone ─► refuse
+//     received ─► rules ─► rate ─► account, its rules ─┬─ unlocked ─► perform ─► finished
+//                                                      └─ locked ─► hold ─┬─ unlocked ─► perform ─► finished
+//                                                                         └─ cancelled, too late, or the account was
+//                                                                            removed ─► refuse
 //
-// An account is `locked` or `unlocked`: `unlocked(_:)` and `locked(_:)` change that, and only encrypted ones are ever
-// locked. Each use ends in exactly one audit line: with its refusal, or when the shell says that it is finished.
+// An account is `locked` or `unlocked`: `unlocked(_:)` and `locked(_:)` change that. Only an account whose key is
+// encrypted is ever locked. A use that a rule, the rate or the account forbids is refused at that step. Each use has
+// exactly one audit line: at its refusal, or when the shell reports that it is finished.
 
 /// The signer's decisions.
 public struct SignerMachine: Sendable {
-  /// A request's number, given by the shell.
+  /// A request's number, given by the shell. It is no cryptographic key.
   public struct Key: Hashable, Sendable {
     /// The number.
     public var number: UInt64
@@ -42,15 +44,15 @@ public struct SignerMachine: Sendable {
 
   /// What the shell must do, in this order.
   public enum Action: Hashable, Sendable {
-    /// Do it, with this account if it needs one; then call ``SignerMachine/finished(_:refusal:)``.
+    /// Perform the request, with this account if it needs one; then call ``SignerMachine/finished(_:refusal:)``.
     case perform(Key, account: String?)
-    /// Answer with this refusal.
+    /// Answer the request with this refusal.
     case refuse(Key, Refusal)
-    /// The request waits: tell the hub that it takes long.
+    /// Keep the request: it waits for a passphrase. Acknowledge it, so that the hub knows that it takes long.
     case hold(Key)
     /// Write this audit line.
     case audit(AuditLine)
-    /// Call ``SignerMachine/timerFired(at:)`` at this instant; nil: cancel the timer.
+    /// Call ``SignerMachine/timerFired(at:)`` at this instant instead of an earlier one; nil: cancel the timer.
     case setTimer(Instant?)
   }
 
@@ -63,29 +65,30 @@ public struct SignerMachine: Sendable {
 
   /// The present rules.
   public var policy: SigningPolicy
-  /// Keys that exist but cannot be used. They are no accounts: a request that names one is refused with the reason.
-  /// While there is one, no account counts as the only one, because after the next start there may be another.
+  /// Keys whose files exist but cannot be used. They are no accounts: a request that names one is refused with the
+  /// reason. While there is such a key, a request must name its account even if there is only one, because the key may
+  /// be a second account after the next start.
   public var refusedKeys: [SignerRefusedKey] = []
   /// The accounts by name.
   public internal(set) var accounts: [String: Account] = [:]
   private var limits = RateLimits()
   var waiting: [Waiting] = []
   private var inHand: [Key: (use: SignerUse, account: String?)] = [:]
-  /// The connector that authenticates at each relay.
+  /// The name of the connector that authenticates at each relay, by the relay's URL.
   private var speakers: [String: String] = [:]
   private var timer: Instant?
 
-  /// Most accounts.
+  /// The maximum number of accounts.
   public static let accountMaximum = 256
-  /// Most requests that wait for passphrases; a further one is refused as `locked` at once.
+  /// The maximum number of requests that wait for passphrases; a further one is refused as `locked` at once.
   public static let waitingMaximum = 256
-  /// Most bytes of waiting requests.
+  /// The maximum number of bytes of waiting requests, with the same effect.
   public static let waitingByteCountMaximum = 8 << 20
-  /// How long a request waits if it has no time limit.
+  /// How long a request without a time to live waits.
   public static let waitingMilliseconds: UInt64 = 30_000
   /// The longest wait of any request.
   public static let waitingMillisecondsMaximum: UInt64 = 600_000
-  /// Most relays whose connector is remembered.
+  /// The maximum number of relays whose connector is remembered; at a further relay no connector may authenticate.
   public static let speakerMaximum = 4_096
 
   /// A machine without accounts.
@@ -117,13 +120,13 @@ public struct SignerMachine: Sendable {
     return hold(key, use, account.name, at: now)
   }
 
-  /// A request has ended, done or refused.
+  /// The shell has performed a request, or could not: then with the code of its refusal.
   public mutating func finished(_ key: Key, refusal: RefusalCode? = nil) -> [Action] {
     guard let use = inHand.removeValue(forKey: key) else { return [] }
     return [.audit(AuditLine(use: use.use, account: use.account, result: refusal?.rawValue ?? "done"))]
   }
 
-  /// The caller has cancelled a request.
+  /// The caller has cancelled a request. One that is being performed already continues.
   public mutating func cancelled(_ key: Key) -> [Action] {
     guard let index = waiting.firstIndex(where: { $0.key == key }) else { return [] }
     let gone = waiting.remove(at: index)
@@ -163,7 +166,7 @@ public struct SignerMachine: Sendable {
       return refuse(key, use, account, refusal)
     }
     let ttl = UInt64(use.ttlMilliseconds)
-    // A little less than the caller waits: then the answer gives the reason, and not only a timeout.
+    // A little less than the caller waits: then the caller gets the reason as its answer, and not only a timeout.
     let patience = ttl == 0 ? Self.waitingMilliseconds : max(1, ttl - ttl / 10)
     let deadline = now.advanced(milliseconds: min(patience, Self.waitingMillisecondsMaximum))
     waiting.append(Waiting(key: key, use: use, account: account, deadline: deadline))
@@ -202,7 +205,8 @@ public struct SignerMachine: Sendable {
     speakers = speakers.filter { names.contains($0.value) }
   }
 
-  /// A relay belongs to one connector: the first that authenticates there, while it is on the bus.
+  /// A relay belongs to the first connector that authenticates there, as long as this connector is on the bus. Returns
+  /// why another one may not.
   private mutating func speakerRefusal(_ use: SignerUse) -> Refusal? {
     guard use.method == .authenticate, let relay = use.relay else { return nil }
     if let speaker = speakers[relay] {
