@@ -4,8 +4,8 @@ public import Contracts
 internal import EventLoop
 public import Frames
 
-// Requests, in two forms: a method is a constant of Contracts, which gives the types of its arguments and its answer, or
-// it is a name with payloads.
+// Requests, in two forms. A method is a constant of Contracts, which gives the types of its arguments and its answer;
+// or it is a name, and its payloads are bytes.
 
 extension RoostClient {
   // MARK: A method of Contracts

@@ -18,8 +18,8 @@ internal import Nostr
 // ids of valid events are remembered, so a forged copy hides nothing.
 //
 // An event that a caller of this machine hands in (`store.publish`, `store.offer`) is verified even if its id is known,
-// because the caller must get a verdict on the exact bytes that it sent. Such an event is not looked up first: the
-// archive's writer finds out whether it is stored already.
+// because the caller must get a verdict on the exact bytes that it sent. Such an event is not looked up first:
+// `ArchiveWriter.store` finds out whether it is stored already, as it does for every event that reaches it.
 //
 // Bounds. A submission's credit comes back with its answer, so the senders' credit bounds what waits. `jobMaximum` jobs
 // of `checkMaximum` events, and one more job of local events, bound the checks that are under way; `batchMaximum`

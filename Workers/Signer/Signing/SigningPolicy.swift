@@ -22,8 +22,8 @@ internal import Nostr
 // connection is mine"; if it is passed on, another program can claim it. Only `signer.authenticate` makes it.
 //
 // Two checks are elsewhere. Before these rules `SignerJob` reads the request: the spelling of a relay's URL, the length
-// of a challenge, the signatures of shown events. `SignerMachine.speakerRefusal` lets only one connector authenticate at
-// a relay.
+// of a challenge, the signatures of shown events. `SignerMachine.speakerRefusal` lets only one connector authenticate
+// at a relay.
 
 /// Why a rule of `sign-kinds` is invalid.
 public struct PolicyFault: Error, Hashable, Sendable, CustomStringConvertible {
