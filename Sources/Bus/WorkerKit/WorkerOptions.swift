@@ -44,7 +44,7 @@ struct WorkerOptions {
     var status = stat()
     if fstat(3, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK { return }
     let text = """
-      \(role) is started by roostd, which hands it the bus as descriptor 3; there is none.
+      \(role) is started by roostd, which hands it the bus as descriptor 3; no bus is there.
       To run it by hand: 'roost attach \(role)' prints the command line with a one-time token.
 
       """

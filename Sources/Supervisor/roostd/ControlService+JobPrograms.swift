@@ -20,7 +20,8 @@ extension ControlService {
   }
 
   /// The programs of jobs: a provider is ready without them, and says of one that is missing only to the log, when a
-  /// request for it has failed. A check for each that is not run; one for all of them when each is; none without any.
+  /// request for it has failed. A check for each that is not run; one for all of them when each is run; no check when
+  /// no job has a program.
   func jobProgramChecks() -> [DoctorResult.Check] {
     var checks: [DoctorResult.Check] = []
     var count = 0

@@ -12,7 +12,7 @@ enum PushOpenAPI {
   private static let text = #"""
     {
      "openapi": "3.0.3", "info": {"title": "Roost push relay", "version": "1", "description": "\#
-    Wakes phones without anybody knowing their push tokens. Requests are signed: X-Pubky-Pubkey (52 \#
+    Wakes phones for senders that do not know their push tokens. Requests are signed: X-Pubky-Pubkey (52 \#
     characters of z-base-32), X-Pubky-Timestamp (Unix seconds), X-Pubky-Signature (128 hexadecimal \#
     digits), Ed25519 over METHOD:path:timestamp:hex(sha256(body)) with the path below /v1, query included. Version 2 \#
     has X-Pubky-Version: 2 and X-Pubky-Audience, one of audiences of /info, as well, and signs \#

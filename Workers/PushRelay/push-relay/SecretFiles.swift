@@ -66,7 +66,7 @@ enum SecretFiles {
   /// A ring of one key; the caller wipes it.
   private static func newRing(_ date: String) -> [UInt8] {
     let beginning = """
-      # Keys under which push tokens are encrypted, the newest first. Without them every phone has to register anew.
+      # Keys under which push tokens are encrypted, the newest first. Without them every phone has to register again.
       # For a new one put a line on top, and type: roost push rekey
       \(date):
       """
