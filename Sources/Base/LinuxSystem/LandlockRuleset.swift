@@ -117,7 +117,7 @@ final class LandlockRuleset {
       gaps.append("TCP goes to every port: Landlock 4 limits it, here is \(version).")
     }
     if version < 5 {
-      gaps.append("A device takes commands from each process that opened it: Landlock 5 denies that, and this kernel has \(version).")
+      gaps.append("A device obeys each process that opened it: Landlock 5 denies that, this kernel has \(version).")
     }
     if version < 6 {
       gaps.append("Processes of the same user can be signalled: Landlock 6 denies it, here is \(version).")

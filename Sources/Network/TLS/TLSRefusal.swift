@@ -69,9 +69,9 @@ enum TLSRefusal: Error, Equatable {
     case .notYetValid:
       "the certificate of \(host) is not valid before \(certificate.firstDay); is the clock here right?"
     case .wrongHost: "the certificate is for \(certificate.nameList), not \(host)"
-    case .selfSigned: "the certificate of \(host) is not signed by an authority that this machine trusts (self-signed)"
+    case .selfSigned: "the certificate of \(host) is from no authority that this machine trusts (self-signed)"
     case .unknownAuthority:
-      "the certificate of \(host) is not signed by an authority that this machine trusts (by \"\(certificate.issuer)\")"
+      "the certificate of \(host) is from no authority that this machine trusts (by \"\(certificate.issuer)\")"
     case .other(let words): "the certificate of \(host) is not good: \(words)"
     }
   }
@@ -86,10 +86,10 @@ enum TLSRefusal: Error, Equatable {
     case .notYetValid:
       return "the certificate \(which) is not valid before \(authority.firstDay); is the clock here right?"
     case .selfSigned:
-      return "the certificate of \(host) is not signed by an authority that this machine trusts (by \"\(authority.subject)\")"
+      return "the certificate of \(host) is from no authority that this machine trusts (by \"\(authority.subject)\")"
     case .unknownAuthority:
       return
-        "the certificate of \(host) is not signed by an authority that this machine trusts (by \"\(authority.issuer)\" in the end)"
+        "the certificate of \(host) is from no authority that this machine trusts (by \"\(authority.issuer)\" in the end)"
     case .wrongHost, .other: return "the certificate \(which) is not good: \(words(of: flaw))"
     }
   }

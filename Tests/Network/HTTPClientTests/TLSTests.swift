@@ -29,8 +29,8 @@ struct TLSTests {
       ("future", "the certificate of localhost is not valid before 2101-01-01; is the clock here right?"),
       ("other", "the certificate is for other.example, *.other.example, 192.0.2.7 and 2 more, not localhost"),
       ("named", "the certificate is for no host at all, not localhost"),
-      ("self", "the certificate of localhost is not signed by an authority that this machine trusts (self-signed)"),
-      ("stranger", "the certificate of localhost is not signed by an authority that this machine trusts (by \"Nobody You Know\")"),
+      ("self", "the certificate of localhost is from no authority that this machine trusts (self-signed)"),
+      ("stranger", "the certificate of localhost is from no authority that this machine trusts (by \"Nobody You Know\")"),
     ])
   func bad(certificate: String, words: String) async throws {
     let peer = try HTTPPeer(certificate)
@@ -52,7 +52,7 @@ struct TLSTests {
     let peer = try HTTPPeer("good")
     try await LoopThread.run {
       let fault = await (try HTTPClient.forTests(authority: nil)).fault(peer.url + "/hello")
-      #expect(fault?.detail.contains("an authority that this machine trusts (by \"Roost Test Authority\")") == true)
+      #expect(fault?.detail.contains("no authority that this machine trusts (by \"Roost Test Authority\")") == true)
       let client = HTTPClient { () throws(TrustFault) in try TLSClient(authorityFile: "/nonexistent/ca.pem") }
       #expect(await client.fault(peer.url + "/hello")?.code == .trust)
     }

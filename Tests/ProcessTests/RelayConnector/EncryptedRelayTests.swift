@@ -30,7 +30,7 @@ extension ProcessTests {
       for (name, words) in [
         ("expired", "the certificate of localhost has expired (2001-12-31)"),
         ("other", "the certificate is for other.example, *.other.example, 192.0.2.7 and 2 more, not localhost"),
-        ("stranger", "is not signed by an authority that this machine trusts (by \"Nobody You Know\")"),
+        ("stranger", "is from no authority that this machine trusts (by \"Nobody You Know\")"),
       ] {
         let relay = try SimpleRelay("1", try TestCertificates.path(name))
         try withRoost(.connector("[]", try Self.settings(["ephemeral": "true"]))) { roost in

@@ -114,7 +114,7 @@ extension ProcessTests {
       try withRelay(try ScriptedRelay(.accept(), .expect("REQ"), .forever(batch))) { rig in
         let answer = try rig.ask()
         #expect(answer.refusal?.code == "relay-disconnected" && answer.parts.isEmpty, "\(answer.text)")
-        #expect(answer.refusal?.message.contains("for subscriptions that were closed or never existed") == true, "\(answer.text)")
+        #expect(answer.refusal?.message.contains("of no open subscription") == true, "\(answer.text)")
         try rig.expectSound()
       }
     }

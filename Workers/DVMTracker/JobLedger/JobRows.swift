@@ -178,7 +178,9 @@ struct JobRows {
     let statement = try session.statement("SELECT at, what FROM fact WHERE job = ? ORDER BY at", id.column)
     var facts: [JobFact] = []
     while try statement.step() {
-      guard let what = JobFact.What(bytes: statement.bytes(1)) else { throw damaged("a fact of job \(id) cannot be read") }
+      guard let what = JobFact.What(bytes: statement.bytes(1)) else {
+        throw damaged("a fact of job \(id) cannot be read")
+      }
       facts.append(JobFact(at: statement.number(0), what))
     }
     return facts

@@ -80,7 +80,7 @@ extension RelaySession {
     state = .open(connection)
     let (messages, bytes) = connection.unclaimed
     guard messages >= limits.unclaimedMaximum || bytes >= limits.unclaimedByteCountMaximum else { return [] }
-    return cut("it sent \(messages) messages, \(bytes) bytes, for subscriptions that were closed or never existed", at: now)
+    return cut("it sent \(messages) messages, \(bytes) bytes, of no open subscription", at: now)
   }
 
   /// The relay sent too many useless messages: closes its connection with 1008, and the back-off grows.

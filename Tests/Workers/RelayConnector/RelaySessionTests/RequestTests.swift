@@ -77,7 +77,7 @@ import Testing
     #expect(bench.session.phase == .open, "an end begins the count anew")
     _ = bench.taken()
     late()
-    let why = "it sent \(messages) messages, \(messages * byteCount) bytes, for subscriptions that were closed or never existed"
+    let why = "it sent \(messages) messages, \(messages * byteCount) bytes, of no open subscription"
     #expect(bench.taken().first == .close(code: 1008, reason: why) && bench.session.phase == .closing)
     bench.apply { $0.disconnected(reason: "closed", at: $1) }
     #expect(bench.session.phase == .waiting && bench.session.lastFailure == why)
