@@ -30,7 +30,10 @@ struct TLSTests {
       ("other", "the certificate is for other.example, *.other.example, 192.0.2.7 and 2 more, not localhost"),
       ("named", "the certificate is for no host at all, not localhost"),
       ("self", "the certificate of localhost is from no authority that this machine trusts (self-signed)"),
-      ("stranger", "the certificate of localhost is from no authority that this machine trusts (by \"Nobody You Know\")"),
+      (
+        "stranger",
+        "the certificate of localhost is from no authority that this machine trusts (by \"Nobody You Know\")"
+      ),
     ])
   func bad(certificate: String, words: String) async throws {
     let peer = try HTTPPeer(certificate)
