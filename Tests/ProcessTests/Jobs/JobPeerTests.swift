@@ -156,7 +156,7 @@ extension ProcessTests {
         }
         #expect(seen.providers.map(\.provider) == [peer.key] && seen.providers.first?.payment == nil, "\(seen)")
         let refused = try rig.roost.command(["job", "approve", job.id])
-        #expect(refused.status == .exited(1) && refused.output.contains("nobody"), "\(refused.output)")
+        #expect(refused.status == .exited(1) && refused.output.contains("no provider"), "\(refused.output)")
         try peer.goOn()
         let told = try rig.jobs.await(job, "is settled") { $0.state == .settled }
         #expect(told.result?.content == "noon" && told.result?.provider == peer.key, "\(told)")
