@@ -190,7 +190,9 @@ extension ProcessTests {
         }
         try rig.kill()
         #expect(try rig.accounts().accounts.map(\.name) == ["bob"])
-        for output in try shown() { #expect(output.contains("mode 644") && !output.contains("continues with what was read"), "\(output)") }
+        for output in try shown() {
+          #expect(output.contains("mode 644") && !output.contains("continues with what was read"), "\(output)")
+        }
         chmod(rig.keys + "/alice.key", 0o600)
         #expect(try rig.command(["doctor"], "").output.contains("roost restart signer"))
         try rig.kill()
