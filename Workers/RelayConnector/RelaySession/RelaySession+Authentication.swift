@@ -241,6 +241,10 @@ extension RelaySession {
 
   private mutating func failHeld(_ account: PublicKey, _ failure: WorkFailure, _ actions: inout [SessionAction]) {
     for (key, request) in requests.all where request.isHeld && request.account == account {
+      if request.isAhead, request.sentAt == nil {
+        requests.all[key]?.isHeld = false
+        continue
+      }
       _ = requests.remove(key)
       actions.append(.failRequest(key, failure))
     }
@@ -259,13 +263,17 @@ extension RelaySession {
 
   /// Lets the work that waits for the account be sent.
   private mutating func release(_ account: PublicKey) {
-    for key in requests.waiting where requests.all[key]?.account == account { requests.all[key]?.isHeld = false }
+    for key in requests.queue.order where requests.all[key]?.account == account { requests.all[key]?.isHeld = false }
     for id in publishes.waiting where publishes.all[id]?.account == account { publishes.all[id]?.isHeld = false }
   }
 
   /// On another connection the authentication starts from the beginning.
   mutating func releaseHeld() {
-    for key in requests.waiting { requests.all[key]?.isHeld = false }
+    for key in requests.queue.order {
+      requests.all[key]?.isHeld = false
+      requests.all[key]?.isAhead = false
+      requests.all[key]?.queuedSince = nil
+    }
     for id in publishes.waiting { publishes.all[id]?.isHeld = false }
   }
 }

@@ -50,11 +50,13 @@ extension RelaySession {
     counters.notices += 1
     notices.note(text, limits)
     remarks.note(.notice, text, at: now)
-    guard let leftOut = noticeBudget.take(limits, at: now) else { return [] }
+    var learned: [SessionAction] = []
+    learn(from: text, at: now, &learned)
+    guard let leftOut = noticeBudget.take(limits, at: now) else { return learned }
     let requests = requests.keys.values.map(\.rawValue).sorted().map { WorkKey.request(RequestKey($0)) }
     let claims = publishes.all.values.filter { $0.sentAt != nil }.flatMap(\.claims).map(\.key.rawValue).sorted()
     let work = requests + claims.map { .publish(PublishKey($0)) }
-    return Self.leftOut(.notice, leftOut) + [.reportNotice(text)] + work.map { .passNotice($0, text) }
+    return learned + Self.leftOut(.notice, leftOut) + [.reportNotice(text)] + work.map { .passNotice($0, text) }
   }
 
   static func leftOut(_ kind: RemarkKind, _ count: UInt64) -> [SessionAction] {

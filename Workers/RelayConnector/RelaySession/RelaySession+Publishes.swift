@@ -63,12 +63,16 @@ extension RelaySession {
   /// `key` must be free. `event` is the JSON object whose id is `id`. The OK must come before `deadline`, which is
   /// suspended while the relay is held back, and before `end`, which is not. If an attempt to connect fails meanwhile,
   /// the publish fails at once. If the relay asks for it (`auth-required`), `account` authenticates and the event is
-  /// sent again. A protected event is sent only after that.
+  /// sent again. A protected event is sent only after that. An event that is beyond the relay's published bounds, by
+  /// its `measures` and the time of day, is not sent: it fails with `out-of-bounds`.
   public mutating func publishStarted(
     _ key: PublishKey, event: [UInt8], id: EventID, account: PublicKey? = nil, isProtected: Bool = false,
-    deadline: Instant, end: Instant? = nil, at now: Instant
+    measures: EventMeasures? = nil, wallSeconds: Int64 = 0, deadline: Instant, end: Instant? = nil, at now: Instant
   ) -> [SessionAction] {
     precondition(publishes.ids[key] == nil, "publish \(key.rawValue) is under way already")
+    if let objection = measures.flatMap({ policy.objection(to: $0, at: wallSeconds) }) {
+      return [.failPublish(key, WorkFailure(.outOfBounds, "\(url) would refuse the event: \(objection)"))]
+    }
     let isKnown = publishes.all[id] != nil
     if publishes.ids.count >= limits.publishMaximum
       || (!isKnown && publishes.waitingByteCount + event.count > limits.waitingEventByteCountMaximum)

@@ -7,11 +7,16 @@ struct Requests {
   struct Request {
     let filters: RawFilters
     let mode: RequestMode
+    let kind: RequestClass
     /// The account that authenticates if the relay asks for it.
     let account: PublicKey?
     var allowance: Allowance
     /// Whether the request waits until `account` has authenticated.
     var isHeld = false
+    /// Whether its account was to authenticate before it was sent, since the relay says that it wants that.
+    var isAhead = false
+    /// Since when it waits for a free subscription; nil while something else is missing.
+    var queuedSince: Instant?
     /// The subscription id it was sent under; nil while it waits.
     var subscription: String?
     var sentAt: Instant?
@@ -26,10 +31,10 @@ struct Requests {
   }
 
   var all: [RequestKey: Request] = [:]
-  var waiting: [RequestKey] = []
+  var queue = SubscriptionQueue()
   var keys: [String: RequestKey] = [:]
 
-  var hasWaiting: Bool { !waiting.isEmpty }
+  var hasWaiting: Bool { !queue.isEmpty }
   func nextDeadline(isHeld: Bool) -> Instant? { all.values.lazy.compactMap { $0.due(isHeld: isHeld) }.min() }
 
   /// Forgets a request, in whatever state it is.
@@ -37,8 +42,9 @@ struct Requests {
     guard let request = all.removeValue(forKey: key) else { return nil }
     if let subscription = request.subscription {
       keys[subscription] = nil
+      queue.closed(request.kind)
     } else {
-      waiting.removeAll { $0 == key }
+      queue.withdraw(key, request.kind)
     }
     return request
   }
@@ -47,27 +53,39 @@ struct Requests {
 extension RelaySession {
   /// The number of requests that are waiting or sent.
   public var requestCount: Int { requests.all.count }
+  /// The number of subscriptions that are open.
+  public var subscriptionCount: Int { requests.queue.openCount }
+  /// The number of requests that wait to be sent.
+  public var queuedCount: Int { requests.queue.count }
 
   /// Starts a request for events. Ends with `endStoredEvents(isOver: true)`, `failRequest`, or a cancel.
   ///
   /// `key` must be free. The request must be sent before `deadline`, and a `stored` request must also receive its EOSE
   /// before it. The deadline is suspended while the relay is held back. If an attempt to connect fails meanwhile, the
   /// request fails at once. If the relay asks for it (`auth-required`), `account` authenticates and the REQ is sent
-  /// again.
+  /// again. `kind` says which of the requests that wait is sent next, and which is dropped when too many wait.
   public mutating func requestStarted(
-    _ key: RequestKey, _ filters: RawFilters, _ mode: RequestMode, account: PublicKey? = nil, deadline: Instant,
-    at now: Instant
+    _ key: RequestKey, _ filters: RawFilters, _ mode: RequestMode, _ kind: RequestClass, account: PublicKey? = nil,
+    deadline: Instant, at now: Instant
   ) -> [SessionAction] {
     precondition(requests.all[key] == nil, "request \(key.rawValue) is under way already")
-    guard requests.waiting.count < limits.waitingRequestMaximum else {
-      let message = "\(limits.waitingRequestMaximum) requests wait for \(url) already"
-      return [.failRequest(key, WorkFailure(.full, message))]
-    }
     if let failure = unreachableForNow(at: now) { return [.failRequest(key, failure)] }
+    var actions: [SessionAction] = []
+    switch requests.queue.admit(key, kind, maximum: limits.waitingRequestMaximum) {
+    case .taken: break
+    case .takenFor(let dropped):
+      requests.all[dropped] = nil
+      actions.append(.failRequest(dropped, fullQueue))
+    case .refused: return [.failRequest(key, fullQueue)]
+    }
     requests.all[key] = Requests.Request(
-      filters: filters, mode: mode, account: account, allowance: Allowance(until: deadline, at: now))
-    requests.waiting.append(key)
-    return settled([], at: now)
+      filters: filters, mode: mode, kind: kind, account: account, allowance: Allowance(until: deadline, at: now))
+    return settled(actions, at: now)
+  }
+
+  private var fullQueue: WorkFailure {
+    let count = limits.waitingRequestMaximum
+    return WorkFailure(.full, "\(count) requests of the same importance or more wait for \(url) already")
   }
 
   /// Moves the deadline of a request: the request makes progress, or its caller is the slow one. A key that is not
@@ -85,30 +103,86 @@ extension RelaySession {
     return settled(closeMessage(request), at: now)
   }
 
+  /// Sends what may be sent: by class and order, within the bounds and the pace of the relay.
   mutating func launchRequests(at now: Instant, _ actions: inout [SessionAction]) {
-    guard case .open(var connection) = state else { return }
-    var held: [RequestKey] = []
-    for (index, key) in requests.waiting.enumerated() {
-      guard requests.keys.count < limits.openSubscriptionMaximum else {
-        held += requests.waiting[index...]
-        break
+    for kind in RequestClass.allCases {
+      for key in requests.queue.order(of: kind) {
+        guard let request = requests.all[key], !request.isHeld else { continue }
+        guard requests.queue.mayOpen(kind, places: policy.subscriptions.value), now >= nextRequest else {
+          noteQueued(kind, at: now)
+          break
+        }
+        if authenticatesAhead(key, request, at: now, &actions) { continue }
+        launch(key, request, at: now, &actions)
       }
-      guard var request = requests.all[key] else { continue }
-      if request.isHeld {
-        held.append(key)
-        continue
-      }
-      let subscription = connection.names.next()
-      request.subscription = subscription
-      request.eventCount = 0
-      request.sentAt = now
-      request.noticeMark = notices.mark
-      requests.all[key] = request
-      requests.keys[subscription] = key
-      actions.append(.send(ClientMessage.request(subscription: subscription, request.filters)))
     }
-    requests.waiting = held
+  }
+
+  private mutating func launch(
+    _ key: RequestKey, _ request: Requests.Request, at now: Instant, _ actions: inout [SessionAction]
+  ) {
+    guard case .open(var connection) = state else { return }
+    let subscription = connection.names.next(lengthMaximum: policy.subscriptionNameLengthMaximum)
+    let message = ClientMessage.request(subscription: subscription, request.filters)
+    guard message.count <= policy.messageBytes.value else {
+      _ = requests.remove(key)
+      actions.append(.failRequest(key, tooLarge(message.count)))
+      return
+    }
+    var request = request
+    request.subscription = subscription
+    request.eventCount = 0
+    request.sentAt = now
+    request.queuedSince = nil
+    request.noticeMark = notices.mark
+    requests.all[key] = request
+    requests.keys[subscription] = key
+    requests.queue.opened(key, request.kind)
+    connection.pace.sent(spacing: policy.spacing, at: now)
     state = .open(connection)
+    actions.append(.send(message))
+  }
+
+  private func tooLarge(_ byteCount: Int) -> WorkFailure {
+    WorkFailure(
+      .tooLarge, "the request is a message of \(byteCount) bytes, and \(url) takes \(policy.messageBytes.value)")
+  }
+
+  /// When the next REQ may go.
+  private var nextRequest: Instant {
+    guard case .open(let connection) = state else { return Instant(nanoseconds: 0) }
+    return connection.pace.next(spacing: policy.spacing, isLearned: policy.isSpacingLearned)
+  }
+
+  /// When the pace lets the next REQ go; nil when none waits for that alone.
+  func nextLaunch(at now: Instant) -> Instant? {
+    guard case .open = state, nextRequest > now else { return nil }
+    let isReady = RequestClass.allCases.contains { kind in
+      requests.queue.mayOpen(kind, places: policy.subscriptions.value)
+        && requests.queue.order(of: kind).contains { requests.all[$0]?.isHeld == false }
+    }
+    return isReady ? nextRequest : nil
+  }
+
+  /// Requests of a class wait for a free subscription from now on.
+  private mutating func noteQueued(_ kind: RequestClass, at now: Instant) {
+    for key in requests.queue.order(of: kind) where requests.all[key]?.queuedSince == nil {
+      requests.all[key]?.queuedSince = now
+    }
+  }
+
+  /// Where the relay says that it answers only after an authentication (NIP-11), the account of the request
+  /// authenticates first. If that fails, the request is sent all the same: the relay may not mean it.
+  private mutating func authenticatesAhead(
+    _ key: RequestKey, _ request: Requests.Request, at now: Instant, _ actions: inout [SessionAction]
+  ) -> Bool {
+    guard policy.requiresAuthentication, let account = request.account, !request.isAhead, !hasShown(account) else {
+      return false
+    }
+    requests.all[key]?.isAhead = true
+    guard case .begun = show(account, at: now, &actions) else { return false }
+    requests.all[key]?.isHeld = true
+    return true
   }
 
   mutating func expireRequests(at now: Instant, _ actions: inout [SessionAction]) {
@@ -118,6 +192,27 @@ extension RelaySession {
       actions += closeMessage(request)
       actions.append(.failRequest(key, expiry(sentAfter: request.noticeMark, .notStarted)))
     }
+    guard case .open = state else { return }
+    let late = requests.queue.order.filter { queueEnd(of: $0).map { $0 <= now } ?? false }
+    for key in late {
+      _ = requests.remove(key)
+      let seconds = limits.queueMilliseconds / 1_000
+      let message =
+        "\(url) had no free subscription within \(seconds) s: \(subscriptionCount) are open, of "
+        + "\(policy.subscriptions.value)"
+      actions.append(.failRequest(key, WorkFailure(.full, message)))
+    }
+  }
+
+  /// Until when a request may wait for a free subscription.
+  private func queueEnd(of key: RequestKey) -> Instant? {
+    requests.all[key]?.queuedSince?.advanced(milliseconds: limits.queueMilliseconds)
+  }
+
+  /// When the first of those that wait for a free subscription has waited for too long.
+  var nextQueueEnd: Instant? {
+    guard case .open = state, !isHeld else { return nil }
+    return requests.queue.order.compactMap { queueEnd(of: $0) }.min()
   }
 
   /// Why work ran out of time, in the present state. The mark is nil if the work was not sent.
@@ -192,10 +287,47 @@ extension RelaySession {
       return settled([.failRequest(key, failure)], at: now)
     case nil: break
     }
+    let kind = RefusalClass(reason)
+    learn(from: kind, byteCount: request.filters.bytes.count, at: now, &actions)
     _ = requests.remove(key)
     let message = "\(url) closed the subscription\(reason.text.isEmpty ? "" : ": \(reason.text)")"
     let failure = WorkFailure(.closedByRelay, message, reason: reason).adding(said(since: request.noticeMark))
-    return settled([.failRequest(key, failure)], at: now)
+    return settled(actions + [.failRequest(key, failure)], at: now)
+  }
+
+  /// What a refusal says about the relay's bounds. `byteCount` is the size of what was refused, or of the largest
+  /// message that may have been.
+  private mutating func learn(
+    from kind: RefusalClass, byteCount: Int, at now: Instant, _ actions: inout [SessionAction]
+  ) {
+    let before = policy
+    switch kind {
+    case .subscriptions: policy.refusedSubscription(open: subscriptionCount - 1)
+    case .size: policy.refusedMessage(byteCount: byteCount)
+    case .rate:
+      policy.refusedRate()
+      lastRateRefusal = now
+    case .authentication, .restricted, .blocked, .unsupported, .invalid, .mute, .failure, .unknown: break
+    }
+    if policy != before { actions.append(.reportPolicy) }
+  }
+
+  /// The same for a NOTICE: it names no request, so one of those that wait for an answer must be meant.
+  mutating func learn(from notice: RelayReason, at now: Instant, _ actions: inout [SessionAction]) {
+    let asked = requests.all.values.filter { $0.subscription != nil && !$0.hasEndedStored }
+    guard let largest = asked.map(\.filters.bytes.count).max() else { return }
+    learn(from: RefusalClass(notice), byteCount: largest, at: now, &actions)
+  }
+
+  /// When REQs may be sent faster again, after `rate-limited`.
+  var nextRateEnd: Instant? { lastRateRefusal?.advanced(milliseconds: limits.rateMemoryMilliseconds) }
+
+  /// The relay has not said `rate-limited` for a while.
+  mutating func expireRate(at now: Instant, _ actions: inout [SessionAction]) {
+    guard let end = nextRateEnd, end <= now else { return }
+    policy.ratePassed()
+    lastRateRefusal = policy.isSpacingLearned ? now : nil
+    actions.append(.reportPolicy)
   }
 
   /// Puts the request back into the queue. With `isHeld` it waits until the account has authenticated.
@@ -207,7 +339,7 @@ extension RelaySession {
     let until = now.advanced(milliseconds: limits.authenticationMilliseconds * 2)
     if request.allowance.deadline < until { request.allowance.move(to: until, at: now) }
     requests.all[key] = request
-    requests.waiting.append(key)
+    requests.queue.returned(key, request.kind)
   }
 
   mutating func noteLatency(since sent: Instant?, at now: Instant) {

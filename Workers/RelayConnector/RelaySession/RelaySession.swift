@@ -1,6 +1,6 @@
 public import Addresses
 public import Clocks
-internal import Nostr
+public import Nostr
 
 // The connection to one relay, as a value: events go in, actions come out. It has no socket and no clock, and its
 // randomness comes from a given seed, so a test plays a year of failures in a second.
@@ -69,6 +69,7 @@ public struct RelaySession: Sendable {
     var unclaimed = (messages: 0, bytes: 0)
     var authentications = Authentications()
     var namelessRefusals = NamelessRefusals()
+    var pace = RequestPace()
     /// When the relay last refused something on this connection.
     var lastRefusal: Instant?
   }
@@ -77,6 +78,8 @@ public struct RelaySession: Sendable {
   public let url: RelayURL
   /// The limits of the session.
   public let limits: SessionLimits
+  /// What the relay allows.
+  public internal(set) var policy = RelayPolicy()
   /// What the session has counted.
   public internal(set) var counters = SessionCounters()
   /// Why the last attempt failed or the last connection ended; empty before the first time.
@@ -102,6 +105,8 @@ public struct RelaySession: Sendable {
   var isStalled = false
   /// Since when the session does not read its connection for that reason, see ``Allowance``.
   var heldSince: Instant?
+  /// When the relay last said `rate-limited`; nil once that is forgotten.
+  var lastRateRefusal: Instant?
   private var lastAttempt: Instant?
   private var notBefore: Instant?
   private var timer: Instant?
@@ -159,6 +164,15 @@ public struct RelaySession: Sendable {
     notBefore = nil
     if case .waiting = state { state = .waiting(until: now) }
     return settled([], at: now)
+  }
+
+  // MARK: The relay's document
+
+  /// The relay's document was fetched (NIP-11): its bounds are obeyed from now on. Nil when it has none.
+  public mutating func limitationRead(_ limitation: RelayInformation.Limitation?, at now: Instant) -> [SessionAction] {
+    let before = policy
+    policy.said(limitation)
+    return settled(policy == before ? [] : [.reportPolicy], at: now)
   }
 
   // MARK: The connection
@@ -221,6 +235,7 @@ public struct RelaySession: Sendable {
     expireRequests(at: now, &actions)
     expirePublishes(at: now, &actions)
     expireAuthentications(at: now, &actions)
+    expireRate(at: now, &actions)
     return settled(actions, at: now)
   }
 
@@ -272,7 +287,7 @@ public struct RelaySession: Sendable {
     case .idle, .connecting, .closing: break
     }
     noteHolding(at: now)
-    setTimer(&actions)
+    setTimer(at: now, &actions)
     return actions
   }
 
@@ -318,8 +333,9 @@ public struct RelaySession: Sendable {
     actions.append(.connect(attempt: counters.attempts))
   }
 
-  private mutating func setTimer(_ actions: inout [SessionAction]) {
-    var due = [requests.nextDeadline(isHeld: isHeld), publishes.nextDeadline(isHeld: isHeld)].compactMap { $0 }.min()
+  private mutating func setTimer(at now: Instant, _ actions: inout [SessionAction]) {
+    let work = [requests.nextDeadline(isHeld: isHeld), publishes.nextDeadline(isHeld: isHeld)]
+    var due = (work + [nextQueueEnd, nextLaunch(at: now), nextRateEnd]).compactMap { $0 }.min()
     if case .waiting(let until) = state { due = min(until, due ?? until) }
     if case .open(let connection) = state, let next = connection.authentications.nextDeadline(isHeld: isHeld) {
       due = min(next, due ?? next)

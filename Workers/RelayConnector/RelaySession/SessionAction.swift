@@ -71,8 +71,12 @@ public struct WorkFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case notProtected = "not-protected"
     /// The connection would lead, or led, to this Roost's own relay. It is useless, and will stay so.
     case ownRelay = "own-relay"
-    /// A limit of ``SessionLimits`` is reached.
+    /// A limit of ``SessionLimits`` is reached, or the relay has no free subscription for too long.
     case full
+    /// The message is larger than the relay takes.
+    case tooLarge = "too-large"
+    /// The event is beyond a bound that the relay publishes (NIP-11).
+    case outOfBounds = "out-of-bounds"
     /// The caller is closing the session.
     case closing
   }
@@ -152,6 +156,8 @@ public enum SessionAction: Hashable, Sendable {
   case passNotice(WorkKey, RelayReason)
   /// Report that so many messages of a kind were left out before the next one.
   case reportLeftOut(RemarkKind, UInt64)
+  /// Report that ``RelaySession/policy`` has changed.
+  case reportPolicy
   /// Report the challenge that the relay sent (NIP-42).
   case reportChallenge(String)
   /// Have the signer sign the challenge for this account; report `authenticationSigned` or `authenticationFailed`.

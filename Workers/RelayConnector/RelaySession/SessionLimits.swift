@@ -1,10 +1,13 @@
 /// What one relay's session may hold, and how often it may dial. Beyond a limit, work fails with `full` and
 /// `not-started`.
 public struct SessionLimits: Sendable, Hashable {
-  /// Requests that wait for the connection or for a free subscription.
-  public var waitingRequestMaximum = 64
-  /// Subscriptions open at a time; relays commonly allow 20.
-  public var openSubscriptionMaximum = 20
+  /// Requests that wait for the connection or for a free subscription. Beyond it the newest of the lowest class is
+  /// dropped for one of a higher class, see ``RequestClass``. How many are open at a time, ``RelayPolicy`` says.
+  public var waitingRequestMaximum = 20
+  /// How long a request waits for a free subscription.
+  public var queueMilliseconds: UInt64 = 30_000
+  /// After `rate-limited`, how long until REQs are sent twice as often again.
+  public var rateMemoryMilliseconds: UInt64 = 60_000
   /// Publishes waiting or sent, together.
   public var publishMaximum = 512
   /// Bytes of events that wait to be sent.

@@ -14,16 +14,18 @@ struct SubscriptionNames {
     prefix = String((0..<5).map { _ in alphabet[Int(generator.next() & 31)] }) + "."
   }
 
-  /// An id that this connection has not had.
-  mutating func next() -> String {
+  /// An id that this connection has not had, without its prefix where the relay takes only shorter ones.
+  mutating func next(lengthMaximum: Int? = nil) -> String {
     count += 1
     // 36^9 ids fit; at a million a second that is three years on one connection.
-    return prefix + String(count, radix: 36)
+    let number = String(count, radix: 36)
+    return lengthMaximum.map { $0 < prefix.utf8.count + number.utf8.count } ?? false ? number : prefix + number
   }
 
   /// Whether this connection has used the id.
   func isOwn(_ name: String) -> Bool {
-    guard name.hasPrefix(prefix), let number = UInt64(name.dropFirst(prefix.count), radix: 36) else { return false }
+    let digits = name.hasPrefix(prefix) ? name.dropFirst(prefix.count) : name[...]
+    guard let number = UInt64(digits, radix: 36) else { return false }
     return number >= 1 && number <= count
   }
 }

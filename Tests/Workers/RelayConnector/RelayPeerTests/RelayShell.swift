@@ -50,7 +50,7 @@ final class RelayShell {
     case .answer(let key, let isAccepted, let reason): answers[key] = (isAccepted, reason)
     case .failPublish(let key, let failure): publishFailures[key] = failure
     case .reportNotice(let text): notices.append(text)
-    case .reportLeftOut, .passNotice: break
+    case .reportLeftOut, .passNotice, .reportPolicy: break
     case .reportChallenge(let text): challenges.append(text)
     case .authenticate, .makeProbe: Issue.record("this shell has no signer")
     case .pauseReading: connection?.pauseReading()
@@ -108,7 +108,7 @@ final class RelayShell {
   func request(_ key: UInt64, _ filters: String, _ mode: RequestMode = .stored) throws {
     let filters = try RawFilters(json: Array(filters.utf8))
     apply {
-      $0.requestStarted(RequestKey(key), filters, mode, deadline: $1.advanced(milliseconds: 20_000), at: $1)
+      $0.requestStarted(RequestKey(key), filters, mode, .single, deadline: $1.advanced(milliseconds: 20_000), at: $1)
     }
   }
 

@@ -19,8 +19,17 @@ final class Bench {
 
   static let filters = (try? RawFilters(json: Array(#"{"kinds":[1]}"#.utf8)))!
 
-  init(limits: SessionLimits = SessionLimits(), seed: UInt64 = 1) {
+  init(limits: SessionLimits = SessionLimits(), slots: Int? = nil, seed: UInt64 = 1) {
     session = RelaySession(url: (try? RelayURL("ws://relay.example.com"))!, limits: limits, seed: seed)
+    if let slots { say { $0.subscriptionMaximum = slots } }
+    actions = []
+  }
+
+  /// The relay's document is read.
+  func say(_ body: (inout RelayInformation.Limitation) -> Void) {
+    var limitation = RelayInformation.Limitation()
+    body(&limitation)
+    apply { $0.limitationRead(limitation, at: $1) }
   }
 
   func apply(_ step: (inout RelaySession, Instant) -> [SessionAction]) {
@@ -80,11 +89,12 @@ final class Bench {
   }
 
   func request(
-    _ key: UInt64, _ mode: RequestMode = .stored, milliseconds: UInt64 = 10_000, account: PublicKey? = nil
+    _ key: UInt64, _ mode: RequestMode = .stored, _ kind: RequestClass = .single, milliseconds: UInt64 = 10_000,
+    account: PublicKey? = nil
   ) {
     apply {
       let deadline = $1.advanced(milliseconds: milliseconds)
-      return $0.requestStarted(RequestKey(key), Self.filters, mode, account: account, deadline: deadline, at: $1)
+      return $0.requestStarted(RequestKey(key), Self.filters, mode, kind, account: account, deadline: deadline, at: $1)
     }
   }
 

@@ -16,7 +16,7 @@ struct InformationCacheTests {
     return .init(information, complaints: [], fetchedAt: Int64(number), byteCount: byteCount)
   }
 
-  @Test("A document counts for an hour, and a newer one takes its place")
+  @Test("A document counts for six hours, and a newer one takes its place")
   func age() throws {
     var shelf = InformationCache()
     let url = try url(1)
@@ -27,6 +27,33 @@ struct InformationCacheTests {
     #expect(shelf.document(of: url, at: Instant(nanoseconds: end.nanoseconds - 1_000_000)) == document(1))
     shelf.fetched(document(2), of: url, at: end)
     #expect(shelf.document(of: url, at: end) == document(2) && shelf.count == 1)
+  }
+
+  @Test("After its use a document counts for ten minutes, and again for long when the relay is used again")
+  func grace() throws {
+    var shelf = InformationCache()
+    let url = try url(1)
+    let soon = start.advanced(milliseconds: InformationCache.graceMilliseconds - 1)
+    shelf.fetched(document(1), of: url, at: start)
+    shelf.left(url, at: start)
+    #expect(shelf.connected(url, at: soon) == document(1) && shelf.nextFetch() == nil)
+    #expect(shelf.document(of: url, at: soon.advanced(milliseconds: 3_600_000)) == document(1))
+    shelf.left(url, at: soon)
+    let late = soon.advanced(milliseconds: InformationCache.graceMilliseconds)
+    #expect(shelf.connected(url, at: late) == nil && shelf.nextFetch() == url)
+  }
+
+  @Test("Four documents are fetched at a time, in the order of the connections, each once")
+  func fetches() throws {
+    var shelf = InformationCache()
+    for number in [1, 2, 3, 1, 4, 5, 6] { _ = shelf.connected(try url(number), at: start) }
+    var begun: [RelayURL] = []
+    while let relay = shelf.nextFetch() { begun.append(relay) }
+    #expect(begun == (try (1...4).map(url)))
+    _ = shelf.connected(try url(1), at: start)
+    shelf.left(try url(5), at: start)
+    shelf.fetchEnded(begun[2])
+    #expect(shelf.nextFetch() == (try url(6)) && shelf.nextFetch() == nil)
   }
 
   @Test("No more documents are kept than the bounds allow, and the oldest go first")

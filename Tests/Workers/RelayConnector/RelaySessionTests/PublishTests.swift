@@ -28,8 +28,7 @@ import Testing
   func disconnected() {
     var limits = SessionLimits()
     limits.sentEventMaximum = 1
-    limits.openSubscriptionMaximum = 1
-    let bench = Bench(limits: limits)
+    let bench = Bench(limits: limits, slots: 1)
     bench.connect()
     bench.publish(1, event: 1, milliseconds: 900_000)
     bench.publish(2, event: 2, milliseconds: 900_000)

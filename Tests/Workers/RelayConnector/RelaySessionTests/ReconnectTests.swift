@@ -275,9 +275,8 @@ import Testing
     arguments: seeds(40))
   func weather(seed: UInt64) {
     var limits = SessionLimits()
-    limits.openSubscriptionMaximum = 3
     limits.sentEventMaximum = 3
-    var weather = Weather(bench: Bench(limits: limits, seed: seed), seed: seed)
+    var weather = Weather(bench: Bench(limits: limits, slots: 3, seed: seed), seed: seed)
     for _ in 0..<3_000 {
       weather.step()
       weather.look()

@@ -9,7 +9,7 @@ import Testing
   private func end(_ bench: Bench, _ key: UInt64, _ filters: RawFilters, events: Int) {
     bench.apply {
       $0.requestStarted(
-        RequestKey(key), filters, .stored, deadline: $1.advanced(milliseconds: 10_000), at: $1)
+        RequestKey(key), filters, .stored, .single, deadline: $1.advanced(milliseconds: 10_000), at: $1)
     }
     let subscription = bench.subscriptions.last ?? ""
     for _ in 0..<events { bench.receive(.event(subscription: subscription, event: 0..<1)) }

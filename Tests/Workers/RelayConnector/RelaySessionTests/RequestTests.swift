@@ -90,6 +90,7 @@ import Testing
       bench.connect()
       for index in 0..<500 {
         bench.request(UInt64(round * 1_000 + index))
+        bench.advance(milliseconds: RelayPolicy.spacingMilliseconds)
         bench.receive(.endOfStoredEvents(subscription: bench.subscriptions.last ?? "", completeness: .unstated))
       }
       bench.apply { $0.disconnected(reason: "gone", at: $1) }
@@ -190,9 +191,8 @@ import Testing
   @Test("More requests than subscriptions wait their turn; more than may wait are refused")
   func bounds() {
     var limits = SessionLimits()
-    limits.openSubscriptionMaximum = 2
     limits.waitingRequestMaximum = 3
-    let bench = Bench(limits: limits)
+    let bench = Bench(limits: limits, slots: 3)
     bench.connect()
     for key in 1...6 { bench.request(UInt64(key)) }
     #expect(bench.subscriptions.count == 2)
