@@ -1,34 +1,33 @@
 internal import Clocks
+internal import RelaySession
 
-/// How often one interest was sent again after CLOSED on a connection, by the first word of the reason (NIP-01).
+/// How often one interest was sent again after CLOSED, by what the refusal is about.
 ///
-/// One budget covers all words, so that no mixture of them makes a loop.
+/// One budget covers all of it, so that no mixture of reasons makes a loop.
 struct Retries: Hashable, Sendable {
   private var total = 0
-  private var byClass: [Class: Int] = [:]
-
-  private enum Class: Hashable { case rateLimited, error, other }
+  private var counts: [RefusalClass: Int] = [:]
 
   /// Counts a CLOSED.
   ///
   /// - Returns: milliseconds to wait, with a random addition of up to a half, so that interests do not return in step;
-  ///   nil   when another attempt makes no sense.
+  ///   nil when another attempt makes no sense.
   mutating func delay(
-    after word: String?, _ limits: SubscriptionLimits, using generator: inout SeededGenerator
+    after kind: RefusalClass, _ limits: SubscriptionLimits, using generator: inout SeededGenerator
   ) -> UInt64? {
-    let kind: Class
     let (base, maximum): (UInt64, Int)
-    switch word {
-    case "rate-limited": (kind, base, maximum) = (.rateLimited, limits.rateLimitMilliseconds, limits.rateLimitMaximum)
-    case "error": (kind, base, maximum) = (.error, limits.errorMilliseconds, limits.errorMaximum)
-    case "restricted", "blocked", "invalid", "mute", "unsupported", "pow", "auth-required": return nil
-    default: (kind, base, maximum) = (.other, limits.otherMilliseconds, limits.otherMaximum)
+    switch kind {
+    case .rate, .subscriptions: (base, maximum) = (limits.rateLimitMilliseconds, limits.rateLimitMaximum)
+    case .failure: (base, maximum) = (limits.errorMilliseconds, limits.errorMaximum)
+    case .unknown: (base, maximum) = (limits.otherMilliseconds, limits.otherMaximum)
+    case .authentication, .restricted, .blocked, .size, .unsupported, .invalid, .mute: return nil
     }
-    let count = byClass[kind, default: 0]
+    let count = counts[kind, default: 0]
     guard total < limits.retryMaximum, count < maximum else { return nil }
     total += 1
-    byClass[kind] = count + 1
-    let wait = kind == .rateLimited ? BackOff.window(base: base, ceiling: .max, failureCount: count) : base
+    counts[kind] = count + 1
+    let grows = kind == .rate || kind == .subscriptions
+    let wait = grows ? BackOff.window(base: base, ceiling: .max, failureCount: count) : base
     return wait + UInt64.random(in: 0...wait / 2, using: &generator)
   }
 }

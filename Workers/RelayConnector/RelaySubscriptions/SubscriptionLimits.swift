@@ -1,9 +1,12 @@
 /// How many subscriptions are open at a relay, and how often one is sent again after the relay closed it.
 public struct SubscriptionLimits: Sendable, Hashable {
-  /// Subscriptions under way at a time. Some of the session's subscriptions remain free for `relay.request`.
-  public var startedMaximum = 18
-  /// How often an interest is sent again after CLOSED on one connection, over all reasons.
+  /// How long a live interest keeps its subscription after EOSE while another one waits for one.
+  public var turnMilliseconds: UInt64 = 60_000
+  /// How often an interest is sent again after CLOSED, over all reasons.
   public var retryMaximum = 5
+  /// How long after the last CLOSED the retries count again from zero, at the next connection. A relay that closes
+  /// connections does not renew them by that.
+  public var retryMemoryMilliseconds: UInt64 = 600_000
   /// The first wait after `rate-limited`; each further one is twice as long.
   public var rateLimitMilliseconds: UInt64 = 1_000
   /// How often an interest is sent again after `rate-limited`.

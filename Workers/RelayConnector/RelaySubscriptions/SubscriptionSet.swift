@@ -1,6 +1,6 @@
 public import Clocks
 public import Cryptography
-public import Nostr
+internal import Nostr
 public import RelaySession
 
 // The subscriptions to hold open at one relay, whatever the relay does: a value over a RelaySession, without I/O.
@@ -20,6 +20,14 @@ public import RelaySession
 // come. rust-nostr's relay does so for a filter of ids. If everything asked for has come, the interest is done.
 // Otherwise the set sends the request of a live interest again, after a wait that grows each time.
 //
+// A relay has only so many subscriptions (`slotsChanged`), of which one stays free for single events. If more live
+// interests want one, they take turns: after EOSE an interest keeps its subscription for a minute, then the one that
+// waits longest gets it. A refusal for want of a free subscription costs an interest nothing, because the relay's bound
+// is lowered with it.
+//
+// A relay that answers `blocked` is set aside when other people named it: nothing is asked there until a person asks
+// for it (`relay.retry`), or a restart. At one's own relays that one interest is refused.
+//
 // While the relay is held back, its messages are not read, so its silence does not count and no patience runs out.
 //
 // Rejected: to set `since` to the last EOSE. Events are published late and dated back (gift wraps by two days on
@@ -27,105 +35,6 @@ public import RelaySession
 
 /// The subscriptions to hold open at one relay.
 public struct SubscriptionSet: Sendable {
-  /// One interest.
-  public struct Subscription: Hashable, Sendable {
-    /// The filters.
-    public let filters: RawFilters
-    /// Whether the subscription continues after EOSE.
-    public let isLive: Bool
-    /// The account that authenticates if the relay asks for it.
-    public let account: PublicKey?
-    /// The most events that can match, if the filters name ids; nil when that is unknown.
-    public let idCount: Int?
-
-    /// An interest.
-    public init(filters: RawFilters, isLive: Bool, account: PublicKey?, idCount: Int? = nil) {
-      self.filters = filters
-      self.isLive = isLive
-      self.account = account
-      self.idCount = idCount
-    }
-  }
-
-  /// The state of an interest.
-  public enum State: Hashable, Sendable {
-    /// There is no connection, or no free subscription, or the set waits before a retry. With the reason, if there is
-    /// one.
-    case waiting(String?)
-    /// Sent; EOSE has not come, or the events before it are not committed yet.
-    case asked
-    /// EOSE came, and all events before it are committed.
-    case stored
-    /// Not sent again on this connection; or, if the account could not sign, not soon.
-    case refused(String)
-  }
-
-  /// What is reported of an interest.
-  public struct Report: Hashable, Sendable {
-    /// Its state.
-    public let state: State
-    /// The number of events it has brought.
-    public let events: UInt64
-    /// While it is `asked`: why its EOSE is no longer expected, although it may still come.
-    public let overdue: String?
-  }
-
-  /// What the shell does, in order.
-  public enum Action: Hashable, Sendable {
-    /// Start this request at the session, without a deadline, for the interest with this key.
-    case start(RequestKey, String, Subscription)
-    /// Cancel the request at the session.
-    case cancel(RequestKey)
-    /// EOSE came for the interest with this key: report `committed` when everything before it is committed.
-    case commit(String, RequestKey)
-    /// The report of the interest with this key has changed.
-    case changed(String)
-    /// Call `timerFired` at this instant; it replaces any earlier one.
-    case setTimer(Instant)
-    /// No `timerFired` is needed.
-    case cancelTimer
-  }
-
-  struct Entry {
-    let wish: Subscription
-    let number: UInt64
-    var phase = Phase.idle
-    /// The request whose EOSE came, until everything before it is committed.
-    var committing: RequestKey?
-    /// Whether EOSE came, and everything before it was committed, since the interest was made.
-    var isStored = false
-    /// When the last EOSE came.
-    var endedAt = Instant(nanoseconds: 0)
-    /// The number of events of the present request.
-    var delivered = 0
-    /// How often the relay closed it after EOSE, without an error, on this connection.
-    var closings = 0
-    var events: UInt64 = 0
-    var reason: String?
-    var retries = Retries()
-    /// How often the account could not sign, on this connection.
-    var unsignedCount = 0
-    /// When the relay last sent an event for it, or when the request was sent.
-    var lastSign = Instant(nanoseconds: 0)
-    /// Whether the relay has sent nothing for too long since the request was sent.
-    var isOverdue = false
-  }
-
-  enum Phase: Hashable {
-    /// To be started when there is a connection.
-    case idle
-    /// To be started at this time.
-    case pausing(until: Instant)
-    /// Under way.
-    case started(RequestKey, hasEnded: Bool)
-    /// The relay has closed it after EOSE: to be started again at this time, or never.
-    case closed(again: Instant?)
-    /// Nothing more can come; the interest is done.
-    case done
-    /// Not started again on this connection, or not before this time.
-    case refused(until: Instant?)
-  }
-
   private let limits: SubscriptionLimits
   private var generator: SeededGenerator
   private var entries: [String: Entry] = [:]
@@ -136,6 +45,10 @@ public struct SubscriptionSet: Sendable {
   private var isOpen = false
   private var timer: Instant?
   private var whyClosed: String?
+  /// How many subscriptions the relay allows.
+  private var slots = RelayPolicy.assumedSubscriptionMaximum
+  /// Why nothing is asked of the relay; nil while it may be.
+  private var aside: String?
   /// Since when the relay is held back; nil while it is not.
   private var heldSince: Instant?
 
@@ -159,10 +72,11 @@ public struct SubscriptionSet: Sendable {
     guard let entry = entries[key] else { return nil }
     let state: State =
       switch entry.phase {
-      case .refused: .refused(entry.reason ?? "")
+      case .refused: .refused(entry.reason ?? "", entry.refusal)
       case .done: .stored
       case .started, .closed: entry.isStored ? .stored : .asked
-      case .idle, .pausing: .waiting(entry.reason ?? whyClosed)
+      case .resting where entry.isStored: .stored
+      case .idle, .pausing, .resting: .waiting(entry.reason ?? whyClosed)
       }
     let overdue = state == .asked && entry.isOverdue ? silence : nil
     return Report(state: state, events: entry.events, overdue: overdue)
@@ -176,6 +90,10 @@ public struct SubscriptionSet: Sendable {
     var actions = remove(key)
     nextNumber += 1
     entries[key] = Entry(wish: wish, number: nextNumber)
+    if let aside {
+      entries[known: key].refusal = .blocked
+      refuse(key, aside)
+    }
     actions.append(.changed(key))
     return settled(actions, at: now)
   }
@@ -195,18 +113,59 @@ public struct SubscriptionSet: Sendable {
   public mutating func opened(at now: Instant) -> [Action] {
     isOpen = true
     whyClosed = nil
-    for key in entries.keys {
-      entries[known: key].retries = Retries()
+    for (key, entry) in entries {
       entries[known: key].unsignedCount = 0
       entries[known: key].closings = 0
-      switch entries[key]?.phase {
-      case .refused, .pausing:
+      let end = entry.refusedAt?.advanced(milliseconds: limits.retryMemoryMilliseconds)
+      let isRemembered = end.map { $0 > now } ?? false
+      if !isRemembered { entries[known: key].retries = Retries() }
+      switch entry.phase {
+      case .refused where aside != nil: break
+      case .refused where isRemembered && entry.refusal != nil: entries[known: key].phase = .refused(until: end)
+      case .refused, .pausing, .resting:
         entries[known: key].phase = .idle
         entries[known: key].reason = nil
-      case .idle, .started, .closed, .done, nil: break
+      case .idle, .started, .closed, .done: break
       }
     }
     return settled([], at: now)
+  }
+
+  /// The relay allows so many subscriptions, at least 1.
+  public mutating func slotsChanged(_ count: Int, at now: Instant) -> [Action] {
+    slots = count
+    return settled([], at: now)
+  }
+
+  /// Other people named this relay, and it wants nothing of this client: nothing is asked there from now on.
+  public mutating func setAside(_ reason: String, at now: Instant) -> [Action] {
+    aside = reason
+    var actions: [Action] = []
+    for (key, entry) in entries where entry.phase != .done {
+      if case .started(let request, _) = entry.phase {
+        keys[request] = nil
+        actions.append(.cancel(request))
+      }
+      entries[known: key].refusal = .blocked
+      refuse(key, reason)
+      actions.append(.changed(key))
+    }
+    return settled(actions, at: now)
+  }
+
+  /// A person wants the relay tried again: refusals are forgotten.
+  public mutating func forgiven(at now: Instant) -> [Action] {
+    aside = nil
+    var actions: [Action] = []
+    for (key, entry) in entries {
+      entries[known: key].retries = Retries()
+      entries[known: key].refusedAt = nil
+      guard case .refused = entry.phase else { continue }
+      entries[known: key].phase = .idle
+      entries[known: key].reason = nil
+      actions.append(.changed(key))
+    }
+    return settled(actions, at: now)
   }
 
   /// The account has authenticated: interests that were refused because its signature was missing are sent again.
@@ -303,24 +262,47 @@ public struct SubscriptionSet: Sendable {
       entries[known: key].phase = .idle
     case .full:
       pause(key, failure.message, milliseconds: limits.fullMilliseconds, at: now)
-    case .notAuthenticated, .notProtected, .ownRelay: refuse(key, failure.message)
+    case .notAuthenticated, .notProtected, .ownRelay:
+      entries[known: key].refusal = failure.code == .notAuthenticated ? .authentication : nil
+      refuse(key, failure.message)
     case .notSigned:
       let wait = min(
         limits.unsignedMilliseconds << UInt64(min(entry.unsignedCount, 8)), limits.unsignedCeilingMilliseconds)
       let chance = UInt64.random(in: 0...wait / 2, using: &generator)
       entries[known: key].unsignedCount += 1
       refuse(key, failure.message, until: now.advanced(milliseconds: wait + chance))
-    case .closedByRelay:
-      var retries = entry.retries
-      if let milliseconds = retries.delay(after: failure.reason?.word, limits, using: &generator) {
-        entries[known: key].retries = retries
-        pause(key, failure.message, milliseconds: milliseconds, at: now)
-      } else {
-        refuse(key, failure.message)
-      }
+    case .tooLarge:
+      entries[known: key].refusal = .size
+      refuse(key, failure.message)
+    case .outOfBounds: preconditionFailure("only events are out of bounds")
+    case .closedByRelay: refused(key, failure, at: now)
     }
     return settled([.changed(key)], at: now)
   }
+
+  /// The relay sent CLOSED with an error, or before EOSE.
+  private mutating func refused(_ key: String, _ failure: WorkFailure, at now: Instant) {
+    let kind = RefusalClass(failure.reason ?? RelayReason(""))
+    entries[known: key].refusal = kind
+    entries[known: key].refusedAt = now
+    // The relay's bound is lower from now on, so this ends. Others go first: they have their subscription.
+    if kind == .subscriptions, slots > 1 { return rest(key) }
+    if let milliseconds = entries[known: key].retries.delay(after: kind, limits, using: &generator) {
+      pause(key, failure.message, milliseconds: milliseconds, at: now)
+    } else {
+      refuse(key, failure.message)
+    }
+  }
+
+  /// Gives the subscription of an interest to another one, for a while.
+  private mutating func rest(_ key: String) {
+    nextNumber += 1
+    entries[known: key].number = nextNumber
+    entries[known: key].phase = .resting
+    entries[known: key].reason = "it takes turns with others: the relay has \(Self.places(liveMaximum)) for them"
+  }
+
+  private static func places(_ count: Int) -> String { count == 1 ? "1 subscription" : "\(count) subscriptions" }
 
   /// Handles CLOSED after EOSE; returns false if it is a refusal. An interest that is not live is done with EOSE,
   /// whatever reason the CLOSED has.
@@ -395,38 +377,85 @@ public struct SubscriptionSet: Sendable {
   private mutating func settled(_ actions: [Action], at now: Instant) -> [Action] {
     var actions = actions
     if isOpen {
-      let idle = entries.filter { $0.value.phase == .idle }.sorted { $0.value.number < $1.value.number }
-      for (key, entry) in idle {
-        guard keys.count < limits.startedMaximum else {
-          let reason = "\(limits.startedMaximum) subscriptions are open there already"
-          if entry.reason != reason {
+      let waiting = entries.filter { $0.value.phase == .idle || $0.value.phase == .resting }
+        .sorted { $0.value.number < $1.value.number }
+      for (key, entry) in waiting {
+        guard startedCount(isLive: entry.wish.isLive) < liveMaximum || makeRoom(for: entry.wish, &actions, at: now)
+        else {
+          let reason = "\(Self.places(liveMaximum)) are open there already"
+          if entry.reason == nil {
             entries[known: key].reason = reason
             actions.append(.changed(key))
           }
           continue
         }
-        let request = RequestKey(nextKey)
-        nextKey += 1
-        keys[request] = key
-        entries[known: key].phase = .started(request, hasEnded: false)
-        entries[known: key].lastSign = now
-        entries[known: key].delivered = 0
-        entries[known: key].isOverdue = false
-        entries[known: key].reason = nil
-        actions += [.start(request, key, entry.wish), .changed(key)]
+        start(key, entry.wish, at: now, &actions)
       }
     }
-    let due = entries.values.compactMap { entry -> Instant? in
+    setTimer(&actions)
+    return actions
+  }
+
+  /// Live interests that may be open at a time: one subscription stays free for single events. As many of the others
+  /// are started; the session lets them wait for it.
+  private var liveMaximum: Int { max(1, slots - 1) }
+
+  private func startedCount(isLive: Bool) -> Int {
+    keys.values.count { entries[$0]?.wish.isLive == isLive }
+  }
+
+  private mutating func start(_ key: String, _ wish: Subscription, at now: Instant, _ actions: inout [Action]) {
+    let request = RequestKey(nextKey)
+    nextKey += 1
+    keys[request] = key
+    entries[known: key].phase = .started(request, hasEnded: false)
+    entries[known: key].lastSign = now
+    entries[known: key].startedAt = now
+    entries[known: key].delivered = 0
+    entries[known: key].isOverdue = false
+    entries[known: key].reason = nil
+    actions += [.start(request, key, wish), .changed(key)]
+  }
+
+  /// Ends the turn of the live interest that has had its subscription longest, if that was long enough.
+  private mutating func makeRoom(for wish: Subscription, _ actions: inout [Action], at now: Instant) -> Bool {
+    guard wish.isLive, let (key, end) = nextTurnEnd, end <= now, let entry = entries[key],
+      case .started(let request, _) = entry.phase
+    else { return false }
+    keys[request] = nil
+    rest(key)
+    actions += [.cancel(request), .changed(key)]
+    return true
+  }
+
+  /// The live interest whose turn ends first, and when. One that still receives stored events has not had its turn.
+  private var nextTurnEnd: (key: String, end: Instant)? {
+    entries.compactMap { key, entry -> (key: String, end: Instant)? in
+      guard entry.wish.isLive, case .started(_, let hasEnded) = entry.phase, hasEnded || entry.isOverdue else {
+        return nil
+      }
+      let since = hasEnded ? entry.endedAt : entry.startedAt
+      return (key, since.advanced(milliseconds: limits.turnMilliseconds))
+    }.min { ($0.end, $0.key) < ($1.end, $1.key) }
+  }
+
+  private mutating func setTimer(_ actions: inout [Action]) {
+    var due = entries.values.compactMap { entry -> Instant? in
       switch entry.phase {
       case .pausing(let until), .refused(let until?), .closed(let until?): until
       case .started(_, hasEnded: false): patienceEnd(of: entry)
       default: nil
       }
     }.min()
+    let waits =
+      isOpen
+      && entries.values.contains {
+        $0.wish.isLive && ($0.phase == .idle || $0.phase == .resting)
+      }
+    if waits, let (_, end) = nextTurnEnd { due = min(due ?? end, end) }
     if due != timer {
       timer = due
       actions.append(due.map { .setTimer($0) } ?? .cancelTimer)
     }
-    return actions
   }
 }

@@ -75,7 +75,7 @@ import Testing
     bench.end(.nth(0))
     bench.commit("a", .nth(0))
     bench.fail(.nth(0), .closedByRelay, "restricted: no")
-    #expect(bench.state("a") == .refused("restricted: no"))
+    #expect(bench.state("a") == .refused("restricted: no", .restricted))
   }
 
   @Test("While the relay is held back its silence does not count, and afterwards it has what was left")

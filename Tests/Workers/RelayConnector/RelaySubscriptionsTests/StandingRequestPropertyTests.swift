@@ -39,8 +39,11 @@ private struct Model {
   func random(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     var limits = SubscriptionLimits()
-    limits.startedMaximum = Self.startedMaximum
+    // Turns and the memory of refusals have their own tests.
+    limits.turnMilliseconds = 1 << 40
+    limits.retryMemoryMilliseconds = 0
     let bench = WishBench(limits: limits, seed: seed)
+    bench.apply { $0.slotsChanged(Self.startedMaximum + 1, at: $1) }
     var model = Model()
     var commits: [(String, RequestKey)] = []
     for _ in 0..<400 {
@@ -157,9 +160,12 @@ private struct Model {
     let asked = model.entries.filter { $0.value.phase == .asked || $0.value.phase == .ended }
     #expect(Set(bench.underWay.values.map(\.key)) == Set(asked.keys))
     #expect(bench.underWay.values.allSatisfy { $0.wish == model.entries[$0.key]?.wish })
-    #expect(asked.count <= Self.startedMaximum)
-    let idle = model.entries.filter { $0.value.phase == .idle }
-    if model.isOpen, asked.count < Self.startedMaximum { #expect(idle.isEmpty, "there is room for \(idle.keys)") }
+    for isLive in [true, false] {
+      let count = asked.values.count { $0.wish.isLive == isLive }
+      #expect(count <= Self.startedMaximum)
+      let idle = model.entries.filter { $0.value.phase == .idle && $0.value.wish.isLive == isLive }
+      if model.isOpen, count < Self.startedMaximum { #expect(idle.isEmpty, "there is room for \(idle.keys)") }
+    }
     let needsTimer = model.entries.values.contains {
       ($0.phase == .pausing || $0.phase == .resting) && $0.pauseEnd > bench.now
     }

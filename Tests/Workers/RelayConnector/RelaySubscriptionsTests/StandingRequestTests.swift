@@ -82,7 +82,7 @@ import Testing
     _ = bench.taken()
     bench.advance(milliseconds: 1)
     #expect(bench.taken() == [.cancel(.nth(0))] && bench.timer == nil)
-    #expect(bench.state("a") == .refused("it has sent neither an event nor EOSE for 30 s"))
+    #expect(bench.state("a") == .refused("it has sent neither an event nor EOSE for 30 s", nil))
     #expect(bench.state("b") == .asked && bench.requests.report("b")?.overdue != nil, "a live wish stands on")
   }
 
@@ -105,9 +105,8 @@ import Testing
 
   @Test("No more are asked at a time than the limit; the next in order follows when one is over")
   func limit() {
-    var limits = SubscriptionLimits()
-    limits.startedMaximum = 2
-    let bench = WishBench(limits: limits)
+    let bench = WishBench()
+    bench.apply { $0.slotsChanged(3, at: $1) }
     for key in ["d", "c", "b", "a"] { bench.wish(key, .once()) }
     bench.open()
     #expect(Set(bench.underWay.values.map(\.key)) == ["d", "c"])
@@ -122,11 +121,13 @@ import Testing
   @Test(
     "After CLOSED a wish goes again as often as the word allows, and is refused then until the next connection",
     arguments: [
-      ("rate-limited: slow", 3), ("error: x", 1), ("no word", 2), ("payment-required: x", 2), ("", 2),
-      ("restricted: x", 0), ("blocked: x", 0), ("invalid: x", 0), ("mute: x", 0), ("unsupported: x", 0),
-      ("pow: x", 0), ("auth-required: x", 0),
-    ])
-  func closedByRelay(text: String, retryCount: Int) throws {
+      ("rate-limited: slow", 3, .rate), ("error: x", 1, .failure), ("no word", 2, .unknown),
+      ("payment-required: x", 2, .unknown), ("", 2, .unknown), ("restricted: x", 0, .restricted),
+      ("blocked: x", 0, .blocked), ("invalid: x", 0, .invalid), ("mute: x", 0, .mute),
+      ("unsupported: x", 0, .unsupported), ("pow: x", 0, .invalid), ("auth-required: x", 0, .authentication),
+      ("queries not allowed", 0, .unsupported), ("ERROR: bad req: search filter is required", 0, .unsupported),
+    ] as [(String, Int, RefusalClass)])
+  func closedByRelay(text: String, retryCount: Int, kind: RefusalClass) throws {
     let bench = WishBench()
     bench.open()
     bench.wish("a")
@@ -138,11 +139,88 @@ import Testing
       bench.advance(milliseconds: 8_000)
     }
     bench.fail(try #require(bench.request("a")), .closedByRelay, text)
-    #expect(bench.state("a") == .refused(text) && bench.timer == nil)
+    #expect(bench.state("a") == .refused(text, kind) && bench.timer == nil)
     bench.close()
-    #expect(bench.state("a") == .refused(text))
+    #expect(bench.state("a") == .refused(text, kind))
     bench.open()
+    #expect(bench.state("a") == .refused(text, kind), "another connection does not renew the retries")
+    bench.advance(milliseconds: SubscriptionLimits().retryMemoryMilliseconds)
     #expect(bench.state("a") == .asked)
+  }
+
+  @Test("Retries count over connections, and from zero at one that comes ten minutes after the last refusal")
+  func retriesOverConnections() throws {
+    let bench = WishBench()
+    bench.open()
+    bench.wish("a")
+    for _ in 0..<3 {
+      bench.fail(try #require(bench.request("a")), .closedByRelay, "rate-limited: x")
+      bench.close()
+      bench.advance(milliseconds: 10_000)
+      bench.open()
+    }
+    bench.fail(try #require(bench.request("a")), .closedByRelay, "rate-limited: x")
+    #expect(bench.state("a") == .refused("rate-limited: x", .rate))
+    bench.close()
+    bench.advance(milliseconds: SubscriptionLimits().retryMemoryMilliseconds)
+    bench.open()
+    bench.fail(try #require(bench.request("a")), .closedByRelay, "rate-limited: x")
+    #expect(bench.state("a") == .waiting("rate-limited: x"))
+  }
+
+  @Test("More live interests than a relay has subscriptions take turns, and none waits for ever")
+  func turns() throws {
+    let bench = WishBench()
+    bench.apply { $0.slotsChanged(3, at: $1) }
+    bench.open()
+    let keys = (0..<10).map { "k\($0)" }
+    for key in keys { bench.wish(key) }
+    var served: Set<String> = []
+    for _ in 0..<20 {
+      #expect(bench.underWay.count == 2)
+      for (request, wish) in bench.underWay {
+        served.insert(wish.key)
+        bench.end(request)
+        bench.commit(wish.key, request)
+      }
+      bench.advance(milliseconds: SubscriptionLimits().turnMilliseconds)
+    }
+    #expect(served == Set(keys))
+    #expect(keys.allSatisfy { bench.state($0) == .stored || bench.state($0) == .asked })
+  }
+
+  @Test("A refusal for want of a subscription costs an interest none of its retries")
+  func tooMany() throws {
+    let bench = WishBench()
+    bench.apply { $0.slotsChanged(12, at: $1) }
+    bench.open()
+    for number in 0..<10 { bench.wish("k\(number)") }
+    // As a session does: the bound first, then the failure.
+    for slots in (2...9).reversed() {
+      bench.apply { $0.slotsChanged(slots, at: $1) }
+      let request = try #require(bench.request("k\(slots)"))
+      bench.fail(request, .closedByRelay, "rate-limited: too many concurrent REQs")
+      #expect(bench.underWay.count == max(slots - 1, bench.underWay.count))
+    }
+    #expect((2...9).allSatisfy { if case .waiting? = bench.state("k\($0)") { true } else { false } })
+  }
+
+  @Test("A foreign relay that blocks is asked nothing more until a person wants it tried")
+  func aside() throws {
+    let bench = WishBench()
+    bench.open()
+    bench.wish("a")
+    bench.wish("b")
+    bench.apply { $0.setAside("blocked: go away", at: $1) }
+    bench.wish("c")
+    #expect(bench.underWay.isEmpty)
+    #expect(["a", "b", "c"].allSatisfy { bench.state($0) == .refused("blocked: go away", .blocked) })
+    bench.close()
+    bench.advance(milliseconds: 3_600_000)
+    bench.open()
+    #expect(bench.underWay.isEmpty)
+    bench.apply { $0.forgiven(at: $1) }
+    #expect(bench.underWay.count == 3)
   }
 
   @Test("A mixture of words makes no loop: there is one budget over all of them on a connection")
@@ -155,7 +233,7 @@ import Testing
       bench.fail(try #require(bench.request("a")), .closedByRelay, word)
       bench.advance(milliseconds: 10_000)
     }
-    #expect(bench.state("a") == .refused("rate-limited: x"))
+    #expect(bench.state("a") == .refused("rate-limited: x", .rate))
   }
 
   @Test("A relay that is our own is not asked again", arguments: [WorkFailure.Code.ownRelay, .notProtected])
@@ -165,7 +243,7 @@ import Testing
     bench.wish("a")
     bench.fail(.nth(0), code, "never")
     bench.advance(milliseconds: 1_000_000)
-    #expect(bench.state("a") == .refused("never"))
+    #expect(bench.state("a") == .refused("never", nil))
   }
 
   @Test("A session that is full is asked again after a while; one that lacks an identity is not")
@@ -177,9 +255,9 @@ import Testing
     #expect(bench.state("a") == .waiting("full"))
     bench.advance(milliseconds: SubscriptionLimits().fullMilliseconds)
     bench.fail(try #require(bench.request("a")), .notAuthenticated, "nobody")
-    #expect(bench.state("a") == .refused("nobody"))
+    #expect(bench.state("a") == .refused("nobody", .authentication))
     bench.advance(milliseconds: 1_000_000)
-    #expect(bench.state("a") == .refused("nobody"))
+    #expect(bench.state("a") == .refused("nobody", .authentication))
   }
 
   @Test("What nobody could sign for is asked again later and later, and at once when the account has shown himself")
@@ -196,7 +274,7 @@ import Testing
     var waits: [UInt64] = []
     for _ in 0..<8 {
       bench.fail(try #require(bench.request("a")), .notSigned, "the account is locked")
-      #expect(bench.state("a") == .refused("the account is locked"), "nobody waits for its EOSE")
+      #expect(bench.state("a") == .refused("the account is locked", nil), "nobody waits for its EOSE")
       let due = try #require(bench.timer)
       waits.append(due.milliseconds(since: bench.now))
       bench.advance(milliseconds: waits[waits.count - 1])
@@ -209,7 +287,7 @@ import Testing
     #expect(bench.state("a") == .asked && bench.state("b") == .stored)
     bench.fail(try #require(bench.request("a")), .notAuthenticated, "refused AUTH")
     bench.apply { $0.shown(alice, at: $1) }
-    #expect(bench.state("a") == .refused("refused AUTH"), "the relay's own no is kept")
+    #expect(bench.state("a") == .refused("refused AUTH", .authentication), "the relay's own no is kept")
   }
 
   @Test("A wish that pauses while the connection ends waits for the next one, and a pause that is over starts nothing")
