@@ -33,11 +33,18 @@ public final class ScriptedRelay: Sendable {
   /// A relay that keeps to one script in each connection.
   public convenience init(_ steps: RelayStep...) throws { try self.init(scripts: [steps]) }
 
+  /// A server that gets requests for its information document only, and answers each by the script.
+  public convenience init(information steps: RelayStep...) throws {
+    try self.init(scripts: [steps], scriptsInformation: true)
+  }
+
   /// A relay with a script for each connection in turn; the last one serves all others. Not empty.
-  public init(scripts: [[RelayStep]]) throws {
+  /// With an information document (NIP-11), a request for it gets the document, and another HTTP server's page without
+  /// one; such requests are no visits.
+  public init(scripts: [[RelayStep]], information: String? = nil, scriptsInformation: Bool = false) throws {
     let (listener, port) = try listeningSocket()
     url = "ws://127.0.0.1:\(port)"
-    let shared = Shared(listener: listener)
+    let shared = Shared(listener: listener, information: information, scriptsInformation: scriptsInformation)
     self.shared = shared
     acceptor = JoinedThread { shared.acceptAll(scripts) }
   }
@@ -74,6 +81,9 @@ public final class ScriptedRelay: Sendable {
   /// All connections until now, the first one first.
   public var visits: [Visit] { shared.state.withLock { $0.visits } }
 
+  /// How often its information document was requested.
+  public var informationRequests: Int { shared.state.withLock { $0.informationRequests } }
+
   /// Blocks until what the relay has seen is as wanted.
   @discardableResult
   public func awaitVisits(_ what: String, _ condition: ([Visit]) -> Bool) throws -> [Visit] {
@@ -95,12 +105,19 @@ extension ScriptedRelay {
       var descriptors: Set<Int32> = []
       var threads: [JoinedThread] = []
       var isShutDown = false
+      var informationRequests = 0
     }
 
     let state = Mutex(State())
     private let listener: Int32
+    private let information: String?
+    private let scriptsInformation: Bool
 
-    init(listener: Int32) { self.listener = listener }
+    init(listener: Int32, information: String?, scriptsInformation: Bool) {
+      self.listener = listener
+      self.information = information
+      self.scriptsInformation = scriptsInformation
+    }
     deinit { Descriptors.close(listener) }
 
     func acceptAll(_ scripts: [[RelayStep]]) {
@@ -113,6 +130,10 @@ extension ScriptedRelay {
         // Glibc's module has no accept4. A process that is spawned in between keeps a copy, which is why every end of a
         // connection is a shutdown first.
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        if !scriptsInformation, Self.requestsInformation(descriptor) {
+          answerInformation(descriptor)
+          continue
+        }
         guard let index = enter(descriptor) else { return }
         let script = scripts[min(index, scripts.count - 1)]
         let thread = JoinedThread { [self] in
@@ -120,6 +141,35 @@ extension ScriptedRelay {
         }
         state.withLock { $0.threads.append(thread) }
       }
+    }
+
+    /// Whether the head of the request, which is left unread, asks for the information document.
+    private static func requestsInformation(_ descriptor: Int32) -> Bool {
+      var bytes = [UInt8](repeating: 0, count: 2_048)
+      // A client sends its head at once; one that sends nothing is for the script.
+      for _ in 0..<10 {
+        var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        guard poll(&event, 1, 200) > 0 else { return false }
+        let count = recv(descriptor, &bytes, bytes.count, Int32(MSG_PEEK))
+        guard count > 0 else { return false }
+        let head = String(decoding: bytes[..<count], as: UTF8.self)
+        if head.contains("\r\n\r\n") || !head.hasPrefix("GET ") { return head.contains("application/nostr+json") }
+        usleep(1_000)
+      }
+      return false
+    }
+
+    private func answerInformation(_ descriptor: Int32) {
+      state.withLock { $0.informationRequests += 1 }
+      // What is left unread at a close would reset the connection.
+      var request = [UInt8](repeating: 0, count: 4_096)
+      _ = recv(descriptor, &request, request.count, 0)
+      let body = information ?? "no relay"
+      let head = "HTTP/1.1 \(information == nil ? "404 Not Found" : "200 OK")\r\nContent-Length: \(body.utf8.count)\r\n"
+      let answer = Array((head + "Connection: close\r\n\r\n" + body).utf8)
+      _ = answer.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+      shutdown(descriptor, Int32(SHUT_WR))
+      Descriptors.close(descriptor)
     }
 
     /// Notes a connection; nil, and it is closed, when the relay is being shut down.

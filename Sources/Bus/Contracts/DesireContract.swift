@@ -156,6 +156,9 @@ public struct RequestReport: Codable, Sendable, Hashable {
   public var state: State
   /// Why it waits or was refused; with `asked`, why its EOSE is no longer expected.
   public var reason: String?
+  /// With `refused`: whether the relay refused because of its own bounds or of the account, and not because of the
+  /// filters. To ask for less, or in parts, does not help then.
+  public var isAboutRelay: Bool?
   /// When EOSE arrived, seconds since 1970; present with `stored`, and kept after a disconnection.
   public var storedAt: Int64?
   /// Events received since the planner wanted it.
@@ -163,8 +166,10 @@ public struct RequestReport: Codable, Sendable, Hashable {
 
   /// A report.
   public init(
-    key: String, relay: String, state: State, reason: String? = nil, storedAt: Int64? = nil, events: UInt64 = 0
+    key: String, relay: String, state: State, reason: String? = nil, isAboutRelay: Bool? = nil,
+    storedAt: Int64? = nil, events: UInt64 = 0
   ) {
+    self.isAboutRelay = isAboutRelay
     self.key = key
     self.relay = relay
     self.state = state

@@ -114,8 +114,8 @@ public struct RelayRetry: MethodArguments {
   public init(relay: String) { self.relay = relay }
 }
 
-/// `relay.information`: what a relay says about itself (NIP-11). It is fetched when it is unknown or an hour old, and
-/// only for a request.
+/// `relay.information`: what a relay says about itself (NIP-11), and which bounds the connector obeys there. The
+/// document is fetched when it is unknown or an hour old.
 public struct RelayInformationRequest: MethodArguments {
   /// An example of the arguments.
   public static let example = #"{"relay":"wss://relay.example","isForeign":false}"#
@@ -143,13 +143,42 @@ public struct RelayInformationResult: Codable, Sendable, Hashable {
   /// What was dropped because it does not have the form of NIP-11, one sentence each:
   /// `supported_nips is not a list of numbers`.
   public var dropped: [String]
+  /// The bounds in force.
+  public var bounds: [Bound]?
+
+  /// One bound that the connector obeys before it sends.
+  public struct Bound: Codable, Sendable, Hashable {
+    /// Where a bound comes from.
+    public enum Source: String, Codable, Sendable, Hashable, CaseIterable {
+      /// The relay has not published it, or something that no relay can mean.
+      case assumed
+      /// The relay's document.
+      case said
+      /// A refusal of the relay has lowered it.
+      case learned
+    }
+    /// Its name in NIP-11: `max_subscriptions`.
+    public var name: String
+    /// Its value.
+    public var value: Int
+    /// Where it comes from.
+    public var source: Source
+
+    /// A bound.
+    public init(name: String, value: Int, source: Source) {
+      self.name = name
+      self.value = value
+      self.source = source
+    }
+  }
 
   /// An answer.
-  public init(relay: String, fetchedAt: Int64, document: JSONValue, dropped: [String]) {
+  public init(relay: String, fetchedAt: Int64, document: JSONValue, dropped: [String], bounds: [Bound]? = nil) {
     self.relay = relay
     self.fetchedAt = fetchedAt
     self.document = document
     self.dropped = dropped
+    self.bounds = bounds
   }
 }
 
@@ -194,6 +223,15 @@ public struct RelayStates: Codable, Sendable, Hashable {
     public var refusals: UInt64 = 0
     /// Milliseconds from the last REQ to its EOSE, or EVENT to its OK.
     public var latencyMilliseconds: UInt64?
+    /// The maximum number of subscriptions that are opened there: as the relay says (NIP-11), has taught by refusals,
+    /// or as is assumed.
+    public var subscriptionMaximum: Int?
+    /// Subscriptions that are open.
+    public var subscriptionCount: Int?
+    /// Requests that wait for the connection or for a free subscription.
+    public var queuedCount: Int?
+    /// Whether the relay says that it takes events only from some authors, or only against payment (NIP-11).
+    public var mayRefuseWrites: Bool?
     /// Accounts that have authenticated on this connection (NIP-42), 64 hexadecimal digits each.
     public var authenticated: [String] = []
     /// What the relay said or did that its user may want to know, at most one of each kind; absent when there is

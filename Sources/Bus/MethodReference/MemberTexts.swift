@@ -604,6 +604,10 @@ public enum MemberTexts {
     RelayDesireResult.version	The version that the connector has now.
     RelayInformationRequest.isForeign	Whether the relay was named by someone else, in a list or a hint; it is then not queried at a private address.
     RelayInformationRequest.relay	The relay.
+    RelayInformationResult.Bound.name	Its name in NIP-11: `max_subscriptions`.
+    RelayInformationResult.Bound.source	Where it comes from.
+    RelayInformationResult.Bound.value	Its value.
+    RelayInformationResult.bounds	The bounds in force.
     RelayInformationResult.document	What could be read, under the names of NIP-11.
     RelayInformationResult.dropped	What was dropped because it does not have the form of NIP-11, one sentence each: `supported_nips is not a list of numbers`.
     RelayInformationResult.fetchedAt	When it was fetched, seconds since 1970.
@@ -644,15 +648,19 @@ public enum MemberTexts {
     RelayStates.Relay.failures	The number of attempts that failed.
     RelayStates.Relay.isConfigured	Whether `supervisor.conf` names it; otherwise a caller named it.
     RelayStates.Relay.latencyMilliseconds	Milliseconds from the last REQ to its EOSE, or EVENT to its OK.
+    RelayStates.Relay.mayRefuseWrites	Whether the relay says that it takes events only from some authors, or only against payment (NIP-11).
     RelayStates.Relay.messages	Messages received.
     RelayStates.Relay.openMilliseconds	How long it was open, over all connections, in milliseconds.
     RelayStates.Relay.openSince	Since when the connection is open, seconds since 1970; absent when it is not.
+    RelayStates.Relay.queuedCount	Requests that wait for the connection or for a free subscription.
     RelayStates.Relay.reads	Whether the planner opens subscriptions there by default.
     RelayStates.Relay.reason	Why it is not connected; absent when it is.
     RelayStates.Relay.refusals	Requests and events that it refused.
     RelayStates.Relay.relay	Canonical URL.
     RelayStates.Relay.remarks	What the relay said or did that its user may want to know, at most one of each kind; absent when there is nothing, and in RelayReport and `relay.states`.
     RelayStates.Relay.state	The state of its connection.
+    RelayStates.Relay.subscriptionCount	Subscriptions that are open.
+    RelayStates.Relay.subscriptionMaximum	The maximum number of subscriptions that are opened there: as the relay says (NIP-11), has taught by refusals, or as is assumed.
     RelayStates.Relay.writes	Whether the planner publishes events there by default.
     RelayStates.relays	All relays of the connector.
     ReloadRequest.dryRun	Only report what would change.
@@ -670,6 +678,7 @@ public enum MemberTexts {
     ReplacedList.kind	Its kind.
     ReplacedList.replacedAt	When the next version replaced it, seconds since 1970.
     RequestReport.events	Events received since the planner wanted it.
+    RequestReport.isAboutRelay	With `refused`: whether the relay refused because of its own bounds or of the account, and not because of the filters. To ask for less, or in parts, does not help then.
     RequestReport.key	Its key.
     RequestReport.reason	Why it waits or was refused; with `asked`, why its EOSE is no longer expected.
     RequestReport.relay	The relay.

@@ -47,7 +47,23 @@ enum RelayInformationText {
     add("pay at", information.paymentsURL)
     add("terms", information.termsOfService)
     for complaint in result.dropped { add("ignored", complaint) }
+    add("in force", result.bounds.map { inForce($0) })
     return rows
+  }
+
+  /// The bounds that Roost obeys there, each with its source.
+  private static func inForce(_ bounds: [RelayInformationResult.Bound]) -> String {
+    bounds.map { bound in
+      let text =
+        switch bound.name {
+        case "max_subscriptions": Amount.count(bound.value, "subscription")
+        case "max_message_length": "messages of \(Amount.bytes(UInt64(clamping: bound.value)))"
+        case "max_limit": "\(Amount.count(bound.value, "event")) a filter"
+        case "default_limit": "\(bound.value) without a limit"
+        default: "\(bound.name) \(bound.value)"
+        }
+      return "\(text) (\(bound.source.rawValue))"
+    }.joined(separator: ", ")
   }
 
   /// The information; nil if it cannot be read, which the caller reports.

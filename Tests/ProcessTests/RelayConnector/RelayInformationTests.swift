@@ -1,7 +1,9 @@
 import Contracts
+import Cryptography
 import Frames
 import Glibc
 import LinuxSystem
+import Nostr
 import TestSupport
 import Testing
 
@@ -37,11 +39,89 @@ extension ProcessTests {
       }
     }
 
-    @Test("A document is fetched once an hour, however many ask, and only when somebody asks")
+    @Test("At the first connection a document is fetched without being asked for, and its bounds are obeyed")
+    func obeyed() throws {
+      let relay = try ScriptedRelay(
+        scripts: [[.accept()]],
+        information: #"{"name":"small","limitation":{"max_subscriptions":2,"max_message_length":-1,"max_limit":0}}"#)
+      try withRoost(.connector("[\"\(relay.url)\"]", Self.sandboxed())) { roost in
+        let client = try roost.client()
+        for number in 0..<4 {
+          _ = try client.ask("relay.request", #"{"relay":"\#(relay.url)","filters":[{"kinds":[\#(number)]}]}"#)
+        }
+        try awaitSoon("the document is fetched") { relay.informationRequests == 1 }
+        let answer = try ask(client, relay.url)
+        #expect(answer.isResponse, "\(answer.text)")
+        let result = try JSONPayload.decode(RelayInformationResult.self, from: answer.terminal.payload)
+        #expect(
+          result.bounds == [
+            .init(name: "max_subscriptions", value: 2, source: .said),
+            .init(name: "max_message_length", value: 131_072, source: .assumed),
+            .init(name: "max_limit", value: 5_000, source: .assumed),
+            .init(name: "default_limit", value: 100, source: .assumed),
+          ])
+        #expect(
+          result.dropped == [
+            "limitation.max_message_length is not a whole number from 0",
+            "limitation.max_limit is 0, which is not believed; 5000 is assumed",
+          ])
+        #expect(relay.informationRequests == 1)
+      }
+    }
+
+    @Test("A relay of few subscriptions gets no more REQs at a time, and those that wait are sent when one is over")
+    func slots() throws {
+      let relay = try ScriptedRelay(
+        scripts: [[.accept(), .expect("REQ"), .hold("document"), .endOfStored()]],
+        information: #"{"limitation":{"max_subscriptions":1}}"#)
+      try withRoost(.connector("[\"\(relay.url)\"]", Self.sandboxed())) { roost in
+        let client = try roost.client()
+        let first = try client.ask("relay.request", #"{"relay":"\#(relay.url)","filters":[{"kinds":[1]}]}"#)
+        try awaitSoon("the document is fetched") { relay.informationRequests == 1 }
+        try awaitSoon("it is obeyed") {
+          let list = try client.call("relay.list")
+          let states = try JSONPayload.decode(RelayStates.self, from: list.terminal.payload)
+          return states.relays.first?.subscriptionMaximum == 1
+        }
+        for kind in 2...5 {
+          _ = try client.ask("relay.request", #"{"relay":"\#(relay.url)","filters":[{"kinds":[\#(kind)]}]}"#)
+        }
+        let list = try client.call("relay.list")
+        let state = try #require(try JSONPayload.decode(RelayStates.self, from: list.terminal.payload).relays.first)
+        #expect(state.subscriptionCount == 1 && state.queuedCount == 4)
+        #expect(relay.visits.first?.texts("REQ").count == 1)
+        relay.release("document")
+        #expect(try client.answer(to: first).isResponse)
+        try relay.awaitVisits("the next is sent") { $0.first?.texts("REQ").count == 2 }
+      }
+    }
+
+    @Test("An event beyond a bound that its relay publishes fails at once, with both numbers, and is not sent")
+    func eventBounds() throws {
+      let relay = try ScriptedRelay(
+        scripts: [[.accept()]], information: #"{"limitation":{"max_event_tags":2,"created_at_upper_limit":60}}"#)
+      try withRoost(.connector("[\"\(relay.url)\"]", Self.sandboxed())) { roost in
+        let client = try roost.client()
+        _ = try client.ask("relay.request", #"{"relay":"\#(relay.url)","filters":[{"kinds":[1]}]}"#)
+        try awaitSoon("the document is fetched") { relay.informationRequests == 1 }
+        let tags = [["t", "a"], ["t", "b"], ["t", "c"]]
+        let key = SecretKey.generate()
+        let event = UnsignedEvent(
+          pubkey: key.publicKey, createdAt: WallClock.seconds, kind: 1, tags: tags, content: "").signed(by: key)
+        let wanted = RelayPublish(relay: relay.url, event: RawJSON(event.json), isForeign: false)
+        try awaitSoon("it is refused") {
+          let answer = try client.call("relay.publish", String(decoding: JSONPayload.encode(wanted), as: UTF8.self))
+          return answer.refusal?.code == "out-of-bounds"
+            && answer.refusal?.message.hasSuffix("it has 3 tags, and the relay takes 2") == true
+        }
+      }
+    }
+
+    @Test("A document is fetched once an hour, however many ask")
     func kept() throws {
       let document = #"{"name":"scripted"}"#
       let relay = try ScriptedRelay(
-        .answer("HTTP/1.1 200 OK\r\nContent-Length: \(document.utf8.count)\r\n\r\n\(document)"))
+        information: .answer("HTTP/1.1 200 OK\r\nContent-Length: \(document.utf8.count)\r\n\r\n\(document)"))
       try withRoost(.connector("[\"\(relay.url)\"]", Self.sandboxed())) { roost in
         let client = try roost.client()
         #expect(relay.visits.isEmpty)
@@ -59,7 +139,7 @@ extension ProcessTests {
 
     @Test("What keeps a document from being had is told in words, and asked for again the next time")
     func refused() throws {
-      func server(_ head: String) throws -> ScriptedRelay { try ScriptedRelay(.answer(head), .hangUp) }
+      func server(_ head: String) throws -> ScriptedRelay { try ScriptedRelay(information: .answer(head), .hangUp) }
       let large = RelayInformationTests.byteCountMaximum + 1
       let cases: [(ScriptedRelay, String, String)] = [
         (try server("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"), "no-information", "127.0.0.1 answers 404"),
@@ -168,7 +248,7 @@ extension ProcessTests {
         #expect(silent.contains("Connection refused"))
         let document = #"{"name":"unnamed"}"#
         let other = try ScriptedRelay(
-          .answer("HTTP/1.1 200 OK\r\nContent-Length: \(document.utf8.count)\r\n\r\n\(document)"))
+          information: .answer("HTTP/1.1 200 OK\r\nContent-Length: \(document.utf8.count)\r\n\r\n\(document)"))
         let (told, toldEnding) = try rig.command("relay", "info", other.url)
         #expect(toldEnding == .exited(0) && told.contains("  from        nothing that is known here"), "\(told)")
         #expect(told.contains("  name        unnamed"))

@@ -6,6 +6,7 @@ import Frames
 import HTTPClient
 internal import JSON
 import LinuxSystem
+import Logging
 import Nostr
 import RelaySession
 import TLS
@@ -30,7 +31,31 @@ struct InformationTable {
 
 extension Connector {
   /// How long a relay may take for its document, in milliseconds.
-  private static let informationMilliseconds: UInt64 = 10_000
+  private static let informationMilliseconds: UInt64 = 5_000
+
+  // MARK: By itself
+
+  /// A relay is connected: its session learns the bounds that the relay publishes, now or when they were fetched.
+  func learnLimits(of link: RelayLink) {
+    if let known = information.shelf.connected(link.url, at: EventLoop.process.now) {
+      link.tell { session, now in session.limitationRead(known.information.limitation, at: now) }
+    }
+    fetchNext()
+  }
+
+  private func fetchNext() {
+    while let relay = information.shelf.nextFetch() {
+      let isForeign = links[relay].map(isForeign) ?? true
+      EventLoopActor.task { [self] in
+        // Without a document the assumed bounds stay in force.
+        if case .failure(let refusal) = await fetch(.init(relay: relay, isForeign: isForeign)).value {
+          log.debug("no document", metadata: ["relay": "\(relay)", "why": "\(refusal.message)"])
+        }
+        information.shelf.fetchEnded(relay)
+        fetchNext()
+      }
+    }
+  }
 
   // MARK: relay.information
 
@@ -40,17 +65,43 @@ extension Connector {
     if let quarantine = quarantine.quarantine(of: url) {
       throw Refusal("relay-unreachable", "\(url): \(quarantine.reason)", outcome: .notStarted)
     }
-    if let known = information.shelf.document(of: url, at: EventLoop.process.now) {
-      return Self.result(known, of: url)
+    let now = EventLoop.process.now
+    if let known = information.shelf.document(of: url, age: InformationCache.shownMilliseconds, at: now) {
+      return result(known, of: url)
     }
     let question = InformationTable.Query(relay: url, isForeign: wanted.isForeign ?? false)
-    return Self.result(try await fetch(question).value.get(), of: url)
+    do throws(Refusal) { return result(try await fetch(question).value.get(), of: url) } catch {
+      guard error.code == .noInformation else { throw error }
+      let bounds = Self.bounds(links[url]?.session.policy ?? RelayPolicy())
+      let told = bounds.map { "\($0.name) \($0.value) (\($0.source.rawValue))" }.joined(separator: ", ")
+      throw Refusal(.noInformation, "\(error.message). In force: \(told)", outcome: .notStarted)
+    }
   }
 
-  private static func result(_ document: InformationCache.Document, of url: RelayURL) -> RelayInformationResult {
-    RelayInformationResult(
+  private func result(_ document: InformationCache.Document, of url: RelayURL) -> RelayInformationResult {
+    var policy = links[url]?.session.policy ?? RelayPolicy()
+    if links[url] == nil { policy.said(document.information.limitation) }
+    return RelayInformationResult(
       relay: url.text, fetchedAt: document.fetchedAt, document: JSONValue(document.information),
-      dropped: document.complaints.map(\.description))
+      dropped: document.complaints.map(\.description) + policy.absurdities.map(\.description),
+      bounds: Self.bounds(policy))
+  }
+
+  /// What is in force, under the names of NIP-11.
+  private static func bounds(_ policy: RelayPolicy) -> [RelayInformationResult.Bound] {
+    let bounds: [(String, RelayPolicy.Bound)] = [
+      ("max_subscriptions", policy.subscriptions), ("max_message_length", policy.messageBytes),
+      ("max_limit", policy.limit), ("default_limit", policy.defaultLimit),
+    ]
+    return bounds.map { name, bound in
+      let source: RelayInformationResult.Bound.Source =
+        switch bound.source {
+        case .assumed: .assumed
+        case .said: .said
+        case .learned: .learned
+        }
+      return .init(name: name, value: bound.value, source: source)
+    }
   }
 
   private func fetch(
@@ -62,6 +113,9 @@ extension Connector {
       information.fetches[question] = nil
       if case .success(let document) = result {
         information.shelf.fetched(document, of: question.relay, at: EventLoop.process.now)
+        links[question.relay]?.tell { session, now in
+          session.limitationRead(document.information.limitation, at: now)
+        }
       }
       return result
     }

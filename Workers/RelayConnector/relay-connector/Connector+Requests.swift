@@ -5,6 +5,7 @@ import Contracts
 import Cryptography
 import EventLoop
 import Frames
+import LinuxSystem
 import Logging
 import Nostr
 import RelaySession
@@ -67,7 +68,7 @@ extension Connector {
     request.onCancel = { [unowned self] in cancelled(key) }
     let patience = patience(for: request)
     link.tell { session, now in
-      session.requestStarted(key, filters, .stored, deadline: now.advanced(milliseconds: patience), at: now)
+      session.requestStarted(key, filters, .stored, .single, deadline: now.advanced(milliseconds: patience), at: now)
     }
     return nil
   }
@@ -116,6 +117,7 @@ extension Connector {
     let account = try wanted.account.map { text throws(Refusal) in try Self.account(text) }
     let event = wanted.event.bytes
     let id = try Self.id(of: event)
+    let measures = EventMeasures(of: event)
     let link = try link(url)
     let key = PublishKey(newKey())
     let isForeign = wanted.isForeign ?? false
@@ -132,7 +134,8 @@ extension Connector {
     let end = callersMilliseconds(of: request)
     link.tell { session, now in
       session.publishStarted(
-        key, event: event, id: id, account: account, isProtected: wanted.isProtected ?? false,
+        key, event: event, id: id, account: account, isProtected: wanted.isProtected ?? false, measures: measures,
+        wallSeconds: WallClock.seconds,
         deadline: now.advanced(milliseconds: patience), end: end.map { now.advanced(milliseconds: $0) }, at: now)
     }
     return nil
@@ -239,6 +242,11 @@ extension Connector: RelayLinkOwner {
 
   func dismissal(of relay: RelayURL) -> String? { dismissals[relay] }
 
+  func linkPolicyChanged(_ link: RelayLink) {
+    wishes.keepers[link.url]?.policyChanged()
+    relaysChanged([link.url])
+  }
+
   func link(_ link: RelayLink, isHeld: Bool) { wishes.keepers[link.url]?.held(isHeld) }
 
   func linkChanged(_ link: RelayLink, isNewPhase: Bool) {
@@ -247,6 +255,7 @@ extension Connector: RelayLinkOwner {
       for account in link.session.authenticatedAccounts { keeper?.shown(account) }
     } else if link.session.phase == .open {
       ledHome[link.url] = nil
+      learnLimits(of: link)
       keeper?.opened()
     } else {
       keeper?.closed(link.session.lastFailure)

@@ -167,7 +167,9 @@ extension Connector {
     case .waiting(let reason): told.reason = reason
     case .asked: (told.state, told.reason) = (.asked, report.overdue)
     case .stored: told.state = .stored
-    case .refused(let reason): (told.state, told.reason) = (.refused, reason)
+    case .refused(let reason, let kind):
+      (told.state, told.reason) = (.refused, reason)
+      told.isAboutRelay = kind.map(\.isAboutRelay)
     }
     told.reason = told.reason.map { String($0.prefix(Self.reasonLengthMaximum)) }
     return told

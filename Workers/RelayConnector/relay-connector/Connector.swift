@@ -121,6 +121,7 @@ final class Connector {
     guard let link = links[url] else { return }
     links[url] = nil
     idleTimers.removeValue(forKey: url)?.cancel()
+    information.shelf.left(url, at: EventLoop.process.now)
     link.tell { session, now in session.closeRequested(at: now) }
     quarantine.leave(url)
     log.info("left", metadata: ["relay": "\(url)"])
@@ -233,6 +234,7 @@ final class Connector {
     log.info("tried again, as asked", metadata: ["relay": "\(url)"])
     quarantine.forgive(url)
     dismissals.forget(url)
+    wishes.keepers[url]?.forgive()
     links[url]?.retry()
     try comeBack(to: url)
     relaysChanged([url])

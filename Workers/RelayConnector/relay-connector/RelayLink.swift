@@ -27,6 +27,8 @@ protocol RelayLinkOwner: AnyObject {
   func link(_ link: RelayLink, noticed key: WorkKey, _ reason: RelayReason)
   /// Have the account sign the challenge (NIP-42).
   func link(_ link: RelayLink, authenticate account: PublicKey, _ challenge: String)
+  /// What the relay allows has changed.
+  func linkPolicyChanged(_ link: RelayLink)
   /// Where this Roost's own relays listen.
   var own: OwnAddresses { get }
   /// The connection led to one of them, and was closed. There is no use in dialling again.
@@ -147,6 +149,7 @@ final class RelayLink {
     case .reportLeftOut(let kind, let count):
       log.notice(
         "the relay talks too much; left out", metadata: ["relay": "\(url)", "\(kind.rawValue)": "\(count)"])
+    case .reportPolicy: owner.linkPolicyChanged(self)
     case .reportChallenge: log.info("the relay wants AUTH", metadata: ["relay": "\(url)"])
     case .pauseReading:
       isToResume = false
@@ -246,6 +249,10 @@ final class RelayLink {
     state.accepted = counters.accepted
     state.refusals = counters.refusals
     state.latencyMilliseconds = counters.lastLatencyMilliseconds
+    state.subscriptionMaximum = session.policy.subscriptions.value
+    state.subscriptionCount = session.subscriptionCount
+    state.queuedCount = session.queuedCount
+    state.mayRefuseWrites = session.policy.mayRefuseWrites ? true : nil
     state.authenticated = session.authenticatedAccounts.map(\.description).sorted()
     return state
   }

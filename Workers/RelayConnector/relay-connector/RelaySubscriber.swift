@@ -51,6 +51,7 @@ final class RelaySubscriber {
     self.onChanged = onChanged
     var random = SystemRandomNumberGenerator()
     requests = SubscriptionSet(seed: random.next())
+    policyChanged()
   }
 
   var isEmpty: Bool { requests.isEmpty }
@@ -81,6 +82,15 @@ final class RelaySubscriber {
   func held(_ isHeld: Bool) {
     perform { requests, now in isHeld ? requests.held(at: now) : requests.released(at: now) }
   }
+
+  /// What the relay allows may have changed.
+  func policyChanged() {
+    let slots = link.session.policy.subscriptions.value
+    perform { requests, now in requests.slotsChanged(slots, at: now) }
+  }
+
+  /// A person wants the relay tried again.
+  func forgive() { perform { requests, now in requests.forgiven(at: now) } }
 
   func shown(_ account: PublicKey) { perform { requests, now in requests.shown(account, at: now) } }
 
@@ -123,7 +133,14 @@ final class RelaySubscriber {
 
   func failed(_ key: RequestKey, _ failure: WorkFailure) {
     subscriptions[key] = nil
+    if failure.code == .full {
+      log.warning(
+        "a subscription waits for a free one", metadata: ["relay": "\(link.url)", "why": "\(failure.message)"])
+    }
     perform { requests, now in requests.failed(key, failure, at: now) }
+    guard isForeign, let reason = failure.reason, RefusalClass(reason) == .blocked else { return }
+    log.notice("the relay blocks this client; it is asked nothing more", metadata: ["relay": "\(link.url)"])
+    perform { requests, now in requests.setAside(failure.message, at: now) }
   }
 
   // MARK: Actions
@@ -154,7 +171,8 @@ final class RelaySubscriber {
     subscriptions[request] = Subscription(number: Self.lastSubscription, question: SubscriptionFilters(filters))
     let forever = Instant(nanoseconds: .max)
     link.tell { session, now in
-      session.requestStarted(request, wish.filters, .live, account: wish.account, deadline: forever, at: now)
+      session.requestStarted(
+        request, wish.filters, .live, wish.isLive ? .live : .single, account: wish.account, deadline: forever, at: now)
     }
   }
 
