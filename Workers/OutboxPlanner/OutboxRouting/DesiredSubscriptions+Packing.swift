@@ -83,11 +83,13 @@ extension DesiredSubscriptions {
 
   /// Where a relay has many REQs, the smallest of those whose stored events have all arrived are packed together.
   private mutating func thinOut(wall: Int64) {
-    for (_, keys) in Dictionary(grouping: packs.keys, by: { packs[$0]?.relay }) where keys.count > Self.requestTarget {
+    for (relay, keys) in Dictionary(grouping: packs.keys, by: { packs[known: $0].relay }) {
+      let target = max(1, (slots[relay] ?? Self.assumedSlots) - Self.sparedSlots)
       var count = keys.count
+      if count <= target { continue }
       var candidates = keys.filter { mayMove($0) }
         .sorted { (packs[$0]?.filterCount ?? 0, $0) < (packs[$1]?.filterCount ?? 0, $1) }[...]
-      while count > Self.requestTarget, candidates.count > 1 {
+      while count > target, candidates.count > 1 {
         var filterCount = 0
         let together = candidates.prefix { key in
           filterCount += packs[key]?.filterCount ?? 0
@@ -172,8 +174,8 @@ extension DesiredSubscriptions {
     var filters: [Filter] = []
     var members: [DemandID] = []
     var byteCount = 0
-    func isFull(_ more: [Filter], _ bytes: Int) -> Bool {
-      filters.count + more.count > Self.filterMaximum || byteCount + bytes > Self.packByteMaximum
+    func isFull(_ merged: [Filter], _ bytes: Int) -> Bool {
+      merged.count > Self.filterMaximum || byteCount + bytes > Self.packByteMaximum
     }
     for id in ids {
       guard let demand = demands[id] else { continue }
@@ -191,12 +193,13 @@ extension DesiredSubscriptions {
         close([id], own, at: place, now)
         continue
       }
-      if !members.isEmpty, isFull(own, bytes) {
+      var merged = members.isEmpty ? own : Filter.merge(filters + own)
+      if !members.isEmpty, isFull(merged, bytes) {
         close(members, filters, at: place, now)
-        (members, filters, byteCount) = ([], [], 0)
+        (members, merged, byteCount) = ([], own, 0)
       }
       members.append(id)
-      filters += own.filter { !filters.contains($0) }
+      filters = merged
       byteCount += bytes
     }
     if !members.isEmpty { close(members, filters, at: place, now) }

@@ -114,6 +114,7 @@ extension DesiredSubscriptions {
 
   private mutating func noteReach(of relay: RelayStates.Relay) {
     guard let url = RelayURL(canonical: relay.relay) else { return }
+    slots[url] = relay.subscriptionMaximum
     // `waiting`: the last attempt failed, and the back-off has not ended.
     let isLeftAlone = relay.state == .waiting || relay.state == .quarantined
     unreachable[url] = isLeftAlone ? relay.reason ?? "it cannot be reached" : nil
@@ -132,9 +133,10 @@ extension DesiredSubscriptions {
       // `asked` with a reason: the EOSE is overdue, so the progress does not wait for it.
       if report.state == .asked, report.reason != nil { demands[id]?.hasFailed = true }
     }
-    let isShared = pack.demands.contains { (demands[$0]?.filters.count ?? 0) < pack.filterCount }
-    if report.state == .refused, pack.demands.count > 1, isShared {
-      // The relay rejects one of these demands. Asking for each alone finds out which.
+    let isShared = Set(pack.demands.map(\.question)).count > 1
+    if report.state == .refused, report.isAboutRelay != true, isShared {
+      // The relay rejects one of these demands. Asking for each alone finds out which. If the relay refuses because of
+      // its own bounds, that would be ten REQs instead of one, at a relay that has too many.
       for id in pack.demands { demands[id]?.isAlone = true }
       packs[key]?.isDirty = true
     }

@@ -11,10 +11,10 @@ internal import Nostr
 //                  the same there                             at a relay
 //     progress, StoreFetched ◀───────────── reports of the connectors ◀──────────────────────── RelayReport
 //
-// Why packs: many relays allow about twenty subscriptions, and an application that opens starts as many observes within
-// a moment. So changes gather for 100 ms, and the new demands at a relay share as few REQs as possible. A REQ never
-// changes: its key is the hash of its contents, so one key always has the same filters, also after a restart of the
-// planner.
+// Why packs: a relay takes about twenty subscriptions, or as many as its connector reports, and an application that
+// opens starts as many observes within a moment. So changes gather for 100 ms, and the new demands at a relay share as
+// few REQs as possible. A REQ never changes: its key is the hash of its contents, so one key always has the same
+// filters, also after a restart of the planner.
 //
 // Why re-packing is careful: a REQ with other filters is a new REQ, and the relay sends all its stored events again. So
 // when an interest leaves a pack, the other demands move to a new pack only after the relay has sent its stored events,
@@ -34,8 +34,11 @@ public struct DesiredSubscriptions: Sendable {
   public static let gatherMilliseconds: UInt64 = 100
   /// Most filters of one REQ; a demand with more goes alone.
   public static let filterMaximum = 10
-  /// REQs at one relay above which small ones are packed together.
-  public static let requestTarget = 12
+  /// Subscriptions of a relay that stay free for single events and for pages of old ones: live demands are packed into
+  /// the others.
+  public static let sparedSlots = 2
+  /// The subscriptions of a relay that has not reported how many it allows.
+  public static let assumedSlots = 20
   /// Most bytes of the filters of one packed REQ; a demand with more goes alone.
   static let packByteMaximum = 64 << 10
   /// Seconds that are requested again when a demand moves to another REQ: clocks differ, and events take time to
@@ -52,6 +55,8 @@ public struct DesiredSubscriptions: Sendable {
   var reports: [String: RequestReport] = [:]
   /// Relays that cannot be reached at present, with the reason.
   var unreachable: [RelayURL: String] = [:]
+  /// How many subscriptions each relay allows, as the connectors report.
+  var slots: [RelayURL: Int] = [:]
   var lines: [String: WorkerLine] = [:]
   /// Whether all sources have answered since the start, or their time is over: before that, no progress is complete.
   public private(set) var isSettled = false

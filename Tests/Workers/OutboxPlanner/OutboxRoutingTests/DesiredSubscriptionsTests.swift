@@ -16,6 +16,16 @@ struct DesiredSubscriptionsTests {
     InterestBench(.sample([], relays: relays.map { .configured($0) }))
   }
 
+  /// The kinds of all filters of these REQs.
+  private func kinds(of requests: [DesiredSubscription]) -> Set<JSONValue> {
+    Set(
+      requests.flatMap(\.filters).flatMap { filter -> [JSONValue] in
+        if case .array(let kinds)? = filter["kinds"] { kinds } else { [] }
+      })
+  }
+
+  private func kinds(_ numbers: some Sequence<Int>) -> Set<JSONValue> { Set(numbers.map { .integer(Int64($0)) }) }
+
   // MARK: Gathering and sharing
 
   @Test("What comes within 100 ms is one REQ at each relay, and not before the time is over")
@@ -25,7 +35,8 @@ struct DesiredSubscriptionsTests {
     bench.settle(milliseconds: 99)
     #expect(bench.standing.isEmpty && bench.set.deadline == bench.now.advanced(milliseconds: 1))
     bench.settle(milliseconds: 1)
-    #expect(bench.standing.map(\.relay) == Self.hubs && bench.standing.map(\.filters.count) == [5, 5])
+    #expect(bench.standing.map(\.relay) == Self.hubs && bench.standing.map(\.filters.count) == [1, 1])
+    #expect(bench.standing.allSatisfy { kinds(of: [$0]) == kinds(1...5) }, "filters that differ in one condition merge")
     #expect(bench.standing.allSatisfy { $0.isLive && $0.isForeign == nil } && bench.set.deadline == nil)
     #expect(Set(bench.standing.map(\.key)).count == 2, "keys are of all relays")
   }
@@ -33,8 +44,11 @@ struct DesiredSubscriptionsTests {
   @Test("A REQ has ten filters at most, and a wish that has more goes alone")
   func packSize() throws {
     let bench = bench(["wss://a.org"])
-    for kind in 1...15 as ClosedRange<UInt16> { _ = try bench.interest(kind: kind) }
-    _ = try bench.interest(InterestBench.observe((100..<112).map { Filter(kinds: [$0]) }))
+    // The newest five of each kind: such filters do not merge.
+    for kind in 1...15 as ClosedRange<UInt16> {
+      _ = try bench.interest(InterestBench.observe([Filter(kinds: [kind], limit: 5)]))
+    }
+    _ = try bench.interest(InterestBench.observe((100..<112).map { Filter(kinds: [$0], limit: 5) }))
     bench.settle()
     #expect(bench.standing.map(\.filters.count) == [5, 10, 12])
   }
@@ -107,8 +121,8 @@ struct DesiredSubscriptionsTests {
     bench.settle()
     #expect(bench.opened.count == 2 && bench.standing.count == 1)
     let since = JSONValue.integer(bench.wall - DesiredSubscriptions.overlapSeconds)
-    #expect(bench.standing[0].filters.map { $0["since"] } == [since, since])
-    #expect(bench.standing[0].filters.map { $0["kinds"] } == [.array([.integer(1)]), .array([.integer(3)])])
+    #expect(bench.standing[0].filters.map { $0["since"] } == [since])
+    #expect(kinds(of: bench.standing) == kinds([1, 3]))
     #expect(bench.progress(of: keys[0]).isComplete, "what it had it still has")
   }
 
@@ -162,15 +176,44 @@ struct DesiredSubscriptionsTests {
   @Test("A relay with many small REQs gets few large ones once it has answered them")
   func thinningOut() throws {
     let bench = bench(["wss://a.org"])
+    let target = DesiredSubscriptions.assumedSlots - DesiredSubscriptions.sparedSlots
     for kind in 1...40 as ClosedRange<UInt16> {
       _ = try bench.interest(kind: kind)
       bench.settle()
       bench.storeAll()
-      #expect(bench.standing.count <= DesiredSubscriptions.requestTarget + 1)
+      #expect(bench.standing.count <= target + 1)
     }
     bench.settle()
-    #expect(Set(bench.standing.flatMap(\.filters).map { $0["kinds"] }).count == 40)
-    #expect(bench.standing.count <= DesiredSubscriptions.requestTarget + 1, "the newest is by itself until then")
+    #expect(kinds(of: bench.standing) == kinds(1...40))
+    #expect(bench.standing.count <= target + 1, "the newest is by itself until then")
+  }
+
+  @Test("A relay that reports few subscriptions has no more REQs than it allows, without two for other work")
+  func fewSlots() throws {
+    let bench = bench(["wss://a.org"])
+    var relay = RelayStates.Relay(relay: "wss://a.org", state: .open)
+    relay.subscriptionMaximum = 5
+    bench.set.reported("main", RelayReport(isWhole: false, relays: [relay]), at: bench.now)
+    for kind in 1...30 as ClosedRange<UInt16> {
+      _ = try bench.interest(InterestBench.observe([Filter(kinds: [kind], limit: 5)]))
+      bench.settle()
+      bench.storeAll()
+    }
+    bench.settle()
+    #expect(bench.standing.count <= 4 && kinds(of: bench.standing) == kinds(1...30))
+  }
+
+  @Test("A refusal for the relay's own reasons takes no REQ apart")
+  func aboutRelay() throws {
+    let bench = bench(["wss://a.org"])
+    for kind in 1...10 as ClosedRange<UInt16> { _ = try bench.interest(kind: kind) }
+    bench.settle()
+    let request = try #require(bench.standing.first)
+    let report = RequestReport(
+      key: request.key, relay: request.relay, state: .refused, reason: "rate-limited: too many", isAboutRelay: true)
+    bench.set.reported("main", RelayReport(isWhole: false, requests: [report]), at: bench.now)
+    bench.settle()
+    #expect(bench.standing == [request])
   }
 
   // MARK: Routes that change
@@ -269,8 +312,8 @@ struct DesiredSubscriptionsTests {
       bench.storeAll()
     }
     for relay in Self.hubs {
-      let asked = bench.standing.filter { $0.relay == relay }.flatMap(\.filters).compactMap { $0["kinds"] }
-      #expect(Set(asked) == Set(live.values.map { .array([.integer(Int64($0))]) }), "seed \(seed)")
+      let asked = kinds(of: bench.standing.filter { $0.relay == relay })
+      #expect(asked == kinds(live.values.map(Int.init)), "seed \(seed)")
     }
     for key in live.keys { #expect(bench.progress(of: key).isComplete, "seed \(seed)") }
   }
