@@ -178,6 +178,7 @@ extension ProcessTests {
         let keys = roost.lines("state/push-relay/keys").filter { !$0.hasPrefix("#") }
         secrets += keys.flatMap { $0.split(separator: ":").dropFirst().map(String.init) }
         #expect(!keys.isEmpty)
+        try awaitSoon("the fault is logged") { roost.lines("log/push-relay.log").joined().contains("BadTopic") }
         var told = ["roostd.out", "log/push-relay.log", "log/roostd.log"].map { ($0, roost.lines($0).joined()) }
         // `push.devices` names owners, which is what an operator asks it for; it has no tokens.
         for call in ["push.status", "supervisor.status"] { told.append((call, try rig.client.call(call).text)) }
