@@ -108,10 +108,11 @@ extension RelaySession {
     for kind in RequestClass.allCases {
       for key in requests.queue.order(of: kind) {
         guard let request = requests.all[key], !request.isHeld else { continue }
-        guard requests.queue.mayOpen(kind, places: policy.subscriptions.value), now >= nextRequest else {
+        guard requests.queue.mayOpen(kind, places: policy.subscriptions.value) else {
           noteQueued(kind, at: now)
           break
         }
+        guard now >= nextRequest else { break }
         if authenticatesAhead(key, request, at: now, &actions) { continue }
         launch(key, request, at: now, &actions)
       }
@@ -200,7 +201,7 @@ extension RelaySession {
       let message =
         "\(url) had no free subscription within \(seconds) s: \(subscriptionCount) are open, of "
         + "\(policy.subscriptions.value)"
-      actions.append(.failRequest(key, WorkFailure(.full, message)))
+      actions.append(.failRequest(key, WorkFailure(.noSlot, message)))
     }
   }
 

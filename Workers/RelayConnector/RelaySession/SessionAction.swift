@@ -71,8 +71,10 @@ public struct WorkFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case notProtected = "not-protected"
     /// The connection would lead, or led, to this Roost's own relay. It is useless, and will stay so.
     case ownRelay = "own-relay"
-    /// A limit of ``SessionLimits`` is reached, or the relay has no free subscription for too long.
+    /// A limit of ``SessionLimits`` is reached.
     case full
+    /// The relay had no free subscription for too long.
+    case noSlot = "no-slot"
     /// The message is larger than the relay takes.
     case tooLarge = "too-large"
     /// The event is beyond a bound that the relay publishes (NIP-11).

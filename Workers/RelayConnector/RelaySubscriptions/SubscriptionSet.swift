@@ -260,7 +260,7 @@ public struct SubscriptionSet: Sendable {
       // `opened` comes before any request is started again.
       isOpen = false
       entries[known: key].phase = .idle
-    case .full:
+    case .full, .noSlot:
       pause(key, failure.message, milliseconds: limits.fullMilliseconds, at: now)
     case .notAuthenticated, .notProtected, .ownRelay:
       entries[known: key].refusal = failure.code == .notAuthenticated ? .authentication : nil

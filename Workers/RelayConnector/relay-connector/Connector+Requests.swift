@@ -235,12 +235,14 @@ extension Connector: RelayLinkOwner {
   }
 
   func linkDismissed(_ link: RelayLink, reason: String) {
-    dismissals.add(link.url, reason)
+    dismissals.add(link.url, reason, at: EventLoop.process.now)
     log.notice(
       "the relay asks not to be dialled again", metadata: ["relay": "\(link.url)", "reason": "\(reason)"])
   }
 
-  func dismissal(of relay: RelayURL) -> String? { dismissals[relay] }
+  func dismissal(of relay: RelayURL) -> (reason: String, milliseconds: UInt64)? {
+    dismissals.dismissal(of: relay, at: EventLoop.process.now)
+  }
 
   func linkPolicyChanged(_ link: RelayLink) {
     wishes.keepers[link.url]?.policyChanged()

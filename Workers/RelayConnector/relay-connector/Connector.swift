@@ -228,7 +228,8 @@ final class Connector {
   private func retry(_ wanted: RelayRetry) throws(Refusal) -> RelayStates.Relay {
     let url = try parse(wanted.relay)
     try refuseOwn(url)
-    guard links[url] != nil || configured.contains(url) || quarantine.hasStrikes(url) || dismissals[url] != nil else {
+    guard links[url] != nil || configured.contains(url) || quarantine.hasStrikes(url) || dismissal(of: url) != nil
+    else {
       throw Refusal(.noSuchRelay, "\(url) is not among the relays of \(worker.name) now", outcome: .notStarted)
     }
     log.info("tried again, as asked", metadata: ["relay": "\(url)"])

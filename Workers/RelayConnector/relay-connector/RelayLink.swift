@@ -36,7 +36,7 @@ protocol RelayLinkOwner: AnyObject {
   /// The relay has closed the connection with ``Dismissals/closeCode``.
   func linkDismissed(_ link: RelayLink, reason: String)
   /// Why the relay must not be dialled, if it has asked for that.
-  func dismissal(of relay: RelayURL) -> String?
+  func dismissal(of relay: RelayURL) -> (reason: String, milliseconds: UInt64)?
   /// Whether all work for the relay took its name from other people.
   func isForeign(_ link: RelayLink) -> Bool
   /// The relay is held back from now on, or read again.
@@ -308,8 +308,7 @@ final class RelayLink {
       return
     }
     if let dismissal = owner.dismissal(of: url) {
-      // The longest time that the session believes; after it the session gets the same failure again.
-      let failure = ConnectFailure(message: dismissal, retryAfterMilliseconds: .max)
+      let failure = ConnectFailure(message: dismissal.reason, retryAfterMilliseconds: dismissal.milliseconds)
       tell { session, now in session.connectFailed(attempt: attempt, failure, at: now) }
       return
     }

@@ -133,7 +133,7 @@ final class RelaySubscriber {
 
   func failed(_ key: RequestKey, _ failure: WorkFailure) {
     subscriptions[key] = nil
-    if failure.code == .full {
+    if failure.code == .noSlot {
       log.warning(
         "a subscription waits for a free one", metadata: ["relay": "\(link.url)", "why": "\(failure.message)"])
     }

@@ -59,6 +59,7 @@ struct QueueTests {
 
   @Test("never sends to this house's own relay again")
   func ownRelay() {
+    #expect(SendOutcome(Refusal("out-of-bounds", "it has 9 tags", outcome: .notStarted)) == .refused("it has 9 tags"))
     #expect(SendOutcome(Refusal(.ownRelay, "that is us", outcome: .notStarted)) == .refused("that is us"))
   }
 

@@ -126,6 +126,7 @@ struct RelayPolicyTests {
       ("mute: no", .mute), ("unsupported: search", .unsupported), ("this relay does not accept REQs", .unsupported),
       ("queries not allowed", .unsupported), ("search filter is required", .unsupported),
       ("please authenticate first", .authentication), ("payment required", .restricted), ("", .unknown),
+      ("ERROR: bad req: subscription id too long", .invalid), ("invalid: limit too large", .invalid),
       ("bye", .unknown), ("you are sending messages too fast", .rate), ("pow: 20 bits", .invalid),
     ] as [(String, RefusalClass)])
   func classes(text: String, kind: RefusalClass) {

@@ -81,7 +81,7 @@ struct SubscriptionQueueTests {
     #expect(failures(bench.taken()).isEmpty)
     bench.advance(milliseconds: 1)
     let failure = try #require(failures(bench.taken())[2])
-    #expect(failure.code == .full && failure.message.contains("within 30 s: 1 are open, of 1"))
+    #expect(failure.code == .noSlot && failure.message.contains("within 30 s: 1 are open, of 1"))
   }
 
   @Test("Requests go to a relay as fast as 20 a second, and slower after rate-limited")
