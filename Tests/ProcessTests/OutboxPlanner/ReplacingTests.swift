@@ -61,8 +61,8 @@ extension ProcessTests {
         let asked = try [list([1, 2, 3], at: 1), list([1, 2, 4], at: 2)].map { event in
           try client.ask("plan.publish", "{\"event\":\(String(decoding: event.json, as: UTF8.self))}")
         }
-        // The planner looks into its ledger on threads, so either of the two may come first. The older one cannot replace
-        // the newer one.
+        // The planner looks into its ledger on threads, so either of the two may come first. The older one cannot
+        // replace the newer one.
         let refusals = try asked.map { try client.answer(to: $0).refusal?.code }
         #expect(refusals[0] == nil ? refusals[1] == .wouldReplace : refusals[1] == nil)
       }
