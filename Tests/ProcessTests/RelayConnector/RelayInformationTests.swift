@@ -107,7 +107,8 @@ extension ProcessTests {
         let tags = [["t", "a"], ["t", "b"], ["t", "c"]]
         let key = SecretKey.generate()
         let event = UnsignedEvent(
-          pubkey: key.publicKey, createdAt: WallClock.seconds, kind: 1, tags: tags, content: "").signed(by: key)
+          pubkey: key.publicKey, createdAt: WallClock.seconds, kind: 1, tags: tags, content: ""
+        ).signed(by: key)
         let wanted = RelayPublish(relay: relay.url, event: RawJSON(event.json), isForeign: false)
         try awaitSoon("it is refused") {
           let answer = try client.call("relay.publish", String(decoding: JSONPayload.encode(wanted), as: UTF8.self))
