@@ -164,7 +164,9 @@ public struct ChoreSchedule: Sendable {
 
   /// Room was made.
   ///
-  /// - Parameter isExhausted: whether nothing is left that may be removed.
+  /// - Parameters:
+  ///   - count: how many events were removed.
+  ///   - isExhausted: whether nothing is left that may be removed.
   public mutating func evicted(_ count: Int, isExhausted: Bool) {
     evictedCount += UInt64(count)
     if isExhausted { gauge.exhausted() }

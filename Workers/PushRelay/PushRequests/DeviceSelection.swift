@@ -18,7 +18,7 @@ public enum DeviceSelection: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - target: the request's path, and its query, which may name a device if the body does not.
-  ///   - body: the bytes that were signed; no bytes count as `{}`.
+  ///   - bytes: the body, which was signed; no bytes count as `{}`.
   /// - Throws: `invalid_request`.
   public init(target: PushTarget, body bytes: [UInt8]) throws(PushRefusal) {
     let body = bytes.isEmpty ? RequestBody() : try RequestBody(bytes)
