@@ -324,7 +324,7 @@ let rooms: [[Target]] = [
     tests("Workers/RelayConnector/RelaySessionTests", events + ["Addresses", "RelaySession", "TestSupport"]),
     tests(
       "Workers/RelayConnector/RelaySubscriptionsTests",
-      events + ["Contracts", "RelaySession", "RelaySubscriptions", "TestSupport"]),
+      events + ["Addresses", "Contracts", "RelaySession", "RelaySubscriptions", "TestSupport"]),
     tests("Workers/RelayConnector/RelayQuarantineTests", ["Clocks", "RelayQuarantine", "TestSupport"]),
     tests(
       "Workers/RelayConnector/RelayPeerTests",

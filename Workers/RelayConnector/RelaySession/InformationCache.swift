@@ -61,6 +61,8 @@ public struct InformationCache: Sendable {
   private var byteCount = 0
   private var waiting: [RelayURL] = []
   private var fetching: Set<RelayURL> = []
+  /// Relays that are connected.
+  private var used: Set<RelayURL> = []
 
   /// An empty cache.
   public init() {}
@@ -80,7 +82,7 @@ public struct InformationCache: Sendable {
   /// Keeps a document in place of an older one.
   public mutating func fetched(_ document: Document, of relay: RelayURL, at now: Instant) {
     drop(relay)
-    documents[relay] = Kept(document: document, fetchedAt: now)
+    documents[relay] = Kept(document: document, fetchedAt: now, leftAt: used.contains(relay) ? nil : now)
     order.append(relay)
     byteCount += document.byteCount
     while order.count > 1, order.count > Self.documentMaximum || byteCount > Self.byteCountMaximum {
@@ -101,7 +103,8 @@ public struct InformationCache: Sendable {
   /// - Returns: its document, if there is one that counts; otherwise the relay is fetched when ``nextFetch()`` says so.
   public mutating func connected(_ relay: RelayURL, at now: Instant) -> Document? {
     let known = document(of: relay, at: now)
-    documents[relay]?.leftAt = nil
+    used.insert(relay)
+    if known != nil { documents[relay]?.leftAt = nil }
     if known == nil, !fetching.contains(relay), !waiting.contains(relay), waiting.count < Self.waitingMaximum {
       waiting.append(relay)
     }
@@ -111,6 +114,7 @@ public struct InformationCache: Sendable {
   /// A relay's connection was given up.
   public mutating func left(_ relay: RelayURL, at now: Instant) {
     waiting.removeAll { $0 == relay }
+    used.remove(relay)
     documents[relay]?.leftAt = now
   }
 

@@ -1,7 +1,8 @@
 public import Nostr
 
 // What a refusal is about. NIP-01 and NIP-42 have a word for it, which relays forget, invent or misuse; then the rest
-// of the text decides, by one table. The texts are those that relays were seen to send.
+// of the text decides, by one table. The texts are those that relays were seen to send when they refuse; a greeting
+// that only names a bound ("Max subscriptions: 50") is no refusal.
 
 /// What a relay's CLOSED, NOTICE or OK says no to.
 public enum RefusalClass: String, Sendable, Hashable, CaseIterable {
@@ -31,14 +32,14 @@ public enum RefusalClass: String, Sendable, Hashable, CaseIterable {
   /// Texts that occur in refusals, in lower case; the first that occurs decides.
   private static let texts: [(part: String, kind: RefusalClass)] = [
     ("too many concurrent", .subscriptions), ("too many subscription", .subscriptions),
-    ("too many open", .subscriptions), ("max subscriptions", .subscriptions), ("maximum subscriptions", .subscriptions),
-    ("maximum concurrent subscription", .subscriptions), ("subscription limit", .subscriptions),
-    ("number of subscriptions", .subscriptions), ("too many reqs", .subscriptions),
-    ("rate limit", .rate), ("rate-limit", .rate), ("ratelimit", .rate), ("too fast", .rate), ("slow down", .rate),
-    ("too many requests", .rate), ("too many messages", .rate), ("throttle", .rate),
+    ("too many open sub", .subscriptions), ("too many open req", .subscriptions), ("too many reqs", .subscriptions),
+    ("maximum concurrent subscription", .subscriptions), ("number of subscriptions must", .subscriptions),
+    ("subscription limit reached", .subscriptions), ("subscription limit exceeded", .subscriptions),
+    ("rate limited", .rate), ("rate-limited", .rate), ("ratelimited", .rate), ("rate limit exceeded", .rate),
+    ("too fast", .rate), ("slow down", .rate), ("too many requests", .rate), ("too many messages", .rate),
+    ("throttled", .rate),
     ("limit too", .invalid), ("id too long", .invalid),
-    ("too large", .size), ("too big", .size), ("message too long", .size), ("message size", .size),
-    ("max message", .size), ("max_message_length", .size),
+    ("too large", .size), ("too big", .size), ("message too long", .size), ("message size exceeds", .size),
     ("auth-required", .authentication), ("authentication required", .authentication),
     ("please authenticate", .authentication), ("need to auth", .authentication), ("must auth", .authentication),
     ("does not accept req", .unsupported), ("doesn't accept req", .unsupported),

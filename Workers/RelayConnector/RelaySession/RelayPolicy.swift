@@ -107,10 +107,16 @@ public struct RelayPolicy: Hashable, Sendable {
     learnedSubscriptions = max(1, min(open, subscriptions.value - 1))
   }
 
-  /// The relay has refused a message of so many bytes because it is too large.
+  /// The relay has refused a message of so many bytes because it is too large. A small one says nothing about bytes:
+  /// the relay may mean its number of filters, or of authors.
   public mutating func refusedMessage(byteCount: Int) {
-    let lowered = max(Self.messageByteCountFloor, min(byteCount, messageBytes.value) / 2)
-    learnedMessageByteCount = min(lowered, messageBytes.value)
+    guard byteCount > Self.messageByteCountFloor else { return }
+    learnedMessageByteCount = max(Self.messageByteCountFloor, min(byteCount, messageBytes.value) / 2)
+  }
+
+  /// What refusals have taught is forgotten: a caller wants the relay tried, or it was long ago.
+  public mutating func forgetLearned() {
+    (learnedSubscriptions, learnedMessageByteCount, learnedSpacing) = (nil, nil, nil)
   }
 
   /// The relay has said `rate-limited`: REQs are sent half as often as before.
@@ -180,9 +186,8 @@ public struct RelayPolicy: Hashable, Sendable {
     let bounds = limitation
     // `["EVENT",` and `]` are around it.
     let byteCount = event.byteCount + 10
-    let isBytesKnown = messageBytes.source != .assumed
-    if isBytesKnown, byteCount > messageBytes.value {
-      return "it is a message of \(byteCount) bytes, and the relay takes \(messageBytes.value)"
+    if let maximum = bounds.messageByteCountMaximum, byteCount > maximum {
+      return "it is a message of \(byteCount) bytes, and the relay takes \(maximum)"
     }
     if let maximum = bounds.tagMaximum, event.tagCount > maximum {
       return "it has \(event.tagCount) tags, and the relay takes \(maximum)"
@@ -193,10 +198,11 @@ public struct RelayPolicy: Hashable, Sendable {
     if let minimum = bounds.proofOfWorkMinimum, event.proofOfWork < minimum {
       return "it has \(event.proofOfWork) bits of proof of work, and the relay wants \(minimum)"
     }
-    if let maximum = bounds.pastSecondsMaximum, event.createdAt < time - Int64(maximum) {
+    // A relay may publish any number up to 2^63-1: the difference is compared, which cannot overflow.
+    if let maximum = bounds.pastSecondsMaximum, time - event.createdAt > maximum {
       return "it is \(time - event.createdAt) s old, and the relay takes \(maximum) s"
     }
-    if let maximum = bounds.futureSecondsMaximum, event.createdAt > time + Int64(maximum) {
+    if let maximum = bounds.futureSecondsMaximum, event.createdAt - time > maximum {
       return "it is dated \(event.createdAt - time) s ahead, and the relay takes \(maximum) s"
     }
     return nil

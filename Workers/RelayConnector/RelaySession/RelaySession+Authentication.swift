@@ -272,6 +272,7 @@ extension RelaySession {
     for key in requests.queue.order {
       requests.all[key]?.isHeld = false
       requests.all[key]?.isAhead = false
+      requests.all[key]?.sentAt = nil
       requests.all[key]?.queuedSince = nil
     }
     for id in publishes.waiting { publishes.all[id]?.isHeld = false }

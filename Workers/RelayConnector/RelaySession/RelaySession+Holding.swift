@@ -74,7 +74,12 @@ extension RelaySession {
   }
 
   private mutating func goOn(since: Instant, at now: Instant) {
-    for key in requests.all.keys { requests.all[key]?.allowance.stoodStill(since: since, at: now) }
+    for (key, request) in requests.all {
+      requests.all[key]?.allowance.stoodStill(since: since, at: now)
+      guard let queued = request.queuedSince else { continue }
+      let pause = now.nanoseconds - min(now, max(since, queued)).nanoseconds
+      requests.all[key]?.queuedSince = queued.advanced(nanoseconds: pause)
+    }
     for (id, publication) in publishes.all {
       for index in publication.claims.indices {
         publishes.all[id]?.claims[index].allowance.stoodStill(since: since, at: now)

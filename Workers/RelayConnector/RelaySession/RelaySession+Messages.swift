@@ -52,6 +52,7 @@ extension RelaySession {
     remarks.note(.notice, text, at: now)
     var learned: [SessionAction] = []
     learn(from: text, at: now, &learned)
+    if !learned.isEmpty { learned = settled(learned, at: now) }
     guard let leftOut = noticeBudget.take(limits, at: now) else { return learned }
     let requests = requests.keys.values.map(\.rawValue).sorted().map { WorkKey.request(RequestKey($0)) }
     let claims = publishes.all.values.filter { $0.sentAt != nil }.flatMap(\.claims).map(\.key.rawValue).sorted()

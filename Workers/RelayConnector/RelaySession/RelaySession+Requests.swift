@@ -108,6 +108,7 @@ extension RelaySession {
     for kind in RequestClass.allCases {
       for key in requests.queue.order(of: kind) {
         guard let request = requests.all[key], !request.isHeld else { continue }
+        if kind == .single { lendOnlyPlace(&actions) }
         guard requests.queue.mayOpen(kind, places: policy.subscriptions.value) else {
           noteQueued(kind, at: now)
           break
@@ -117,6 +118,18 @@ extension RelaySession {
         launch(key, request, at: now, &actions)
       }
     }
+  }
+
+  /// A relay with a single subscription: a live request that has what was stored gives it to a single event. Its caller
+  /// asks again, and gets it after that.
+  private mutating func lendOnlyPlace(_ actions: inout [SessionAction]) {
+    guard policy.subscriptions.value == 1, requests.keys.count == 1, let key = requests.keys.values.first,
+      let request = requests.all[key], request.kind == .live, request.hasEndedStored
+    else { return }
+    _ = requests.remove(key)
+    actions += closeMessage(request)
+    actions.append(
+      .failRequest(key, WorkFailure(.full, "\(url) has one subscription, and it is needed for a single event")))
   }
 
   private mutating func launch(
@@ -141,7 +154,7 @@ extension RelaySession {
     requests.queue.opened(key, request.kind)
     connection.pace.sent(spacing: policy.spacing, at: now)
     state = .open(connection)
-    actions.append(.send(message))
+    actions += [.requestSent(key), .send(message)]
   }
 
   private func tooLarge(_ byteCount: Int) -> WorkFailure {
@@ -193,7 +206,7 @@ extension RelaySession {
       actions += closeMessage(request)
       actions.append(.failRequest(key, expiry(sentAfter: request.noticeMark, .notStarted)))
     }
-    guard case .open = state else { return }
+    guard case .open = state, !isHeld else { return }
     let late = requests.queue.order.filter { queueEnd(of: $0).map { $0 <= now } ?? false }
     for key in late {
       _ = requests.remove(key)
@@ -254,7 +267,8 @@ extension RelaySession {
     if request.mode == .live {
       request.hasEndedStored = true
       requests.all[key] = request
-      return [.endStoredEvents(key, completeness: completeness, isOver: false)]
+      let actions: [SessionAction] = [.endStoredEvents(key, completeness: completeness, isOver: false)]
+      return requests.hasWaiting ? settled(actions, at: now) : actions
     }
     _ = requests.remove(key)
     let actions: [SessionAction] = [.endStoredEvents(key, completeness: completeness, isOver: true)]
@@ -289,35 +303,47 @@ extension RelaySession {
     case nil: break
     }
     let kind = RefusalClass(reason)
-    learn(from: kind, byteCount: request.filters.bytes.count, at: now, &actions)
+    learn(from: kind, open: subscriptionCount - 1, byteCount: request.filters.bytes.count, at: now, &actions)
     _ = requests.remove(key)
     let message = "\(url) closed the subscription\(reason.text.isEmpty ? "" : ": \(reason.text)")"
     let failure = WorkFailure(.closedByRelay, message, reason: reason).adding(said(since: request.noticeMark))
     return settled(actions + [.failRequest(key, failure)], at: now)
   }
 
-  /// What a refusal says about the relay's bounds. `byteCount` is the size of what was refused, or of the largest
-  /// message that may have been.
+  /// What a refusal says about the relay's bounds. `open` is the number of other subscriptions, and `byteCount` the
+  /// size of what was refused, or of the largest message that may have been.
   private mutating func learn(
-    from kind: RefusalClass, byteCount: Int, at now: Instant, _ actions: inout [SessionAction]
+    from kind: RefusalClass, open: Int, byteCount: Int, at now: Instant, _ actions: inout [SessionAction]
   ) {
     let before = policy
     switch kind {
-    case .subscriptions: policy.refusedSubscription(open: subscriptionCount - 1)
+    case .subscriptions: policy.refusedSubscription(open: open)
     case .size: policy.refusedMessage(byteCount: byteCount)
     case .rate:
-      policy.refusedRate()
+      // A burst that is refused as a whole is one refusal.
+      let isNew = lastRateRefusal.map { now.milliseconds(since: $0) >= RequestPace.burstMilliseconds } ?? true
+      if isNew { policy.refusedRate() }
       lastRateRefusal = now
     case .authentication, .restricted, .blocked, .unsupported, .invalid, .mute, .failure, .unknown: break
     }
-    if policy != before { actions.append(.reportPolicy) }
+    guard policy != before else { return }
+    lastLowered = now
+    actions.append(.reportPolicy)
   }
 
-  /// The same for a NOTICE: it names no request, so one of those that wait for an answer must be meant.
+  /// The same for a NOTICE: it names no request, so one of those that wait for an answer must be meant. Of several that
+  /// come at once each means another one of those that were open then, whatever was closed meanwhile.
   mutating func learn(from notice: RelayReason, at now: Instant, _ actions: inout [SessionAction]) {
     let asked = requests.all.values.filter { $0.subscription != nil && !$0.hasEndedStored }
     guard let largest = asked.map(\.filters.bytes.count).max() else { return }
-    learn(from: RefusalClass(notice), byteCount: largest, at: now, &actions)
+    let kind = RefusalClass(notice)
+    if kind == .subscriptions {
+      let isNew = noticedRefusals.map { now.milliseconds(since: $0.since) >= RequestPace.burstMilliseconds } ?? true
+      if isNew { noticedRefusals = (now, subscriptionCount) }
+      noticedRefusals?.open -= 1
+    }
+    let open = noticedRefusals?.open ?? subscriptionCount
+    learn(from: kind, open: open, byteCount: largest, at: now, &actions)
   }
 
   /// When REQs may be sent faster again, after `rate-limited`.

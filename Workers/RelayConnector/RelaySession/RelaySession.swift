@@ -107,6 +107,10 @@ public struct RelaySession: Sendable {
   var heldSince: Instant?
   /// When the relay last said `rate-limited`; nil once that is forgotten.
   var lastRateRefusal: Instant?
+  /// The first of the last refusals by NOTICE for too many subscriptions, and how many can have been accepted.
+  var noticedRefusals: (since: Instant, open: Int)?
+  /// When a refusal last lowered ``policy``.
+  var lastLowered: Instant?
   private var lastAttempt: Instant?
   private var notBefore: Instant?
   private var timer: Instant?
@@ -163,7 +167,15 @@ public struct RelaySession: Sendable {
     backoff.reset()
     notBefore = nil
     if case .waiting = state { state = .waiting(until: now) }
-    return settled([], at: now)
+    return settled(forgetLearned(), at: now)
+  }
+
+  /// Forgets what refusals have taught about the relay's bounds.
+  private mutating func forgetLearned() -> [SessionAction] {
+    let before = policy
+    policy.forgetLearned()
+    (lastRateRefusal, lastLowered) = (nil, nil)
+    return policy == before ? [] : [.reportPolicy]
   }
 
   // MARK: The relay's document
@@ -184,7 +196,11 @@ public struct RelaySession: Sendable {
     challenge = nil
     isOwnRelay = false
     counters.connections += 1
-    return settled(isStalled ? [.pauseReading] : [], at: now)
+    var actions: [SessionAction] = isStalled ? [.pauseReading] : []
+    if let lastLowered, now.milliseconds(since: lastLowered) >= limits.learnedMilliseconds {
+      actions += forgetLearned()
+    }
+    return settled(actions, at: now)
   }
 
   /// An attempt has failed.

@@ -142,6 +142,8 @@ public enum SessionAction: Hashable, Sendable {
   case close(code: UInt16, reason: String)
   /// Send this text message.
   case send([UInt8])
+  /// The REQ of this request goes out now, for the first time or again: from here the relay owes its answer.
+  case requestSent(RequestKey)
   /// Deliver the event in this range of the message just received.
   case deliver(RequestKey, event: Range<Int>)
   /// EOSE came. With `isOver` the request is done and its key free; otherwise live events follow.

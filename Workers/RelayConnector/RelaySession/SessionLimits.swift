@@ -1,11 +1,14 @@
 /// What one relay's session may hold, and how often it may dial. Beyond a limit, work fails with `full` and
 /// `not-started`.
 public struct SessionLimits: Sendable, Hashable {
-  /// Requests that wait for the connection or for a free subscription. Beyond it the newest of the lowest class is
-  /// dropped for one of a higher class, see ``RequestClass``. How many are open at a time, ``RelayPolicy`` says.
+  /// Requests that wait for the connection or for a free subscription; live ones are counted apart. Beyond it the
+  /// newest of the lowest class is dropped for one of a higher class, see ``RequestClass``. How many are open at a
+  /// time, ``RelayPolicy`` says.
   public var waitingRequestMaximum = 20
   /// How long a request waits for a free subscription.
   public var queueMilliseconds: UInt64 = 30_000
+  /// How long after the last refusal that lowered a bound a new connection begins without what was learned.
+  public var learnedMilliseconds: UInt64 = 3_600_000
   /// After `rate-limited`, how long until REQs are sent twice as often again.
   public var rateMemoryMilliseconds: UInt64 = 60_000
   /// Publishes waiting or sent, together.

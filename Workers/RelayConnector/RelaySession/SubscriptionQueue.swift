@@ -8,7 +8,8 @@
 //
 // A class with nothing open has one place kept free for it, if there are enough places: a page of old events takes
 // neither the last place of the live interests nor that of single events. When more wait than the queue holds, the
-// newest of the lowest class is dropped for one of a higher class; otherwise the one that comes is refused.
+// newest of the lowest class is dropped for one of a higher class; otherwise the one that comes is refused. Live
+// interests are counted apart, so that many of them do not keep out what a caller waits for.
 
 /// What a request is for, the most important first.
 public enum RequestClass: Int, Sendable, Hashable, CaseIterable, Comparable {
@@ -46,12 +47,13 @@ struct SubscriptionQueue {
     case refused
   }
 
-  /// A request comes. At most `maximum` wait.
+  /// A request comes. At most `maximum` live ones wait, and as many others.
   mutating func admit(_ key: RequestKey, _ kind: RequestClass, maximum: Int) -> Admission {
     var admission = Admission.taken
-    if count >= maximum {
+    let liveCount = waiting[.live]?.count ?? 0
+    if kind == .live ? liveCount >= maximum : count - liveCount >= maximum {
       let lower = RequestClass.allCases.last { $0 > kind && waiting[$0]?.isEmpty == false }
-      guard let lower, let dropped = waiting[lower]?.popLast() else { return .refused }
+      guard kind != .live, let lower, let dropped = waiting[lower]?.popLast() else { return .refused }
       admission = .takenFor(dropped)
     }
     waiting[kind, default: []].append(key)

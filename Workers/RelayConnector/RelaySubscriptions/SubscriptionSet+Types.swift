@@ -86,8 +86,10 @@ extension SubscriptionSet {
     var refusal: RefusalClass?
     /// When the relay last sent CLOSED with an error.
     var refusedAt: Instant?
-    /// When the present request was started.
-    var startedAt = Instant(nanoseconds: 0)
+    /// When the present request was sent last; nil while the session keeps it.
+    var sentAt: Instant?
+    /// When its turn ended; of an interest that rests.
+    var restedAt = Instant(nanoseconds: 0)
     /// How often the account could not sign, on this connection.
     var unsignedCount = 0
     /// When the relay last sent an event for it, or when the request was sent.

@@ -35,18 +35,18 @@ public import RelaySession
 
 /// The subscriptions to hold open at one relay.
 public struct SubscriptionSet: Sendable {
-  private let limits: SubscriptionLimits
+  let limits: SubscriptionLimits
   private var generator: SeededGenerator
-  private var entries: [String: Entry] = [:]
-  private var keys: [RequestKey: String] = [:]
+  var entries: [String: Entry] = [:]
+  var keys: [RequestKey: String] = [:]
   /// Numbers the interests in the order in which they came.
-  private var nextNumber: UInt64 = 0
-  private var nextKey: UInt64
+  var nextNumber: UInt64 = 0
+  var nextKey: UInt64
   private var isOpen = false
   private var timer: Instant?
   private var whyClosed: String?
   /// How many subscriptions the relay allows.
-  private var slots = RelayPolicy.assumedSubscriptionMaximum
+  var slots = RelayPolicy.assumedSubscriptionMaximum
   /// Why nothing is asked of the relay; nil while it may be.
   private var aside: String?
   /// Since when the relay is held back; nil while it is not.
@@ -172,7 +172,7 @@ public struct SubscriptionSet: Sendable {
   public mutating func shown(_ account: PublicKey, at now: Instant) -> [Action] {
     var actions: [Action] = []
     for (key, entry) in entries where entry.wish.account == account {
-      guard case .refused(until: .some) = entry.phase else { continue }
+      guard case .refused(until: .some) = entry.phase, entry.refusal == nil else { continue }
       entries[known: key].phase = .idle
       entries[known: key].reason = nil
       actions.append(.changed(key))
@@ -192,6 +192,14 @@ public struct SubscriptionSet: Sendable {
     let waiting = entries.filter { $0.value.phase != .done }.keys.sorted()
     for key in waiting where entries[key]?.phase == .idle { entries[key]?.reason = nil }
     return settled(waiting.map { .changed($0) }, at: now)
+  }
+
+  /// The REQ of a request was sent, the first time or again: from now on the relay owes its answer.
+  public mutating func sent(_ request: RequestKey, at now: Instant) -> [Action] {
+    guard let key = keys[request] else { return [] }
+    entries[known: key].sentAt = now
+    entries[known: key].lastSign = now
+    return settled([], at: now)
   }
 
   /// An event came for a request.
@@ -286,23 +294,13 @@ public struct SubscriptionSet: Sendable {
     entries[known: key].refusal = kind
     entries[known: key].refusedAt = now
     // The relay's bound is lower from now on, so this ends. Others go first: they have their subscription.
-    if kind == .subscriptions, slots > 1 { return rest(key) }
+    if kind == .subscriptions, slots > 1 { return rest(key, at: now) }
     if let milliseconds = entries[known: key].retries.delay(after: kind, limits, using: &generator) {
       pause(key, failure.message, milliseconds: milliseconds, at: now)
     } else {
       refuse(key, failure.message)
     }
   }
-
-  /// Gives the subscription of an interest to another one, for a while.
-  private mutating func rest(_ key: String) {
-    nextNumber += 1
-    entries[known: key].number = nextNumber
-    entries[known: key].phase = .resting
-    entries[known: key].reason = "it takes turns with others: the relay has \(Self.places(liveMaximum)) for them"
-  }
-
-  private static func places(_ count: Int) -> String { count == 1 ? "1 subscription" : "\(count) subscriptions" }
 
   /// Handles CLOSED after EOSE; returns false if it is a refusal. An interest that is not live is done with EOSE,
   /// whatever reason the CLOSED has.
@@ -368,7 +366,8 @@ public struct SubscriptionSet: Sendable {
   /// When the set stops waiting for the EOSE of a silent relay. A live request remains open, because new events may
   /// still come.
   private func patienceEnd(of entry: Entry) -> Instant? {
-    entry.isOverdue || heldSince != nil ? nil : entry.lastSign.advanced(milliseconds: limits.patienceMilliseconds)
+    entry.isOverdue || entry.sentAt == nil || heldSince != nil
+      ? nil : entry.lastSign.advanced(milliseconds: limits.patienceMilliseconds)
   }
 
   // MARK: What follows
@@ -377,66 +376,11 @@ public struct SubscriptionSet: Sendable {
   private mutating func settled(_ actions: [Action], at now: Instant) -> [Action] {
     var actions = actions
     if isOpen {
-      let waiting = entries.filter { $0.value.phase == .idle || $0.value.phase == .resting }
-        .sorted { $0.value.number < $1.value.number }
-      for (key, entry) in waiting {
-        guard startedCount(isLive: entry.wish.isLive) < liveMaximum || makeRoom(for: entry.wish, &actions, at: now)
-        else {
-          let reason = "\(Self.places(liveMaximum)) are open there already"
-          if entry.reason == nil {
-            entries[known: key].reason = reason
-            actions.append(.changed(key))
-          }
-          continue
-        }
-        start(key, entry.wish, at: now, &actions)
-      }
+      giveUpExcess(&actions, at: now)
+      startWaiting(&actions, at: now)
     }
     setTimer(&actions)
     return actions
-  }
-
-  /// Live interests that may be open at a time: one subscription stays free for single events. As many of the others
-  /// are started; the session lets them wait for it.
-  private var liveMaximum: Int { max(1, slots - 1) }
-
-  private func startedCount(isLive: Bool) -> Int {
-    keys.values.count { entries[$0]?.wish.isLive == isLive }
-  }
-
-  private mutating func start(_ key: String, _ wish: Subscription, at now: Instant, _ actions: inout [Action]) {
-    let request = RequestKey(nextKey)
-    nextKey += 1
-    keys[request] = key
-    entries[known: key].phase = .started(request, hasEnded: false)
-    entries[known: key].lastSign = now
-    entries[known: key].startedAt = now
-    entries[known: key].delivered = 0
-    entries[known: key].isOverdue = false
-    entries[known: key].reason = nil
-    actions += [.start(request, key, wish), .changed(key)]
-  }
-
-  /// Ends the turn of the live interest that has had its subscription longest, if that was long enough.
-  private mutating func makeRoom(for wish: Subscription, _ actions: inout [Action], at now: Instant) -> Bool {
-    guard wish.isLive, let (key, end) = nextTurnEnd, end <= now, let entry = entries[key],
-      case .started(let request, _) = entry.phase
-    else { return false }
-    keys[request] = nil
-    rest(key)
-    actions += [.cancel(request), .changed(key)]
-    return true
-  }
-
-  /// The live interest whose turn ends first, and when. One that still receives stored events has not had its turn.
-  private var nextTurnEnd: (key: String, end: Instant)? {
-    entries.compactMap { key, entry -> (key: String, end: Instant)? in
-      guard entry.wish.isLive, case .started(_, let hasEnded) = entry.phase, hasEnded || entry.isOverdue else {
-        return nil
-      }
-      let since = hasEnded ? entry.endedAt : entry.startedAt
-      return (key, since.advanced(milliseconds: limits.turnMilliseconds))
-    }.min { ($0.end, $0.key) < ($1.end, $1.key) }
   }
 
   private mutating func setTimer(_ actions: inout [Action]) {
@@ -447,12 +391,10 @@ public struct SubscriptionSet: Sendable {
       default: nil
       }
     }.min()
-    let waits =
-      isOpen
-      && entries.values.contains {
-        $0.wish.isLive && ($0.phase == .idle || $0.phase == .resting)
-      }
-    if waits, let (_, end) = nextTurnEnd { due = min(due ?? end, end) }
+    let waiting = entries.values.filter { $0.wish.isLive && ($0.phase == .idle || $0.phase == .resting) }
+    if isOpen, let begin = waiting.map({ turnBegin(of: $0) }).min(), let (_, end) = nextTurnEnd {
+      due = min(due ?? .init(nanoseconds: .max), max(begin, end))
+    }
     if due != timer {
       timer = due
       actions.append(due.map { .setTimer($0) } ?? .cancelTimer)

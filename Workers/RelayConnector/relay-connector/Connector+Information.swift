@@ -21,6 +21,8 @@ struct InformationTable {
   var fetches: [Query: Task<Result<InformationCache.Document, Refusal>, Never>] = [:]
   /// Made for the first fetch.
   var client: HTTPClient?
+  /// Whether the worker drains: no fetch begins.
+  var isEnding = false
 
   /// What is fetched. A fetch for a foreign relay is a separate one: it may fail where one for an own relay does not.
   struct Query: Hashable {
@@ -44,7 +46,7 @@ extension Connector {
   }
 
   private func fetchNext() {
-    while let relay = information.shelf.nextFetch() {
+    while !information.isEnding, let relay = information.shelf.nextFetch() {
       let isForeign = links[relay].map(isForeign) ?? true
       EventLoopActor.task { [self] in
         // Without a document the assumed bounds stay in force.
@@ -157,7 +159,10 @@ extension Connector {
   }
 
   /// For a drain: ends the fetches, so that their callers get an answer without waiting for slow relays.
-  func endFetches() { for task in information.fetches.values { task.cancel() } }
+  func endFetches() {
+    information.isEnding = true
+    for task in information.fetches.values { task.cancel() }
+  }
 
   // MARK: Refusals
 

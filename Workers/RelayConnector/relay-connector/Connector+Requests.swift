@@ -184,6 +184,11 @@ extension Connector: RelayLinkOwner {
   func link(_ link: RelayLink, failed key: RequestKey, _ failure: WorkFailure) {
     if let keeper = keeper(of: key, at: link) {
       keeper.failed(key, failure)
+      if let reason = failure.reason, RefusalClass(reason) == .blocked, isForeign(link) {
+        log.notice("the relay blocks this client; it is asked nothing more", metadata: ["relay": "\(link.url)"])
+        asides.add(link.url, failure.message)
+        keeper.setAside(failure.message)
+      }
     } else if let request = requests.removeValue(forKey: key) {
       request.end(.failure(Refusal(failure)))
       settle(request.link)
@@ -235,7 +240,7 @@ extension Connector: RelayLinkOwner {
   }
 
   func linkDismissed(_ link: RelayLink, reason: String) {
-    dismissals.add(link.url, reason, at: EventLoop.process.now)
+    dismissals.closed(link.url, reason, at: EventLoop.process.now)
     log.notice(
       "the relay asks not to be dialled again", metadata: ["relay": "\(link.url)", "reason": "\(reason)"])
   }
@@ -243,6 +248,8 @@ extension Connector: RelayLinkOwner {
   func dismissal(of relay: RelayURL) -> (reason: String, milliseconds: UInt64)? {
     dismissals.dismissal(of: relay, at: EventLoop.process.now)
   }
+
+  func link(_ link: RelayLink, sent key: RequestKey) { keeper(of: key, at: link)?.sent(key) }
 
   func linkPolicyChanged(_ link: RelayLink) {
     wishes.keepers[link.url]?.policyChanged()
@@ -258,6 +265,7 @@ extension Connector: RelayLinkOwner {
     } else if link.session.phase == .open {
       ledHome[link.url] = nil
       learnLimits(of: link)
+      keeper?.policyChanged()
       keeper?.opened()
     } else {
       keeper?.closed(link.session.lastFailure)

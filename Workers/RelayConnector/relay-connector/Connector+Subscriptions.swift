@@ -108,7 +108,10 @@ extension Connector {
     let link = try link(read.relay)
     let keeper = keeper(of: link)
     keeper.wish(read.key, read.filters, wish, isForeign: read.isForeign)
-    if !read.isForeign { link.noteOwnWish() }
+    if !read.isForeign {
+      readmit(read.relay)
+      link.noteOwnWish()
+    }
     link.tell { session, now in session.openRequested(at: now) }
   }
 
@@ -117,8 +120,18 @@ extension Connector {
     let keeper = RelaySubscriber(link, lines, log: log) { [unowned self] in changed($0) }
     wishes.keepers[link.url] = keeper
     if link.isHeld { keeper.held(true) }
+    if isForeign(link), let aside = asides.dismissal(of: link.url, at: EventLoop.process.now) {
+      keeper.setAside(aside.reason)
+    }
     if link.session.phase == .open { keeper.opened() }
     return keeper
+  }
+
+  /// The relay is now one's own: if it has blocked this client, it is asked again.
+  func readmit(_ url: RelayURL) {
+    guard asides.dismissal(of: url, at: EventLoop.process.now) != nil else { return }
+    asides.forget(url)
+    wishes.keepers[url]?.forgive()
   }
 
   private func drop(_ key: String) {

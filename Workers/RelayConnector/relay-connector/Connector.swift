@@ -54,6 +54,8 @@ final class Connector {
   let quarantine: QuarantineService
   /// Relays that asked not to be dialled again.
   var dismissals = Dismissals()
+  /// Relays that block this client, and are asked nothing while only other people name them.
+  var asides = Dismissals()
   /// The information documents of relays, see Connector+Information.
   var information = InformationTable()
   /// The senders to the store: one for stored events, one for new ones.
@@ -107,6 +109,7 @@ final class Connector {
     configured = wanted
     adoptOwn(settings)
     for url in gone { dismissals.forget(url) }
+    for url in wanted { readmit(url) }
     // Interests at a relay that is dialled by name continue without the configuration.
     for url in gone where !isWanted(url) { retire(url) }
     for url in wanted { links[url]?.noteOwnWish() }
@@ -235,6 +238,7 @@ final class Connector {
     log.info("tried again, as asked", metadata: ["relay": "\(url)"])
     quarantine.forgive(url)
     dismissals.forget(url)
+    asides.forget(url)
     wishes.keepers[url]?.forgive()
     links[url]?.retry()
     try comeBack(to: url)

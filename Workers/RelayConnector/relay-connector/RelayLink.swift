@@ -27,6 +27,8 @@ protocol RelayLinkOwner: AnyObject {
   func link(_ link: RelayLink, noticed key: WorkKey, _ reason: RelayReason)
   /// Have the account sign the challenge (NIP-42).
   func link(_ link: RelayLink, authenticate account: PublicKey, _ challenge: String)
+  /// The REQ of a request was sent.
+  func link(_ link: RelayLink, sent key: RequestKey)
   /// What the relay allows has changed.
   func linkPolicyChanged(_ link: RelayLink)
   /// Where this Roost's own relays listen.
@@ -149,6 +151,7 @@ final class RelayLink {
     case .reportLeftOut(let kind, let count):
       log.notice(
         "the relay talks too much; left out", metadata: ["relay": "\(url)", "\(kind.rawValue)": "\(count)"])
+    case .requestSent(let key): owner.link(self, sent: key)
     case .reportPolicy: owner.linkPolicyChanged(self)
     case .reportChallenge: log.info("the relay wants AUTH", metadata: ["relay": "\(url)"])
     case .pauseReading:

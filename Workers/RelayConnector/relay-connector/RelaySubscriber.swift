@@ -89,7 +89,13 @@ final class RelaySubscriber {
     perform { requests, now in requests.slotsChanged(slots, at: now) }
   }
 
-  /// A person wants the relay tried again.
+  /// The REQ of a request was sent.
+  func sent(_ key: RequestKey) { perform { requests, now in requests.sent(key, at: now) } }
+
+  /// The relay blocks this client, and is asked nothing more.
+  func setAside(_ reason: String) { perform { requests, now in requests.setAside(reason, at: now) } }
+
+  /// A person wants the relay tried again, or it is now an own one.
   func forgive() { perform { requests, now in requests.forgiven(at: now) } }
 
   func shown(_ account: PublicKey) { perform { requests, now in requests.shown(account, at: now) } }
@@ -138,9 +144,6 @@ final class RelaySubscriber {
         "a subscription waits for a free one", metadata: ["relay": "\(link.url)", "why": "\(failure.message)"])
     }
     perform { requests, now in requests.failed(key, failure, at: now) }
-    guard isForeign, let reason = failure.reason, RefusalClass(reason) == .blocked else { return }
-    log.notice("the relay blocks this client; it is asked nothing more", metadata: ["relay": "\(link.url)"])
-    perform { requests, now in requests.setAside(failure.message, at: now) }
   }
 
   // MARK: Actions

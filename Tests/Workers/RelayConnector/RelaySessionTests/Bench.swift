@@ -37,6 +37,7 @@ final class Bench {
       switch action {
       case .setTimer(let due): timer = due
       case .cancelTimer: timer = nil
+      case .requestSent: break
       case .connect(let number):
         attempts.append((number, now))
         actions.append(action)

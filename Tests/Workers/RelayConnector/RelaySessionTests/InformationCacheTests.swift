@@ -20,7 +20,7 @@ struct InformationCacheTests {
   func age() throws {
     var shelf = InformationCache()
     let url = try url(1)
-    #expect(shelf.document(of: url, at: start) == nil)
+    #expect(shelf.connected(url, at: start) == nil)
     shelf.fetched(document(1), of: url, at: start)
     let end = start.advanced(milliseconds: InformationCache.ageMaximumMilliseconds)
     #expect(shelf.document(of: url, at: end) == nil)
@@ -34,6 +34,9 @@ struct InformationCacheTests {
     var shelf = InformationCache()
     let url = try url(1)
     let soon = start.advanced(milliseconds: InformationCache.graceMilliseconds - 1)
+    _ = shelf.connected(url, at: start)
+    #expect(shelf.nextFetch() == url)
+    shelf.fetchEnded(url)
     shelf.fetched(document(1), of: url, at: start)
     shelf.left(url, at: start)
     #expect(shelf.connected(url, at: soon) == document(1) && shelf.nextFetch() == nil)
@@ -41,6 +44,18 @@ struct InformationCacheTests {
     shelf.left(url, at: soon)
     let late = soon.advanced(milliseconds: InformationCache.graceMilliseconds)
     #expect(shelf.connected(url, at: late) == nil && shelf.nextFetch() == url)
+  }
+
+  @Test("A document that comes after the relay was left counts for ten minutes")
+  func late() throws {
+    var shelf = InformationCache()
+    let url = try url(1)
+    _ = shelf.connected(url, at: start)
+    #expect(shelf.nextFetch() == url)
+    shelf.left(url, at: start)
+    shelf.fetched(document(1), of: url, at: start)
+    #expect(shelf.document(of: url, at: start) == document(1))
+    #expect(shelf.document(of: url, at: start.advanced(milliseconds: InformationCache.graceMilliseconds)) == nil)
   }
 
   @Test("Four documents are fetched at a time, in the order of the connections, each once")

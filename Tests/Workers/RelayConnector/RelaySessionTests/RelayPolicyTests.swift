@@ -114,6 +114,34 @@ struct RelayPolicyTests {
     #expect(objection { $0.createdAt = 1_000_061 } == "it is dated 61 s ahead, and the relay takes 60 s")
   }
 
+  @Test("The greatest numbers that a document can have are compared without a trap")
+  func extremes() {
+    let policy = policy {
+      $0.pastSecondsMaximum = .max
+      $0.futureSecondsMaximum = .max
+      $0.messageByteCountMaximum = .max
+      $0.subscriptionMaximum = .max
+      $0.limitMaximum = .max
+      $0.limitDefault = .max
+      $0.contentLengthMaximum = .max
+      $0.tagMaximum = .max
+    }
+    for createdAt in [0, 1_700_000_000, .max] as [Int64] {
+      let event = EventMeasures(byteCount: 20, tagCount: 0, contentLength: 1, proofOfWork: 0, createdAt: createdAt)
+      #expect(policy.objection(to: event, at: 1_700_000_000) == nil)
+    }
+  }
+
+  @Test("A refusal of size for a small message teaches nothing, and events obey only what the document says")
+  func smallMessages() {
+    var policy = RelayPolicy()
+    policy.refusedMessage(byteCount: 200)
+    #expect(policy == RelayPolicy())
+    policy.refusedMessage(byteCount: 40_000)
+    let event = EventMeasures(byteCount: 30_000, tagCount: 0, contentLength: 1, proofOfWork: 0, createdAt: 1)
+    #expect(policy.messageBytes.value == 20_000 && policy.objection(to: event, at: 1) == nil)
+  }
+
   @Test(
     "A refusal is about what its word says, or its text where the word is missing or used for a bound",
     arguments: [
@@ -127,6 +155,7 @@ struct RelayPolicyTests {
       ("queries not allowed", .unsupported), ("search filter is required", .unsupported),
       ("please authenticate first", .authentication), ("payment required", .restricted), ("", .unknown),
       ("ERROR: bad req: subscription id too long", .invalid), ("invalid: limit too large", .invalid),
+      ("error: too many open files", .failure), ("Max subscriptions: 50", .unknown),
       ("bye", .unknown), ("you are sending messages too fast", .rate), ("pow: 20 bits", .invalid),
     ] as [(String, RefusalClass)])
   func classes(text: String, kind: RefusalClass) {

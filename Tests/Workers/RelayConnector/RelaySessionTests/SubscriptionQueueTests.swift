@@ -61,12 +61,18 @@ struct SubscriptionQueueTests {
     _ = bench.taken()
     bench.request(44, .live, .live)
     #expect(failures(bench.taken()).keys.sorted() == [44], "a live interest is never dropped for another")
+    // Live interests do not keep out the others: 18 pages wait, a single event, and one more.
     bench.request(45, .stored, .single)
-    #expect(failures(bench.taken()).keys.sorted() == [45])
+    #expect(failures(bench.taken()).keys.sorted() == [20])
     for key in 24...43 { bench.apply { $0.requestCancelled(RequestKey(UInt64(key)), at: $1) } }
     bench.apply { $0.requestCancelled(RequestKey(1), at: $1) }
     bench.request(46, .stored, .single)
-    #expect(bench.session.subscriptionCount == 1 && bench.session.queuedCount == 0, "nothing is stuck")
+    #expect(bench.session.subscriptionCount == 1 && bench.session.queuedCount == 20)
+    for _ in 0..<21 {
+      bench.receive(.endOfStoredEvents(subscription: bench.subscriptions.last ?? "", completeness: .unstated))
+      bench.advance(milliseconds: 50)
+    }
+    #expect(bench.session.requestCount == 0, "nothing is stuck")
   }
 
   @Test("What waits for a free subscription for 30 s is refused, and what waits for the connection is not")
@@ -82,6 +88,86 @@ struct SubscriptionQueueTests {
     bench.advance(milliseconds: 1)
     let failure = try #require(failures(bench.taken())[2])
     #expect(failure.code == .noSlot && failure.message.contains("within 30 s: 1 are open, of 1"))
+  }
+
+  @Test("While a relay is held back no time of waiting for a subscription passes")
+  func heldBack() {
+    let bench = Bench(slots: 1)
+    bench.connect()
+    bench.request(1, .live, .live, milliseconds: 1_000_000)
+    bench.request(2, .stored, .single, milliseconds: 1_000_000)
+    bench.apply { $0.deliveryStalled(at: $1) }
+    bench.advance(milliseconds: 40_000)
+    bench.apply { $0.deliveryResumed(at: $1) }
+    bench.advance(milliseconds: 29_000)
+    #expect(failures(bench.taken()).isEmpty)
+    bench.advance(milliseconds: 1_001)
+    #expect(failures(bench.taken())[2]?.code == .noSlot)
+  }
+
+  @Test("The only subscription of a relay is lent by a live interest that has what was stored")
+  func lending() {
+    let bench = Bench(slots: 1)
+    bench.connect()
+    bench.request(1, .live, .live)
+    bench.request(2, .stored, .single, milliseconds: 1_000_000)
+    #expect(bench.subscriptions.count == 1, "not before")
+    _ = bench.taken()
+    bench.receive(.endOfStoredEvents(subscription: bench.subscriptions[0], completeness: .unstated))
+    #expect(failures(bench.taken())[1]?.code == .full)
+    #expect(bench.subscriptions.count == 2 && bench.session.subscriptionCount == 1)
+  }
+
+  @Test("A greeting that names a bound is no refusal, and what refusals taught is forgotten at a retry")
+  func greeting() {
+    let bench = Bench()
+    bench.connect()
+    bench.request(1, .live, .live)
+    bench.receive(.notice(RelayReason("Welcome! Max subscriptions: 50, max message size 64 KB, rate limit 10/min")))
+    #expect(bench.session.policy == RelayPolicy())
+    bench.receive(.notice(RelayReason("error: too many subscriptions")))
+    #expect(bench.session.policy.subscriptions.value == 1)
+    bench.apply { $0.retryRequested(at: $1) }
+    #expect(bench.session.policy == RelayPolicy())
+  }
+
+  @Test("A connection an hour after the last refusal begins without what was learned, and an earlier one with it")
+  func learnedForAnHour() {
+    for (milliseconds, isKept) in [(3_500_000, true), (3_700_000, false)] as [(UInt64, Bool)] {
+      let bench = Bench()
+      bench.connect()
+      bench.request(1, .live, .live)
+      bench.receive(.notice(RelayReason("error: too many subscriptions")))
+      bench.apply { $0.disconnected(reason: "gone", at: $1) }
+      bench.apply { $0.closeRequested(at: $1) }
+      bench.advance(milliseconds: milliseconds)
+      bench.connect()
+      #expect((bench.session.policy.subscriptions.source == .learned) == isKept)
+    }
+  }
+
+  @Test("rate-limited in a NOTICE wears off by itself, and a burst that is refused counts once")
+  func rateWearsOff() {
+    let bench = Bench(slots: 100)
+    bench.connect()
+    for key in 1...20 { bench.request(UInt64(key), .stored, .single) }
+    for name in bench.subscriptions.prefix(10) {
+      bench.receive(.closed(subscription: name, reason: RelayReason("rate-limited: slow down")))
+    }
+    #expect(bench.session.policy.spacing == 100)
+    bench.receive(.notice(RelayReason("rate-limited: slow down")))
+    bench.advance(milliseconds: 120_000)
+    #expect(bench.session.policy.spacing == RelayPolicy.spacingMilliseconds)
+  }
+
+  @Test("Many live interests that wait for the pace do not keep out a single event")
+  func paceAndSingles() {
+    let bench = Bench(slots: 60)
+    bench.connect()
+    for key in 1...40 { bench.request(UInt64(key), .live, .live) }
+    _ = bench.taken()
+    bench.request(99, .stored, .single)
+    #expect(failures(bench.taken()).isEmpty)
   }
 
   @Test("Requests go to a relay as fast as 20 a second, and slower after rate-limited")

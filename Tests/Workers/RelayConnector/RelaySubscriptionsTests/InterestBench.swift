@@ -16,6 +16,10 @@ final class WishBench {
   /// What was commanded since the last ``taken()``.
   private var actions: [SubscriptionSet.Action] = []
   private var used: Set<RequestKey> = []
+  /// Started, and not sent yet.
+  private var started: [RequestKey] = []
+  /// Whether the session sends what is started at once.
+  var sendsAtOnce = true
   private var told: [String: SubscriptionSet.State] = [:]
 
   init(limits: SubscriptionLimits = SubscriptionLimits(), seed: UInt64 = 1) {
@@ -32,6 +36,7 @@ final class WishBench {
         #expect(used.insert(request).inserted, "\(request) was used before")
         #expect(!underWay.values.contains { $0.key == key }, "'\(key)' is asked twice at a time")
         underWay[request] = (key, wish)
+        started.append(request)
       case .cancel(let request):
         #expect(underWay.removeValue(forKey: request) != nil, "\(request) is cancelled, and not under way")
       case .commit(let key, let request): #expect(underWay[request]?.key == key)
@@ -46,6 +51,13 @@ final class WishBench {
       }
     }
     checkTold(fresh)
+    while sendsAtOnce, let request = started.first { send(request) }
+  }
+
+  /// The session sends a request.
+  func send(_ request: RequestKey) {
+    started.removeAll { $0 == request }
+    apply { $0.sent(request, at: $1) }
   }
 
   /// Whoever follows has each state as it is.

@@ -192,17 +192,98 @@ import Testing
   @Test("A refusal for want of a subscription costs an interest none of its retries")
   func tooMany() throws {
     let bench = WishBench()
-    bench.apply { $0.slotsChanged(12, at: $1) }
     bench.open()
-    for number in 0..<10 { bench.wish("k\(number)") }
-    // As a session does: the bound first, then the failure.
-    for slots in (2...9).reversed() {
-      bench.apply { $0.slotsChanged(slots, at: $1) }
-      let request = try #require(bench.request("k\(slots)"))
-      bench.fail(request, .closedByRelay, "rate-limited: too many concurrent REQs")
-      #expect(bench.underWay.count == max(slots - 1, bench.underWay.count))
+    for number in 0..<3 { bench.wish("k\(number)") }
+    // Two have room; the third is refused again and again, each time when it has got a subscription.
+    for _ in 0..<10 {
+      bench.apply { $0.slotsChanged(3, at: $1) }
+      bench.fail(try #require(bench.request("k0")), .closedByRelay, "rate-limited: too many concurrent REQs")
+      guard case .waiting? = bench.state("k0") else {
+        Issue.record("\(String(describing: bench.state("k0")))")
+        return
+      }
+      bench.drop("k1")
+      bench.wish("k1")
+      bench.drop("k2")
+      bench.wish("k2")
     }
-    #expect((2...9).allSatisfy { if case .waiting? = bench.state("k\($0)") { true } else { false } })
+  }
+
+  @Test("When a relay allows fewer than are open, those without EOSE are closed first, and all have their turn")
+  func lowered() {
+    let bench = WishBench()
+    bench.open()
+    let keys = (0..<10).map { "k\($0)" }
+    for key in keys { bench.wish(key) }
+    for key in keys.prefix(4) { if let request = bench.request(key) { bench.end(request) } }
+    bench.apply { $0.slotsChanged(5, at: $1) }
+    #expect(Set(bench.underWay.values.map(\.key)) == Set(keys.prefix(4)))
+    var served: Set<String> = []
+    for _ in 0..<10 {
+      for (request, wish) in bench.underWay {
+        served.insert(wish.key)
+        bench.end(request)
+        bench.commit(wish.key, request)
+      }
+      bench.advance(milliseconds: SubscriptionLimits().turnMilliseconds)
+      #expect(bench.underWay.count == 4)
+    }
+    #expect(served == Set(keys))
+  }
+
+  @Test("One interest more than there are subscriptions costs one REQ a minute")
+  func oneMore() {
+    let bench = WishBench()
+    bench.open()
+    for number in 0..<20 {
+      bench.wish("k\(number)")
+      for (request, wish) in bench.underWay {
+        bench.end(request)
+        bench.commit(wish.key, request)
+      }
+    }
+    bench.advance(milliseconds: SubscriptionLimits().turnMilliseconds)
+    _ = bench.taken()
+    var count = 0
+    for _ in 0..<100 {
+      bench.advance(milliseconds: 6_000)
+      for case .start(let request, let key, _) in bench.taken() {
+        count += 1
+        bench.end(request)
+        bench.commit(key, request)
+      }
+    }
+    #expect((8...12).contains(count), "\(count) in ten minutes")
+  }
+
+  @Test("The patience for a silent relay begins when the request is sent, and not while the session keeps it")
+  func patienceFromSending() throws {
+    let bench = WishBench()
+    bench.sendsAtOnce = false
+    bench.open()
+    bench.wish("a", .once())
+    bench.advance(milliseconds: 120_000)
+    #expect(bench.state("a") == .asked)
+    bench.send(try #require(bench.request("a")))
+    bench.advance(milliseconds: SubscriptionLimits().patienceMilliseconds)
+    #expect(bench.state("a") == .refused("it has sent neither an event nor EOSE for 30 s", nil))
+  }
+
+  @Test("What was refused for another reason is not revived by an authentication, and silence is no refusal")
+  func otherReasons() throws {
+    let alice = try #require(PublicKey(String(repeating: "1", count: 64)))
+    let bench = WishBench()
+    bench.wish("a", .live(account: alice))
+    bench.wish("b", .once())
+    bench.open()
+    bench.fail(try #require(bench.request("a")), .closedByRelay, "restricted: no")
+    bench.fail(try #require(bench.request("b")), .closedByRelay, "rate-limited: x")
+    bench.close()
+    bench.open()
+    bench.apply { $0.shown(alice, at: $1) }
+    #expect(bench.state("a") == .refused("restricted: no", .restricted))
+    bench.advance(milliseconds: SubscriptionLimits().patienceMilliseconds)
+    #expect(bench.state("b") == .refused("it has sent neither an event nor EOSE for 30 s", nil))
   }
 
   @Test("A foreign relay that blocks is asked nothing more until a person wants it tried")
