@@ -96,7 +96,7 @@ extension MessageHub {
         continue
       }
       guard !seats[receiver].isConnected || payload.count <= seats[receiver].payloadMaximum else {
-        leaveOut(header.method, for: receiver)
+        leaveOut(header.method, for: receiver, from: copies.publisher, now: now, actions: &actions)
         continue
       }
       if seats[receiver].isOpenHanded {

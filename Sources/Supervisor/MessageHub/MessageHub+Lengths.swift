@@ -31,9 +31,14 @@ extension MessageHub {
     Refusal(.failed, "the answer has \(byteCount) bytes; this connection takes at most \(maximum)", outcome: outcome)
   }
 
-  /// The topic's event is longer than this subscriber takes: for it there is a gap.
-  mutating func leaveOut(_ topic: UInt16, for seat: SeatIndex) {
+  /// The topic's event is longer than this subscriber takes: a GAP goes out in its place, to workers for the
+  /// supervisor's topics only.
+  mutating func leaveOut(
+    _ topic: UInt16, for seat: SeatIndex, from publisher: SeatIndex, now: Instant, actions: inout [HubAction]
+  ) {
     counters.dropped += 1
-    if !seats[seat].isWorker { seats[seat].gaps[topic, default: 0] += 1 }
+    guard !seats[seat].isWorker || publisher == .supervisor else { return }
+    seats[seat].gaps[topic, default: 0] += 1
+    advance(seat, now: now, actions: &actions)
   }
 }

@@ -42,6 +42,18 @@ struct RawJSONTests {
     #expect(try JSONPayload.decode(Letter.self, from: escaped.utf8).z == raw("7"))
   }
 
+  @Test("Of a name that stands twice the first counts, as for other members; a text too deep keeps its value")
+  func hostile() throws {
+    let twice = #"{"list":[],"text":"","z":1,"z":[2]}"#
+    #expect(try JSONPayload.decode(Letter.self, from: twice.utf8).z == raw("1"))
+    let decoded = try JSONPayload.decode([String: JSONValue].self, from: twice.utf8)["z"]
+    #expect(decoded == .integer(1))
+    let inner = #"{"list":[],"text":"","a":{"z":3},"z":4}"#
+    #expect(try JSONPayload.decode(Letter.self, from: inner.utf8).z == raw("4"))
+    let deep = String(repeating: "[", count: 200) + String(repeating: "]", count: 200)
+    #expect(try JSONPayload.decode(Letter.self, from: #"{"list":[],"text":"","z":\#(deep)}"#.utf8).z == raw(deep))
+  }
+
   @Test("What is missing or no JSON is refused as for any other member")
   func refused() {
     for (text, message) in [

@@ -52,4 +52,21 @@ struct LengthTests {
     bench.answer(parts, .response, "end", from: worker)
     #expect(bench.take(app) == nil && bench.hub.openDeliveryCount == 0)
   }
+
+  @Test("An event of the supervisor that a subscriber does not take is a GAP at its place, for a worker too")
+  func events() throws {
+    let own = AccessTable.CustomRole(name: "bot", serves: ["bot.*"], mayCall: ["supervisor.*"], callableBy: [])
+    let table = AccessTable(customRoles: [own])
+    let role = try #require(table.role(named: "bot"))
+    let bench = HubBench(table: table)
+    for seat in [bench.client("app"), bench.worker("bot", role: role)] {
+      bench.subscribe(seat, to: 32)
+      Self.narrow(seat, bench)
+      for text in ["first", Self.long, "second"] {
+        bench.input { $0.publish(topic: 32, payload: Array(text.utf8), now: $1, actions: &$2) }
+      }
+      let texts = bench.takeAll(seat).map { $0.dropped.map { "gap of \($0)" } ?? $0.text }
+      #expect(texts == ["first", "gap of 1", "second"])
+    }
+  }
 }

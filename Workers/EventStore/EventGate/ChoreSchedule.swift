@@ -60,8 +60,9 @@ public struct ChoreSchedule: Sendable {
   public private(set) var evictedCount: UInt64 = 0
   /// What may be removed to make room.
   public private(set) var retention = ArchiveRetention()
-  /// How much room there is.
-  public var room: RetentionGauge.Room { gauge.room }
+  /// How much room there was at the last look. Other limits change it at the next one, so that no recovery is reported
+  /// that did not happen.
+  public private(set) var room = RetentionGauge.Room.below
 
   private var gauge = RetentionGauge()
   private var isSweepDue = true
@@ -101,6 +102,7 @@ public struct ChoreSchedule: Sendable {
     if load.hasTrimWork { return .trim }
     let isEvictionDue = gauge.isDue(
       usedByteCount: load.usedByteCount, foreignByteCount: load.foreignByteCount, retention)
+    room = gauge.room
     if isEvictionDue { return .evict }
     if load.hasSegmentWork { return .segment }
     if isIndexingDue(load, now) { return .index }
@@ -170,6 +172,7 @@ public struct ChoreSchedule: Sendable {
   public mutating func evicted(_ count: Int, isExhausted: Bool) {
     evictedCount += UInt64(count)
     if isExhausted { gauge.exhausted() }
+    room = gauge.room
   }
 
   /// A chore failed: chores wait until ``pauseEnded()``.

@@ -81,6 +81,18 @@ struct ChoreScheduleTests {
     #expect(run(&schedule, load) == .recheck && run(&schedule, load) == .evict)
   }
 
+  @Test("Other limits report no room that was not looked for")
+  func otherLimits() {
+    var schedule = rested()
+    schedule.limitsChanged(ArchiveRetention(byteLimit: 1_600))
+    var load = WriterLoad()
+    load.usedByteCount = 2_000
+    #expect(run(&schedule, load) == .evict)
+    schedule.sweepTimerFired()
+    schedule.limitsChanged(ArchiveRetention(byteLimit: 1_700))
+    #expect(run(&schedule, load) == .sweep && schedule.room == .making)
+  }
+
   @Test("Words wait until no event has come for a while; far behind, they get a turn in eight transactions")
   func words() {
     var schedule = rested()
