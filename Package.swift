@@ -142,7 +142,8 @@ let rooms: [[Target]] = [
     program(
       "relay-connector",
       worker + [
-        "Addresses", "JSON", "WebSocket", "TLS", "HTTPClient", "RelaySession", "RelaySubscriptions", "RelayQuarantine",
+        "Addresses", "JSON", "WebSocket", "TLS", "HTTPClient", "NostrContracts", "RelaySession", "RelaySubscriptions",
+        "RelayQuarantine",
       ])
   ),
   room(

@@ -7,21 +7,28 @@ public import Frames
 /// known coverage; the terminal answer is a ``StoreCount`` of the parts.
 public struct StoreCoverage: FilterArguments {
   /// An example of the arguments.
-  public static let example = #"{"filters":[{"kinds":[1]}],"relays":["wss://relay.example"]}"#
+  public static let example = #"{"filters":[{"kinds":[1]}],"relays":["wss://relay.example"],"inParts":false}"#
 
   /// The filters; at most ``StoreObserve/filterMaximum``. Intervals ignore their times and limits.
   public var filters: [JSONValue]
   /// Only these relays; all relays when absent.
   public var relays: [String]?
+  /// Whether each filter is answered in parts of which the same is covered, by author or tag value and kind; together
+  /// they are the filter, and some may have no coverage. It needs exactly one relay. Absent: false.
+  public var inParts: Bool?
 
   /// A request.
-  public init(filters: [JSONValue], relays: [String]? = nil) {
+  public init(filters: [JSONValue], relays: [String]? = nil, inParts: Bool? = nil) {
     self.filters = filters
     self.relays = relays
+    self.inParts = inParts
   }
 
-  /// The list has too many relays.
-  public var objection: String? { tooMany(relays) }
+  /// The list has too many relays, or not exactly one with `inParts`.
+  public var objection: String? {
+    if inParts == true, relays?.count != 1 { return "'inParts' needs exactly one relay in 'relays'" }
+    return tooMany(relays)
+  }
 }
 
 /// The coverage of a filter at a relay.
@@ -51,9 +58,12 @@ public struct CoveredFilter: Codable, Sendable, Hashable {
   public var fetchedAt: Int64?
   /// In ascending order; they do not overlap.
   public var intervals: [Interval]
+  /// With `inParts`: the part of the filter that this is about, without times and limit.
+  public var part: JSONValue?
 
   /// The coverage of a filter at a relay.
-  public init(filter: Int, relay: String, fetchedAt: Int64?, intervals: [Interval]) {
+  public init(filter: Int, relay: String, fetchedAt: Int64?, intervals: [Interval], part: JSONValue? = nil) {
+    self.part = part
     self.filter = filter
     self.relay = relay
     self.fetchedAt = fetchedAt

@@ -63,7 +63,7 @@ public struct RelayDesire: MethodArguments {
   }
 }
 
-/// One REQ that a relay is to hold open.
+/// What one relay is to send: events from now on, in a REQ that stays open, and stored ones, which are fetched in pages.
 public struct DesiredSubscription: Codable, Sendable, Hashable {
   /// The planner's key for it, 1 to ``keyByteCountMaximum`` bytes, unique over all relays. Other filters under the same
   /// key are a new REQ.
@@ -78,14 +78,30 @@ public struct DesiredSubscription: Codable, Sendable, Hashable {
   public var account: String?
   /// Whether the relay was named by someone else; it is then not dialled at a private address.
   public var isForeign: Bool?
+  /// Which stored events are wanted. Absent: as each filter says, the newest of its `limit`, or all since its `since`;
+  /// a filter without limit that names neither ids, authors nor tag values gets what the relay sends in one page.
+  public var stored: StoredDepth?
+  /// Whether the relay is asked for all of it again; otherwise only for what is not covered (``StoreCoverage``).
+  public var isFresh: Bool?
+
+  /// Which stored events are wanted.
+  public enum StoredDepth: String, Codable, Sendable, Hashable, CaseIterable {
+    /// None.
+    case none
+    /// All since the filter's `since`, whatever its limit.
+    case all
+  }
 
   /// The longest key, in bytes.
   public static let keyByteCountMaximum = 64
 
   /// A wanted subscription.
   public init(
-    key: String, relay: String, filters: [JSONValue], isLive: Bool, account: String? = nil, isForeign: Bool
+    key: String, relay: String, filters: [JSONValue], isLive: Bool, account: String? = nil, isForeign: Bool,
+    stored: StoredDepth? = nil, isFresh: Bool = false
   ) {
+    self.stored = stored
+    self.isFresh = isFresh ? true : nil
     self.key = key
     self.relay = relay
     self.filters = filters
@@ -141,9 +157,9 @@ public struct RequestReport: Codable, Sendable, Hashable {
   public enum State: String, Codable, Sendable, Hashable, CaseIterable {
     /// The relay is not connected, or has its maximum number of subscriptions.
     case waiting
-    /// The REQ was sent; no EOSE yet.
+    /// The REQ was sent, and stored events are being fetched.
     case asked
-    /// EOSE arrived, and all events before it are committed.
+    /// Stored events are fetched as far as they can be, and all of them are committed; `end` says how far.
     case stored
     /// The relay refused it. The connector does not send it again on this connection; `reason` says why.
     case refused
@@ -159,16 +175,37 @@ public struct RequestReport: Codable, Sendable, Hashable {
   /// With `refused`: whether the relay refused because of its own bounds or of the account, and not because of the
   /// filters. To ask for less, or in parts, does not help then.
   public var isAboutRelay: Bool?
-  /// When EOSE arrived, seconds since 1970; present with `stored`, and kept after a disconnection.
+  /// How fetching the stored events ended, the last time.
+  public enum End: String, Codable, Sendable, Hashable, CaseIterable {
+    /// All that was wanted is here.
+    case drained
+    /// The relay may have more than is asked for at once.
+    case capped
+    /// The relay sent nothing for too long.
+    case silent
+    /// The relay sent, without end, what was not asked for.
+    case cut
+    /// The relay refused.
+    case refused
+    /// It was no longer wanted.
+    case cancelled
+  }
+  /// How fetching the stored events ended; absent while it goes on for the first time.
+  public var end: End?
+  /// When the stored events were here, seconds since 1970; present with `stored`, and kept after a disconnection.
   public var storedAt: Int64?
   /// Events received since the planner wanted it.
   public var events: UInt64
+  /// Pages of stored events that have ended.
+  public var pages: UInt64?
 
   /// A report.
   public init(
     key: String, relay: String, state: State, reason: String? = nil, isAboutRelay: Bool? = nil,
-    storedAt: Int64? = nil, events: UInt64 = 0
+    storedAt: Int64? = nil, events: UInt64 = 0, end: End? = nil, pages: UInt64? = nil
   ) {
+    self.end = end
+    self.pages = pages
     self.isAboutRelay = isAboutRelay
     self.key = key
     self.relay = relay

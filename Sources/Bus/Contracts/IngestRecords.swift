@@ -1,7 +1,7 @@
 // A run of events on its way to the store: the payload of `store.ingest` and `store.import`, RAW.
 //
 //    0  u8   kind: 0 event, 1 end of stored events (EOSE), 2 end of a page, 3 name of a relay, 4 filter of a
-//            subscription
+//            subscription, 5 end of a part
 //    1  u8   3 × 0
 //    4  u32  relay: a number that a record of kind 3 earlier in this run gave a URL; 0 = no relay
 //    8  u32  subscription: the sender's own number
@@ -18,6 +18,10 @@
 // end in this run, and in runs that were answered before this run was sent. A sender that sends several runs without
 // waiting puts an end into the run of its events, or waits. An end with times says more: no event that was created
 // between them is missing. A relay that has sent the maximum number of events it gives has not said that.
+//
+// Stored events are fetched in parts, and a part in pages. The end of a page covers its times for the filter as a whole.
+// The end of a part makes what its pages have covered, and its own times, count for each author or tag value and each
+// kind: so that a list with one author more is no new question.
 
 /// One record of a run.
 public struct IngestRecord: Sendable, Hashable {
@@ -33,6 +37,8 @@ public struct IngestRecord: Sendable, Hashable {
     case relayName = 3
     /// The bytes are one filter of `subscription` at `relay`, as JSON, from here to the end of the run.
     case subscriptionFilter = 4
+    /// The last page of a part: what is covered counts for each author, or tag value, and kind from now on.
+    case partEnd = 5
   }
 
   /// Its kind.

@@ -3,10 +3,11 @@ public import Frames
 // The methods of role `relay-connector`, `relay.*`.
 
 /// `relay.request`: a REQ to one relay. Each part of the answer is one event, JSON in the exact bytes that the relay
-/// sent; the terminal answer comes after the relay's EOSE.
+/// sent; the terminal answer comes after the relay's EOSE. With `all`, the relay is asked page by page until it has no
+/// more.
 public struct RelayRequest: MethodArguments {
   /// An example of the arguments.
-  public static let example = #"{"relay":"ws://127.0.0.1:7777","filters":[{"kinds":[1]}],"limit":5}"#
+  public static let example = #"{"relay":"ws://127.0.0.1:7777","filters":[{"kinds":[1]}],"limit":5,"all":false}"#
 
   /// The relay; may be left out when the connector has exactly one.
   public var relay: String?
@@ -14,9 +15,13 @@ public struct RelayRequest: MethodArguments {
   public var filters: [JSONValue]?
   /// The maximum number of events, from 0; the connector closes the subscription after so many.
   public var limit: Int?
+  /// Whether the relay is asked in pages for all that it has, back to each filter's `since`; the filters' own limits
+  /// do not count then. Absent: one REQ, and the relay decides how much it sends.
+  public var all: Bool?
 
   /// A request.
-  public init(relay: String? = nil, filters: [JSONValue]? = nil, limit: Int? = nil) {
+  public init(relay: String? = nil, filters: [JSONValue]? = nil, limit: Int? = nil, all: Bool? = nil) {
+    self.all = all
     self.relay = relay
     self.filters = filters
     self.limit = limit
@@ -32,11 +37,19 @@ public struct RelayRequestResult: Codable, Sendable {
   public var relay: String
   /// Events passed on.
   public var events: Int
-  /// Whether the relay sent EOSE; false when `limit` was reached first.
+  /// Whether the relay sent EOSE, with `all` whether everything came; false when `limit` was reached first.
   public var isComplete: Bool
+  /// With `all`: how it ended.
+  public var end: RequestReport.End?
+  /// With `all`: why not everything came.
+  public var reason: String?
 
   /// A result.
-  public init(relay: String, events: Int, isComplete: Bool) {
+  public init(
+    relay: String, events: Int, isComplete: Bool, end: RequestReport.End? = nil, reason: String? = nil
+  ) {
+    self.end = end
+    self.reason = reason
     self.relay = relay
     self.events = events
     self.isComplete = isComplete

@@ -14,6 +14,9 @@ public enum ArchiveNote: Hashable, Sendable {
   /// Everything that a relay had for a filter, created between these times, is stored. The key is that of the filter's
   /// subject.
   case covered(FilterKey, relay: Int64, CoverageIntervals.Interval)
+  /// The same for each of these keys, and for what is covered under the first key so far, which is removed: the pages of
+  /// a part are remembered together, and at its end for each author, or tag value, and kind.
+  case coveredParts(FilterKey, [FilterKey], relay: Int64, CoverageIntervals.Interval?)
   /// A named observation has come this far.
   case marked(ObserveMark)
   /// A relay whose signatures are only sampled has brought a forgery.
@@ -23,16 +26,19 @@ public enum ArchiveNote: Hashable, Sendable {
 }
 
 extension ArchiveWriter {
-  /// The most fetch times, and the most coverages, one of each for a filter and a relay; beyond it the oldest are
-  /// removed.
+  /// The most fetch times, one for a filter and a relay; beyond it the oldest are removed.
   static let fetchMaximum: Int64 = 100_000
+  /// The same for coverages: a thousand authors of five kinds at four relays are 20,000.
+  static let coverageMaximum: Int64 = 1_000_000
   /// The most of them that one transaction removes.
-  static let trimMaximum: Int64 = 1_000
+  static let trimMaximum: Int64 = 10_000
 
   func write(_ note: ArchiveNote) throws {
     switch note {
     case .fetched(let key, let relay, let time): try fetched(key, relay: relay ?? 0, at: time)
     case .covered(let key, let relay, let interval): try covered(key, relay: relay, interval)
+    case .coveredParts(let whole, let keys, let relay, let interval):
+      try coveredParts(whole, keys, relay: relay, interval)
     case .marked(let mark):
       try session.run(
         "INSERT OR REPLACE INTO mark (owner, id, plan, seq, time) VALUES (?, ?, ?, ?, ?)", mark.owner, mark.id,
@@ -51,18 +57,37 @@ extension ArchiveWriter {
       """, key.digest.bytes, relay, time)
   }
 
-  private func covered(_ key: FilterKey, relay: Int64, _ interval: CoverageIntervals.Interval) throws {
+  private func coverage(_ key: FilterKey, relay: Int64) throws -> CoverageIntervals? {
     let known = try session.statement(
       "SELECT intervals FROM coverage WHERE filter = ? AND relay = ?", key.digest.bytes, relay)
-    var coverage = CoverageIntervals()
-    if try known.step() {
-      coverage = try CoverageIntervals(stored: known.bytes(0), session)
-      known.reset()
-    }
-    coverage.add(interval)
+    guard try known.step() else { return nil }
+    defer { known.reset() }
+    return try CoverageIntervals(stored: known.bytes(0), session)
+  }
+
+  private func covered(_ key: FilterKey, relay: Int64, _ intervals: CoverageIntervals.Interval...) throws {
+    try covered(key, relay: relay, intervals)
+  }
+
+  private func covered(_ key: FilterKey, relay: Int64, _ intervals: [CoverageIntervals.Interval]) throws {
+    guard let checkedAt = intervals.map(\.checkedAt).max() else { return }
+    var coverage = try coverage(key, relay: relay) ?? CoverageIntervals()
+    for interval in intervals { coverage.add(interval) }
     try session.run(
       "INSERT OR REPLACE INTO coverage (filter, relay, time, intervals) VALUES (?, ?, ?, ?)", key.digest.bytes, relay,
-      interval.checkedAt, coverage.bytes)
+      checkedAt, coverage.bytes)
+  }
+
+  private func coveredParts(
+    _ whole: FilterKey, _ keys: [FilterKey], relay: Int64, _ interval: CoverageIntervals.Interval?
+  ) throws {
+    var gathered = CoverageIntervals()
+    if keys != [whole], let pages = try coverage(whole, relay: relay) {
+      gathered = pages
+      try session.run("DELETE FROM coverage WHERE filter = ? AND relay = ?", whole.digest.bytes, relay)
+    }
+    if let interval { gathered.add(interval) }
+    for key in keys { try covered(key, relay: relay, gathered.intervals) }
   }
 
   /// Withdraws all coverage up to a second. A caller that removes events only to make room uses it in the same
@@ -77,13 +102,13 @@ extension ArchiveWriter {
 
   /// Trims the tables of notes to their limits, one slice at a time.
   func trimNotes() throws {
-    for table in ["fetch", "coverage"] {
+    for (table, maximum) in [("fetch", Self.fetchMaximum), ("coverage", Self.coverageMaximum)] {
       try session.run(
         """
         DELETE FROM \(table) WHERE (filter, relay) IN (
           SELECT filter, relay FROM \(table) ORDER BY time
           LIMIT min(?2, max(0, (SELECT count(*) FROM \(table)) - ?1)))
-        """, Self.fetchMaximum, Self.trimMaximum)
+        """, maximum, Self.trimMaximum)
     }
   }
 }

@@ -138,10 +138,78 @@ extension EventArchive {
     }
   }
 
+  /// What is covered of a filter at one relay, in parts of which the same is covered.
+  ///
+  /// - Returns: parts that together are the filter without times and limit, each with its intervals.
+  public func coverageParts(of filter: Filter, at relay: String) async throws(StorageFault) -> [CoveredPart] {
+    try await file.read { session in
+      let floor = try session.property("coverage-floor")
+      let named = try session.statement("SELECT number FROM relay WHERE url = ?", relay)
+      guard try named.step() else { return [CoveredPart(filter: filter.subject, intervals: [])] }
+      let number = named.number(0)
+      named.reset()
+      func intervals(_ filter: Filter) throws -> [CoverageIntervals.Interval] {
+        let row = try session.statement(
+          "SELECT intervals FROM coverage WHERE filter = ? AND relay = ?", FilterKey([filter]).digest.bytes, number)
+        defer { row.reset() }
+        guard try row.step() else { return [] }
+        var coverage = try CoverageIntervals(stored: row.bytes(0), session)
+        if let floor { coverage.forget(upTo: floor) }
+        return coverage.intervals
+      }
+      let subject = filter.subject
+      let subjects = subject.coverageSubjects
+      // The pages of a part that is under way are remembered for the part.
+      let whole = subjects == [subject] ? [] : try intervals(subject)
+      var groups: [[CoverageIntervals.Interval]: [Filter]] = [:]
+      for subject in subjects {
+        var coverage = CoverageIntervals()
+        for interval in try intervals(subject) + whole { coverage.add(interval) }
+        groups[coverage.intervals, default: []].append(subject)
+      }
+      return groups.flatMap { intervals, filters in
+        Self.joined(filters, of: subject).map { CoveredPart(filter: $0, intervals: intervals) }
+      }
+    }
+  }
+
+  /// Subjects of a filter as few filters: those of the same kinds together.
+  private static func joined(_ subjects: [Filter], of whole: Filter) -> [Filter] {
+    if subjects.count == whole.coverageSubjects.count { return [whole] }
+    var kinds: [Filter: [UInt16]] = [:]
+    for var subject in subjects {
+      let kind = subject.kinds
+      subject.kinds = nil
+      kinds[subject, default: []] += kind ?? []
+    }
+    var joined: [[UInt16]: Filter] = [:]
+    for (subject, kinds) in kinds {
+      let kinds = kinds.sorted()
+      guard var filter = joined[kinds] else {
+        var filter = subject
+        filter.kinds = kinds.isEmpty ? nil : kinds
+        joined[kinds] = filter
+        continue
+      }
+      if let authors = subject.authors { filter.authors = (filter.authors ?? []) + authors }
+      for (letter, values) in subject.tags { filter.tags[letter] = (filter.tags[letter] ?? []) + values }
+      joined[kinds] = filter
+    }
+    return joined.values.map(\.canonical)
+  }
+
   /// Withdraws all coverage up to a second. Waits on this thread.
   public func forgetCoverageNow(upTo time: Int64) throws(StorageFault) {
     _ = try file.writeNow { session in try writer(session).forgetCoverage(upTo: time) }
   }
+}
+
+/// A part of a filter, with what is covered of it at a relay.
+public struct CoveredPart: Hashable, Sendable {
+  /// The part, without times and limit.
+  public let filter: Filter
+  /// For events created in these times, everything that the relay had is stored.
+  public let intervals: [CoverageIntervals.Interval]
 }
 
 /// What is known of a filter at a relay.

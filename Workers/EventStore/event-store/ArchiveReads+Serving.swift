@@ -84,20 +84,33 @@ extension ArchiveReads {
     request.accept()
     var count = 0
     for (index, filter) in filters.enumerated() {
-      let found = try await read { [archive] () throws(StorageFault) in
-        try await archive.coverage(of: filter, at: relays)
-      }
-      for known in found {
-        let intervals = known.intervals.map {
-          CoveredFilter.Interval(since: $0.since, until: $0.until, checkedAt: $0.checkedAt)
-        }
-        try await request.send(
-          CoveredFilter(filter: index, relay: known.relay, fetchedAt: known.fetchedAt, intervals: intervals),
-          of: StoreMethod.coverage)
-      }
-      count += found.count
+      let parts =
+        try await wanted.inParts == true
+        ? partCoverage(of: filter, index, at: relays?.first ?? "") : coverage(of: filter, index, at: relays)
+      for part in parts { try await request.send(part, of: StoreMethod.coverage) }
+      count += parts.count
     }
     return StoreCount(count: count)
+  }
+
+  private func coverage(
+    of filter: Filter, _ index: Int, at relays: Set<String>?
+  ) async throws(Refusal) -> [CoveredFilter] {
+    try await read { [archive] () throws(StorageFault) in try await archive.coverage(of: filter, at: relays) }.map {
+      CoveredFilter(
+        filter: index, relay: $0.relay, fetchedAt: $0.fetchedAt,
+        intervals: $0.intervals.map(CoveredFilter.Interval.init))
+    }
+  }
+
+  private func partCoverage(
+    of filter: Filter, _ index: Int, at relay: String
+  ) async throws(Refusal) -> [CoveredFilter] {
+    try await read { [archive] () throws(StorageFault) in try await archive.coverageParts(of: filter, at: relay) }.map {
+      CoveredFilter(
+        filter: index, relay: relay, fetchedAt: nil, intervals: $0.intervals.map(CoveredFilter.Interval.init),
+        part: JSONValue(of: $0.filter))
+    }
   }
 
   // MARK: store.seen
@@ -110,5 +123,12 @@ extension ArchiveReads {
     guard let found else { throw Refusal(.noSuchEvent, "there is no event \(id)", outcome: .notStarted) }
     let relays = found.sightings.map { SeenResult.Relay(relay: $0.relay, firstSeenAt: $0.firstSeenAt) }
     return SeenResult(id: "\(id)", seq: found.seq, relays: relays)
+  }
+}
+
+extension CoveredFilter.Interval {
+  /// An interval for an answer.
+  init(_ interval: CoverageIntervals.Interval) {
+    self.init(since: interval.since, until: interval.until, checkedAt: interval.checkedAt)
   }
 }

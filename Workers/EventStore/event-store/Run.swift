@@ -37,7 +37,7 @@ struct Run {
       case .relayName: try name(record, payload.bytes, relays)
       case .event: events.append(try event(index, record))
       case .subscriptionFilter: try addFilter(index, record, payload.bytes)
-      case .storedEnd, .pageEnd: try end(index, record, payload.bytes, now: now)
+      case .storedEnd, .pageEnd, .partEnd: try end(index, record, payload.bytes, now: now)
       }
     }
   }
@@ -73,7 +73,12 @@ struct Run {
           since: max(times.lowerBound, filter.since ?? .min), until: min(times.upperBound, filter.until ?? .max),
           checkedAt: at)
       }
-      if let interval {
+      if record.kind == .partEnd {
+        let subjects = filter.coverageSubjects.map { FilterKey([$0]) }
+        events.append(
+          IncomingEvent(
+            record: index, .coveredParts(FilterKey([filter.subject]), subjects, relay: number, interval)))
+      } else if let interval {
         events.append(IncomingEvent(record: index, .covered(FilterKey([filter.subject]), relay: number, interval)))
       }
       let added = CoverageAdded(

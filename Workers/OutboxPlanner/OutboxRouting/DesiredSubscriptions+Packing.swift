@@ -224,7 +224,7 @@ extension DesiredSubscriptions {
     if packs[key] == nil {
       let request = DesiredSubscription(
         key: key, relay: place.relay.text, filters: filters.map { JSONValue(of: $0) }, isLive: place.isLive,
-        account: place.account?.description, isForeign: place.isForeign)
+        account: place.account?.description, isForeign: place.isForeign, isFresh: !fresh.isEmpty)
       packs[key] = Pack(
         request: request, relay: place.relay, worker: place.worker, demands: [], filterCount: filters.count,
         byteCount: filters.reduce(Self.requestByteCount) { $0 + $1.json.count + 1 })
@@ -236,7 +236,7 @@ extension DesiredSubscriptions {
       if unreachable[place.relay] != nil { demands[id]?.hasFailed = true }
       for interest in demands[id]?.wishes ?? [] { noteChange(of: interest) }
     }
-    if reports[key]?.state == .stored { for id in ids { noteStored(id) } }
+    if let report = reports[key], report.state == .stored { for id in ids { noteStored(id, isWhole: report.isWhole) } }
   }
 }
 

@@ -129,7 +129,7 @@ extension DesiredSubscriptions {
     guard let pack = packs[key], let report = reports[key] else { return }
     for id in pack.demands {
       noteChange(ofDemand: id)
-      if report.state == .stored { noteStored(id) }
+      if report.state == .stored { noteStored(id, isWhole: report.isWhole) }
       // `asked` with a reason: the EOSE is overdue, so the progress does not wait for it.
       if report.state == .asked, report.reason != nil { demands[id]?.hasFailed = true }
     }
@@ -181,4 +181,9 @@ extension DesiredSubscriptions {
       reason: report.reason ?? (report.state == .waiting ? unreachable[id.relay] : nil),
       events: demand.events + report.events)
   }
+}
+
+extension RequestReport {
+  /// Whether all stored events that were wanted are here.
+  var isWhole: Bool { end == nil || end == .drained }
 }

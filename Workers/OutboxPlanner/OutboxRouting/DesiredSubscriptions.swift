@@ -124,6 +124,8 @@ public struct DesiredSubscriptions: Sendable {
     var plannedAt: Int64
     /// Those of its demands whose relays have sent their stored events.
     var stored: Set<DemandID> = []
+    /// Those of them whose relays have more than was asked for, or did not send all.
+    var partial: Set<DemandID> = []
     var isFetchedTold = false
   }
 
@@ -160,7 +162,9 @@ public struct DesiredSubscriptions: Sendable {
   public mutating func ended(_ key: String, at now: Instant, wall: Int64) {
     guard let entry = entries.removeValue(forKey: key) else { return }
     // All relays have sent everything up to now. With this report, an observer that returns soon needs no network.
-    if entry.isFetchedTold, entry.stops.allSatisfy({ isStored($0) }), let fetched = entry.interest.fetched(at: wall) {
+    if entry.isFetchedTold, entry.partial.isEmpty, entry.stops.allSatisfy({ isStored($0) }),
+      let fetched = entry.interest.fetched(at: wall)
+    {
       fetches.append(fetched)
     }
     for id in entry.stops { demands[id]?.wishes.remove(key) }
@@ -199,6 +203,7 @@ public struct DesiredSubscriptions: Sendable {
     if stops != entry.stops {
       for id in entry.stops where !stops.contains(id) { demands[id]?.wishes.remove(key) }
       entry.stored.formIntersection(stops)
+      entry.partial.formIntersection(stops)
       entry.stops = stops
       entry.plannedAt = wall
       entry.isFetchedTold = false
@@ -253,17 +258,18 @@ public struct DesiredSubscriptions: Sendable {
 
   mutating func noteChange(of key: String) { changedWishes.insert(key) }
 
-  /// The relay of a demand has sent its stored events.
-  mutating func noteStored(_ id: DemandID) {
+  /// The relay of a demand has sent its stored events, `isWhole` if all that were wanted.
+  mutating func noteStored(_ id: DemandID, isWhole: Bool) {
     for key in demands[id]?.wishes ?? [] {
       entries[key]?.stored.insert(id)
+      if isWhole { entries[key]?.partial.remove(id) } else { entries[key]?.partial.insert(id) }
       tellFetched(key)
     }
   }
 
   private mutating func tellFetched(_ key: String) {
     guard let entry = entries[key], !entry.isFetchedTold, !entry.stops.isEmpty, isSettled,
-      entry.stops.allSatisfy({ entry.stored.contains($0) })
+      entry.stops.allSatisfy({ entry.stored.contains($0) }), entry.partial.isEmpty
     else { return }
     entries[key]?.isFetchedTold = true
     if let fetched = entry.interest.fetched(at: entry.plannedAt) { fetches.append(fetched) }

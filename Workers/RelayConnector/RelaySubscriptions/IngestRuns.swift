@@ -59,8 +59,34 @@ public struct IngestRuns: Sendable {
     public let subscription: UInt32
     /// The caller's name for it.
     public let name: UInt64
+    let statement: Statement
     let filters: [[UInt8]]
     let receivedNanoseconds: UInt64
+  }
+
+  /// What an end says.
+  public enum Statement: Hashable, Sendable {
+    /// The relay has sent all that it had for the filters.
+    case stored
+    /// A page has ended that covers these times; nil: none.
+    case page(ClosedRange<Int64>?)
+    /// The last page of a part has ended.
+    case part(ClosedRange<Int64>?)
+
+    fileprivate var kind: IngestRecord.Kind {
+      switch self {
+      case .stored: .storedEnd
+      case .page: .pageEnd
+      case .part: .partEnd
+      }
+    }
+
+    fileprivate var bytes: [UInt8] {
+      switch self {
+      case .stored: []
+      case .page(let times), .part(let times): times.map(IngestRecord.bytes) ?? []
+      }
+    }
   }
 
   /// A complete run.
@@ -179,15 +205,17 @@ public struct IngestRuns: Sendable {
   ///   - relay: the relay's URL.
   ///   - subscription: its number.
   ///   - filters: each filter of the subscription, as JSON.
+  ///   - statement: what the end says.
   ///   - name: the name that ``answered(_:)`` returns when the end is committed.
   ///   - receivedNanoseconds: since 1970.
   public mutating func end(
-    relay: String, subscription: UInt32, filters: [[UInt8]], name: UInt64, receivedNanoseconds: UInt64
+    relay: String, subscription: UInt32, filters: [[UInt8]], saying statement: Statement = .stored, name: UInt64,
+    receivedNanoseconds: UInt64
   ) {
     guard !incomplete.contains(subscription) else { return }
     heldEnds.append(
       End(
-        relay: relay, subscription: subscription, name: name, filters: filters,
+        relay: relay, subscription: subscription, name: name, statement: statement, filters: filters,
         receivedNanoseconds: receivedNanoseconds))
   }
 
@@ -348,8 +376,8 @@ public struct IngestRuns: Sendable {
       run.recordCount += end.filters.count
     }
     IngestRecord.append(
-      .storedEnd, relay: number, subscription: end.subscription, receivedNanoseconds: end.receivedNanoseconds,
-      EmptyCollection<UInt8>(), to: &run.bytes)
+      end.statement.kind, relay: number, subscription: end.subscription, receivedNanoseconds: end.receivedNanoseconds,
+      end.statement.bytes, to: &run.bytes)
     run.recordCount += 1
   }
 

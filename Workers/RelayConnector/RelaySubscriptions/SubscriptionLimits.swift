@@ -2,6 +2,8 @@
 public struct SubscriptionLimits: Sendable, Hashable {
   /// How long a live interest keeps its subscription after EOSE while another one waits for one.
   public var turnMilliseconds: UInt64 = 60_000
+  /// The most interests that are not live at a time: the pages of stored events.
+  public var pageMaximum = 8
   /// How often an interest is sent again after CLOSED, over all reasons.
   public var retryMaximum = 5
   /// How long after the last CLOSED the retries count again from zero, at the next connection. A relay that closes

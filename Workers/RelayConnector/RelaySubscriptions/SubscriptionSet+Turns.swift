@@ -5,7 +5,18 @@ internal import RelaySession
 extension SubscriptionSet {
   /// Live interests that may be open at a time: one subscription stays free for single events. As many of the others
   /// are started; the session lets them wait for it.
-  var liveMaximum: Int { max(1, slots - 1) }
+  var liveMaximum: Int { slots > 1 ? slots - 1 : isPageWanted ? 0 : 1 }
+
+  /// Whether something other than a live interest is to be sent, or is under way.
+  private var isPageWanted: Bool {
+    entries.values.contains { entry in
+      guard !entry.wish.isLive else { return false }
+      switch entry.phase {
+      case .idle, .started: return true
+      case .resting, .pausing, .closed, .done, .refused: return false
+      }
+    }
+  }
 
   func startedCount(isLive: Bool) -> Int {
     keys.values.count { entries[$0]?.wish.isLive == isLive }
@@ -34,11 +45,15 @@ extension SubscriptionSet {
       .sorted { $0.value.number < $1.value.number }
     for (key, entry) in waiting {
       let isLive = entry.wish.isLive
-      if count[isLive, default: 0] < liveMaximum {
+      let maximum = isLive ? liveMaximum : min(limits.pageMaximum, max(1, slots - 1))
+      if count[isLive, default: 0] < maximum {
         count[isLive, default: 0] += 1
       } else if !makeRoom(for: entry, &actions, at: now) {
         if entry.reason == nil {
-          entries[known: key].reason = "\(Self.places(liveMaximum)) are open there already"
+          entries[known: key].reason =
+            maximum == 0
+            ? "the relay has 1 subscription, and stored events come first"
+            : "\(Self.places(maximum)) are open there already"
           actions.append(.changed(key))
         }
         continue

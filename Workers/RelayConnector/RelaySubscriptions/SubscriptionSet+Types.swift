@@ -14,9 +14,14 @@ extension SubscriptionSet {
     public let account: PublicKey?
     /// The most events that can match, if the filters name ids; nil when that is unknown.
     public let idCount: Int?
+    /// Which of those that wait is sent first.
+    public let kind: RequestClass
 
     /// An interest.
-    public init(filters: RawFilters, isLive: Bool, account: PublicKey?, idCount: Int? = nil) {
+    public init(
+      filters: RawFilters, isLive: Bool, account: PublicKey?, idCount: Int? = nil, kind: RequestClass? = nil
+    ) {
+      self.kind = kind ?? (isLive ? .live : .single)
       self.filters = filters
       self.isLive = isLive
       self.account = account
@@ -46,6 +51,8 @@ extension SubscriptionSet {
     public let events: UInt64
     /// While it is `asked`: why its EOSE is no longer expected, although it may still come.
     public let overdue: String?
+    /// Whether the relay has sent nothing for too long.
+    public let isSilent: Bool
   }
 
   /// What the shell does, in order.

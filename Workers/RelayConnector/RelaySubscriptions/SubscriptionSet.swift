@@ -20,6 +20,8 @@ public import RelaySession
 // come. rust-nostr's relay does so for a filter of ids. If everything asked for has come, the interest is done.
 // Otherwise the set sends the request of a live interest again, after a wait that grows each time.
 //
+// Interests that are not live are the pages of stored events (Drain). A relay with one subscription sends those first.
+//
 // A relay has only so many subscriptions (`slotsChanged`), of which one stays free for single events. If more live
 // interests want one, they take turns: after EOSE an interest keeps its subscription for a minute, then the one that
 // waits longest gets it. A refusal for want of a free subscription costs an interest nothing, because the relay's bound
@@ -79,7 +81,7 @@ public struct SubscriptionSet: Sendable {
       case .idle, .pausing, .resting: .waiting(entry.reason ?? whyClosed)
       }
     let overdue = state == .asked && entry.isOverdue ? silence : nil
-    return Report(state: state, events: entry.events, overdue: overdue)
+    return Report(state: state, events: entry.events, overdue: overdue, isSilent: entry.isOverdue)
   }
 
   // MARK: Interests
@@ -202,14 +204,14 @@ public struct SubscriptionSet: Sendable {
     return settled([], at: now)
   }
 
-  /// An event came for a request.
+  /// An event came for a request; one that has come before is no sign that the relay goes on.
   ///
   /// - Returns: the key of its interest; nil when the interest was removed.
-  public mutating func delivered(_ request: RequestKey, at now: Instant) -> String? {
+  public mutating func delivered(_ request: RequestKey, isNew: Bool = true, at now: Instant) -> String? {
     guard let key = keys[request] else { return nil }
     entries[known: key].events += 1
     entries[known: key].delivered += 1
-    entries[known: key].lastSign = now
+    if isNew { entries[known: key].lastSign = now }
     return key
   }
 
@@ -340,6 +342,7 @@ public struct SubscriptionSet: Sendable {
         } else {
           keys[request] = nil
           actions.append(.cancel(request))
+          entries[known: key].isOverdue = true
           refuse(key, silence)
         }
         actions.append(.changed(key))

@@ -24,7 +24,7 @@ struct PublishInFlight {
 extension Connector {
   /// How long a relay may be silent: as configured, but a little less than the caller waits. So the caller receives the
   /// reason, and not only a timeout.
-  private func patience(for request: BusRequest) -> UInt64 {
+  func patience(for request: BusRequest) -> UInt64 {
     min(settings.requestTimeoutMilliseconds, callersMilliseconds(of: request) ?? .max)
   }
 
@@ -66,6 +66,10 @@ extension Connector {
     // The request may take as long as the caller takes to read. That does not make a stuck worker.
     request.accept()
     request.onCancel = { [unowned self] in cancelled(key) }
+    if wanted.all == true {
+      beginPages(of: key, list)
+      return nil
+    }
     let patience = patience(for: request)
     link.tell { session, now in
       session.requestStarted(key, filters, .stored, .single, deadline: now.advanced(milliseconds: patience), at: now)
@@ -74,17 +78,21 @@ extension Connector {
   }
 
   func arrived(_ key: RequestKey, _ event: UnsafeRawBufferPointer) {
-    guard let request = requests[key] else { return }
-    guard request.question.asks(for: event) else {
+    let owner = pageOwners[key] ?? key
+    guard let request = requests[owner] else { return }
+    let reading = request.question.read(event)
+    guard reading != .stray else {
       request.link.noteStray()
       return
     }
+    guard pageArrived(key, reading) else { return }
     request.deliver(Array(event))
     if request.hasEnough {
+      cancelPages(of: owner)
       request.link.tell { session, now in session.requestCancelled(key, at: now) }
-      finish(key, isComplete: false)
+      finish(owner, isComplete: false)
     } else {
-      deadlineMoved(key, true)
+      deadlineMoved(owner, true)
     }
   }
 
@@ -93,17 +101,23 @@ extension Connector {
     guard let request = requests[key] else { return }
     let silenceEnd = EventLoop.process.now.advanced(milliseconds: settings.requestTimeoutMilliseconds)
     let deadline = request.deadline(isRelaysTurn: progressed, silenceEnd: silenceEnd)
-    request.link.tell { session, now in session.deadlineMoved(key, to: deadline, at: now) }
+    for key in pages(of: key) {
+      request.link.tell { session, now in session.deadlineMoved(key, to: deadline, at: now) }
+    }
   }
 
-  func finish(_ key: RequestKey, isComplete: Bool) {
+  func finish(_ key: RequestKey, isComplete: Bool, _ outcome: (end: Drain.End, reason: String?)? = nil) {
     guard let request = requests.removeValue(forKey: key) else { return }
     request.end(
-      .success(RelayRequestResult(relay: request.link.url.text, events: request.count, isComplete: isComplete)))
+      .success(
+        RelayRequestResult(
+          relay: request.link.url.text, events: request.count, isComplete: isComplete,
+          end: outcome.flatMap { RequestReport.End(rawValue: $0.end.rawValue) }, reason: outcome?.reason)))
     settle(request.link)
   }
 
   private func cancelled(_ key: RequestKey) {
+    cancelPages(of: key)
     guard let request = requests.removeValue(forKey: key) else { return }
     request.link.tell { session, now in session.requestCancelled(key, at: now) }
     request.end(.failure(Refusal(.cancelled, "cancelled by the caller", outcome: .done)))
@@ -173,10 +187,12 @@ extension Connector: RelayLinkOwner {
     if let keeper = keeper(of: key, at: link) { keeper.delivered(key, event) } else { arrived(key, event) }
   }
 
-  func link(_ link: RelayLink, endedStored key: RequestKey, isOver: Bool) {
+  func link(
+    _ link: RelayLink, endedStored key: RequestKey, _ completeness: RelayMessage.Completeness, isOver: Bool
+  ) {
     if let keeper = keeper(of: key, at: link) {
-      keeper.endedStored(key)
-    } else if isOver {
+      keeper.endedStored(key, completeness)
+    } else if isOver, !pageEnded(key, completeness) {
       finish(key, isComplete: true)
     }
   }
@@ -189,7 +205,7 @@ extension Connector: RelayLinkOwner {
         asides.add(link.url, failure.message)
         keeper.setAside(failure.message)
       }
-    } else if let request = requests.removeValue(forKey: key) {
+    } else if !pageFailed(key, failure), let request = requests.removeValue(forKey: key) {
       request.end(.failure(Refusal(failure)))
       settle(request.link)
     }
@@ -208,7 +224,7 @@ extension Connector: RelayLinkOwner {
   func link(_ link: RelayLink, noticed key: WorkKey, _ reason: RelayReason) {
     let text = "\(link.url) says: \(reason.text)"
     switch key {
-    case .request(let key): requests[key]?.remark(text)
+    case .request(let key): requests[pageOwners[key] ?? key]?.remark(text)
     case .publish(let key): publishes[key]?.request.progress(BusPayload(json: StatusReport(text: text)))
     }
   }

@@ -35,7 +35,7 @@ struct AcceptedSubscription {
   let filters: [Filter]
   let isForeign: Bool
   /// Nil when no event can match.
-  let wish: SubscriptionSet.Subscription?
+  let wish: StandingInterest?
 }
 
 extension Connector {
@@ -62,22 +62,19 @@ extension Connector {
     let relay = try parse(desired.relay)
     let filters = try Filter.list(argument: desired.filters, countMaximum: StoreObserve.filterMaximum)
     let account = try desired.account.map { text throws(Refusal) in try Self.account(text) }
-    let wish = RawFilters(matchingSomething: filters).map {
-      SubscriptionSet.Subscription(
-        filters: $0, isLive: desired.isLive, account: account, idCount: Self.idCount(of: filters))
+    let depth: Drain.Depth =
+      switch desired.stored {
+      case .some(.none): .none
+      case .all: .all
+      case nil: .asFiltersSay
+      }
+    let wish = RawFilters(matchingSomething: filters).map { _ in
+      StandingInterest(
+        filters: filters.filter { !$0.matchesNothing }, isLive: desired.isLive, account: account, depth: depth,
+        isFresh: desired.isFresh ?? false)
     }
     return AcceptedSubscription(
       key: desired.key, relay: relay, filters: filters, isForeign: desired.isForeign ?? false, wish: wish)
-  }
-
-  /// The number of ids in the filters; nil when other events may match too.
-  private static func idCount(of filters: [Filter]) -> Int? {
-    var ids: Set<EventID> = []
-    for filter in filters {
-      guard let named = filter.ids else { return nil }
-      ids.formUnion(named)
-    }
-    return ids.count
   }
 
   private func checkRoom(for read: [AcceptedSubscription], isWhole: Bool) throws(Refusal) {
@@ -107,7 +104,7 @@ extension Connector {
     }
     let link = try link(read.relay)
     let keeper = keeper(of: link)
-    keeper.wish(read.key, read.filters, wish, isForeign: read.isForeign)
+    keeper.wish(read.key, wish, isForeign: read.isForeign)
     if !read.isForeign {
       readmit(read.relay)
       link.noteOwnWish()
@@ -117,7 +114,7 @@ extension Connector {
 
   private func keeper(of link: RelayLink) -> RelaySubscriber {
     if let keeper = wishes.keepers[link.url] { return keeper }
-    let keeper = RelaySubscriber(link, lines, log: log) { [unowned self] in changed($0) }
+    let keeper = RelaySubscriber(link, lines, coverage, log: log) { [unowned self] in changed($0) }
     wishes.keepers[link.url] = keeper
     if link.isHeld { keeper.held(true) }
     if isForeign(link), let aside = asides.dismissal(of: link.url, at: EventLoop.process.now) {
@@ -162,7 +159,7 @@ extension Connector {
   private static let followerMaximum = 32
 
   func changed(_ key: String) {
-    if wishes.storedAt[key] == nil, report(key)?.state == .stored { wishes.storedAt[key] = WallClock.seconds }
+    if report(key)?.state == .stored, wishes.storedAt[key] == nil { wishes.storedAt[key] = WallClock.seconds }
     for follower in followers { follower.changed(key) }
   }
 
@@ -176,9 +173,12 @@ extension Connector {
     guard let report = wishes.keepers[relay]?.report(key) else { return nil }
     var told = RequestReport(
       key: key, relay: relay.text, state: .waiting, storedAt: wishes.storedAt[key], events: report.events)
+    told.end = report.end.flatMap { RequestReport.End(rawValue: $0.rawValue) }
+    told.pages = report.pages
+    told.reason = report.reason
     switch report.state {
     case .waiting(let reason): told.reason = reason
-    case .asked: (told.state, told.reason) = (.asked, report.overdue)
+    case .asked: told.state = .asked
     case .stored: told.state = .stored
     case .refused(let reason, let kind):
       (told.state, told.reason) = (.refused, reason)

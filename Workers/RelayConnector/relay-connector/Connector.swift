@@ -44,6 +44,8 @@ final class Connector {
 
   /// The `relay.request` calls under way, see Connector+Requests.
   var requests: [RequestKey: RequestInFlight] = [:]
+  /// The call that a page belongs to, see Connector+Pages.
+  var pageOwners: [RequestKey: RequestKey] = [:]
   /// The `relay.publish` calls under way.
   var publishes: [PublishKey: PublishInFlight] = [:]
   /// The interests, see Connector+Subscriptions.
@@ -60,6 +62,8 @@ final class Connector {
   var information = InformationTable()
   /// The senders to the store: one for stored events, one for new ones.
   let lines: IngestSenders
+  /// What is covered, as the store says.
+  let coverage: CoverageReader
 
   /// How many relays callers may name in addition to the configured ones.
   static let ephemeralMaximum = 64
@@ -72,6 +76,7 @@ final class Connector {
     settings = try worker.settings(of: ConnectorSettings.self)
     quarantine = QuarantineService(log: log)
     lines = IngestSenders(worker.bus)
+    coverage = CoverageReader(worker.bus, log: log)
     lines.onHeld = { [unowned self] url, isHeld in
       guard let link = links[url] else { return }
       isHeld ? link.hold() : link.release()
@@ -134,6 +139,7 @@ final class Connector {
   private func finishLive() {
     for link in links.values { link.releaseAll() }
     for follower in followers { follower.finish() }
+    for keeper in wishes.keepers.values { keeper.coverLive(untilSecondsAgo: 0) }
     endFetches()
   }
 

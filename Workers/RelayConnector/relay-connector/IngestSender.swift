@@ -83,15 +83,17 @@ final class IngestSender {
     return isTaken
   }
 
-  /// Adds an end of stored events. Calls `onCommit` when it and everything before it are committed.
+  /// Adds an end. Calls `onCommit` when it and everything before it are committed. `seconds` is when the relay was
+  /// asked, since 1970; absent: now.
   func end(
-    relay: String, subscription: UInt32, filters: [[UInt8]], onCommit: @escaping @EventLoopActor () -> Void
+    relay: String, subscription: UInt32, filters: [[UInt8]], saying statement: IngestRuns.Statement,
+    at seconds: Int64? = nil, onCommit: @escaping @EventLoopActor () -> Void
   ) {
     nextName += 1
     commits[nextName] = onCommit
     runs.end(
-      relay: relay, subscription: subscription, filters: filters, name: nextName,
-      receivedNanoseconds: WallClock.nanoseconds)
+      relay: relay, subscription: subscription, filters: filters, saying: statement, name: nextName,
+      receivedNanoseconds: seconds.map { UInt64(clamping: $0) * 1_000_000_000 } ?? WallClock.nanoseconds)
     send()
   }
 

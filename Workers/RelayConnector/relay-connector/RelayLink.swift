@@ -16,7 +16,8 @@ protocol RelayLinkOwner: AnyObject {
   /// An event came; its bytes are valid during the call.
   func link(_ link: RelayLink, delivered key: RequestKey, _ event: UnsafeRawBufferPointer)
   /// EOSE came; with `isOver` the key is free.
-  func link(_ link: RelayLink, endedStored key: RequestKey, isOver: Bool)
+  func link(
+    _ link: RelayLink, endedStored key: RequestKey, _ completeness: RelayMessage.Completeness, isOver: Bool)
   /// A request has failed; its key is free.
   func link(_ link: RelayLink, failed key: RequestKey, _ failure: WorkFailure)
   /// The relay's OK; the key is free.
@@ -136,7 +137,8 @@ final class RelayLink {
     case .send(let bytes): send(bytes)
     case .deliver(let key, let range):
       owner.link(self, delivered: key, UnsafeRawBufferPointer(rebasing: message[range]))
-    case .endStoredEvents(let key, _, let isOver): owner.link(self, endedStored: key, isOver: isOver)
+    case .endStoredEvents(let key, let completeness, let isOver):
+      owner.link(self, endedStored: key, completeness, isOver: isOver)
     case .failRequest(let key, let failure): owner.link(self, failed: key, failure)
     case .answer(let key, let isAccepted, let reason):
       owner.link(self, answered: key, isAccepted: isAccepted, reason)

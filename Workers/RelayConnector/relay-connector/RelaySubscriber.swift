@@ -2,32 +2,64 @@ import Addresses
 import Clocks
 import Cryptography
 import EventLoop
+import LinuxSystem
 import Logging
 import Nostr
 import RelaySession
 import RelaySubscriptions
 
-/// The interests at one relay: their machine, and what performs its actions. Events that match no filter of their
+/// The interests at one relay: their machines, and what performs their actions. Events that match no filter of their
 /// request are dropped here; the others go to the store as received.
 @EventLoopActor
 final class RelaySubscriber {
   /// One request under way.
-  private struct Subscription {
+  struct Subscription {
     let number: UInt32
+    let interest: String
+    /// The page that it asks for; nil for a live one.
+    let page: Drain.Page?
     let question: SubscriptionFilters
+    /// When it was sent, seconds since 1970; of a live one from when what comes is covered.
+    var since: Int64?
     var hasEnded = false
+    var completeness = RelayMessage.Completeness.unstated
   }
 
-  private let link: RelayLink
-  private let lines: IngestSenders
-  private let log: Logger
-  private let onChanged: @EventLoopActor (String) -> Void
-  private var requests: SubscriptionSet
-  private var filters: [String: [Filter]] = [:]
+  /// Which interest an entry of the set belongs to.
+  struct Entry {
+    let interest: String
+    let filters: [Filter]
+    /// Nil for a live REQ.
+    let page: Drain.Page?
+  }
+
+  let link: RelayLink
+  let lines: IngestSenders
+  let coverage: CoverageReader
+  let log: Logger
+  let onChanged: @EventLoopActor (String) -> Void
+  private(set) var requests: SubscriptionSet
+  var interests: [String: StandingInterest] = [:]
+  /// By key in the set.
+  var entries: [String: Entry] = [:]
   /// Interests for which other people named the relay.
   private var foreign: Set<String> = []
-  private var subscriptions: [RequestKey: Subscription] = [:]
+  var subscriptions: [RequestKey: Subscription] = [:]
+  /// The keys in the set of the pages under way.
+  var pageKeys: [PageName: String] = [:]
+  /// When the drain of an interest began, seconds since 1970.
+  var startedAt: [String: Int64] = [:]
+  /// Numbers of ends without events in runs, downwards.
+  var lastFetch = UInt32.max
+  /// The most events that the relay has sent in one page.
+  var fullestPage = 0
+  var lastPageKey: UInt64 = 0
+  private(set) var isOpen = false
+  private(set) var whyClosed: String?
+  /// Whether the relay does not keep a REQ open whose filters have `limit` 0.
+  var refusesLimitZero = false
   private let timer = LoopTimer()
+  private let coverTimer = LoopTimer()
   /// Interests that have brought events since their counts were last reported.
   private var counted: Set<String> = []
   private let countTimer = LoopTimer()
@@ -40,43 +72,88 @@ final class RelaySubscriber {
 
   /// The least time between two reports of an interest's event count, in milliseconds.
   private static let countMilliseconds: UInt64 = 250
+  /// How often what live REQs cover is written, in milliseconds.
+  private static let coverMilliseconds: UInt64 = 3_600_000
 
   /// `onChanged` is called with the key of an interest whose report has changed.
   init(
-    _ link: RelayLink, _ lines: IngestSenders, log: Logger, onChanged: @escaping @EventLoopActor (String) -> Void
+    _ link: RelayLink, _ lines: IngestSenders, _ coverage: CoverageReader, log: Logger,
+    onChanged: @escaping @EventLoopActor (String) -> Void
   ) {
     self.link = link
     self.lines = lines
+    self.coverage = coverage
     self.log = log
     self.onChanged = onChanged
     var random = SystemRandomNumberGenerator()
     requests = SubscriptionSet(seed: random.next())
     policyChanged()
+    coverLater()
   }
 
-  var isEmpty: Bool { requests.isEmpty }
-  func report(_ key: String) -> SubscriptionSet.Report? { requests.report(key) }
+  var isEmpty: Bool { interests.isEmpty }
+
+  func report(_ key: String) -> StandingInterest.Report? {
+    guard let interest = interests[key] else { return nil }
+    return interest.report(
+      live: interest.liveKeys.compactMap { requests.report($0) }, whyClosed: whyClosed, isOpen: isOpen)
+  }
 
   // MARK: Interests
 
   /// Whether other people named the relay in all interests.
-  var isForeign: Bool { filters.keys.allSatisfy { foreign.contains($0) } }
+  var isForeign: Bool { interests.keys.allSatisfy { foreign.contains($0) } }
 
-  func wish(_ key: String, _ filters: [Filter], _ wish: SubscriptionSet.Subscription, isForeign: Bool) {
-    self.filters[key] = filters
+  func wish(_ key: String, _ interest: StandingInterest, isForeign: Bool) {
     if isForeign { foreign.insert(key) } else { foreign.remove(key) }
-    perform { requests, now in requests.wish(key, wish, at: now) }
+    if interests[key]?.isSame(as: interest) == true { return }
+    if interests[key] != nil { drop(key) }
+    interests[key] = interest
+    if isForeign { foreign.insert(key) }
+    openLive(key)
+    if isOpen { fetch(key) }
+    onChanged(key)
   }
 
   func drop(_ key: String) {
-    filters[key] = nil
+    guard var interest = interests.removeValue(forKey: key) else { return }
     foreign.remove(key)
-    perform { requests, now in requests.drop(key, at: now) }
+    _ = interest.drain { $0.cancel() }
+    for entry in entries.filter({ $0.value.interest == key }).keys { dropEntry(entry) }
   }
+
+  func dropEntry(_ entry: String) {
+    guard entries.removeValue(forKey: entry) != nil else { return }
+    perform { requests, now in requests.drop(entry, at: now) }
+  }
+
+  /// Opens the live REQs of an interest, each of a length that the relay takes.
+  private func openLive(_ key: String) {
+    guard let interest = interests[key], interest.isLive else { return }
+    let groups = LiveFilters.groups(of: interest.filters, byteMaximum: filterByteMaximum)
+    let kept = groups.indices.map { "live:\(key):\($0)" }
+    for entry in interest.liveKeys where !kept.contains(entry) { dropEntry(entry) }
+    interests[key]?.liveKeys = kept
+    for (entry, filters) in zip(kept, groups) {
+      guard let raw = RawFilters(matchingSomething: filters) else { continue }
+      entries[entry] = Entry(interest: key, filters: filters, page: nil)
+      perform { requests, now in
+        requests.wish(
+          entry, .init(filters: raw, isLive: true, account: interest.account, idCount: filters.idCount), at: now)
+      }
+    }
+  }
+
+  /// Bytes of filters that fit into one message to the relay.
+  var filterByteMaximum: Int { max(512, link.session.policy.messageBytes.value - LiveFilters.envelopeByteCount) }
 
   // MARK: What happens
 
-  func opened() { perform { requests, now in requests.opened(at: now) } }
+  func opened() {
+    (isOpen, whyClosed) = (true, nil)
+    perform { requests, now in requests.opened(at: now) }
+    for key in interests.keys.sorted() { fetch(key) }
+  }
 
   /// The relay is held back from now on, or read again.
   func held(_ isHeld: Bool) {
@@ -87,31 +164,61 @@ final class RelaySubscriber {
   func policyChanged() {
     let slots = link.session.policy.subscriptions.value
     perform { requests, now in requests.slotsChanged(slots, at: now) }
+    let maximum = filterByteMaximum
+    let long = entries.values.filter { $0.page == nil && $0.filters.byteCount > maximum }
+    for key in Set(long.map(\.interest)) { openLive(key) }
   }
 
   /// The REQ of a request was sent.
-  func sent(_ key: RequestKey) { perform { requests, now in requests.sent(key, at: now) } }
+  func sent(_ key: RequestKey) {
+    perform { requests, now in requests.sent(key, at: now) }
+    subscriptions[key]?.since = WallClock.seconds
+    guard let subscription = subscriptions[key], let page = subscription.page else { return }
+    _ = interests[subscription.interest]?.drain { $0.sent(page, wall: WallClock.seconds) }
+  }
 
   /// The relay blocks this client, and is asked nothing more.
   func setAside(_ reason: String) { perform { requests, now in requests.setAside(reason, at: now) } }
 
   /// A person wants the relay tried again, or it is now an own one.
-  func forgive() { perform { requests, now in requests.forgiven(at: now) } }
+  func forgive() {
+    perform { requests, now in requests.forgiven(at: now) }
+    if isOpen { for key in interests.keys.sorted() { fetch(key) } }
+  }
 
-  func shown(_ account: PublicKey) { perform { requests, now in requests.shown(account, at: now) } }
+  func shown(_ account: PublicKey) {
+    perform { requests, now in requests.shown(account, at: now) }
+    for (key, interest) in interests where interest.account == account && interest.outcome?.end == .refused {
+      fetch(key)
+    }
+  }
 
   func closed(_ why: String) {
+    guard isOpen || whyClosed != why else { return }
+    isOpen = false
+    whyClosed = why.isEmpty ? whyClosed : why
     perform { requests, now in requests.closed(why: why.isEmpty ? nil : why, at: now) }
+    for key in interests.keys.sorted() { onChanged(key) }
   }
 
   func delivered(_ key: RequestKey, _ event: UnsafeRawBufferPointer) {
     guard let subscription = subscriptions[key] else { return }
-    guard subscription.question.asks(for: event) else {
+    let reading = subscription.question.read(event)
+    guard reading != .stray else {
       link.noteStray()
       return
     }
-    guard let wish = requests.delivered(key, at: EventLoop.process.now) else { return }
-    if !subscription.hasEnded { noteCount(of: wish) }
+    var isNew = true
+    if let page = subscription.page, case .match(let event, let createdAt) = reading {
+      var actions: [Drain.Action] = []
+      isNew =
+        interests[subscription.interest]?.drain { $0.received(page, event, createdAt: createdAt, &actions) } ?? false
+      perform(actions, of: subscription.interest)
+    } else {
+      interests[subscription.interest]?.eventCount += 1
+    }
+    guard requests.delivered(key, isNew: isNew, at: EventLoop.process.now) != nil, isNew else { return }
+    if !subscription.hasEnded { noteCount(of: subscription.interest) }
     let line = subscription.hasEnded ? lines.live : lines.stored
     if !lines.append(event, of: link.url, subscription: subscription.number, on: line) {
       log.notice(
@@ -121,24 +228,27 @@ final class RelaySubscriber {
   }
 
   /// A person may be watching while a relay sends its stored events, so the count so far is reported now and then.
-  private func noteCount(of wish: String) {
-    counted.insert(wish)
+  private func noteCount(of interest: String) {
+    counted.insert(interest)
     guard counted.count == 1 else { return }
     countTimer.set(afterMilliseconds: Self.countMilliseconds) { [weak self] in
       guard let self else { return }
-      let wishes = counted
+      let keys = counted
       counted = []
-      for wish in wishes { onChanged(wish) }
+      for key in keys { onChanged(key) }
     }
   }
 
-  func endedStored(_ key: RequestKey) {
+  func endedStored(_ key: RequestKey, _ completeness: RelayMessage.Completeness) {
     subscriptions[key]?.hasEnded = true
+    subscriptions[key]?.completeness = completeness
     perform { requests, now in requests.endedStored(key, at: now) }
   }
 
   func failed(_ key: RequestKey, _ failure: WorkFailure) {
-    subscriptions[key] = nil
+    if let subscription = subscriptions.removeValue(forKey: key), subscription.page == nil {
+      noteLiveEnd(of: subscription, failure)
+    }
     if failure.code == .noSlot {
       log.warning(
         "a subscription waits for a free one", metadata: ["relay": "\(link.url)", "why": "\(failure.message)"])
@@ -148,19 +258,21 @@ final class RelaySubscriber {
 
   // MARK: Actions
 
-  private func perform(_ body: (inout SubscriptionSet, Instant) -> [SubscriptionSet.Action]) {
+  func perform(_ body: (inout SubscriptionSet, Instant) -> [SubscriptionSet.Action]) {
     commands += body(&requests, EventLoop.process.now)
     guard !isPerforming else { return }
     isPerforming = true
     defer { isPerforming = false }
     while !commands.isEmpty {
       switch commands.removeFirst() {
-      case .start(let request, let key, let wish): start(request, key, wish)
+      case .start(let request, let entry, let wish): start(request, entry, wish)
       case .cancel(let request):
-        subscriptions[request] = nil
+        if let subscription = subscriptions.removeValue(forKey: request), subscription.page == nil {
+          cover([subscription], untilSecondsAgo: 0)
+        }
         link.tell { session, now in session.requestCancelled(request, at: now) }
-      case .commit(let key, let request): commit(key, request)
-      case .changed(let key): onChanged(key)
+      case .commit(let entry, let request): commit(entry, request)
+      case .changed(let entry): changed(entry)
       case .setTimer(let instant):
         timer.set(at: instant) { [unowned self] in perform { requests, now in requests.timerFired(at: now) } }
       case .cancelTimer: timer.cancel()
@@ -169,22 +281,91 @@ final class RelaySubscriber {
   }
 
   private func start(_ request: RequestKey, _ key: String, _ wish: SubscriptionSet.Subscription) {
+    guard let entry = entries[key] else { return }
     Self.lastSubscription += 1
-    let filters = filters[key] ?? []
-    subscriptions[request] = Subscription(number: Self.lastSubscription, question: SubscriptionFilters(filters))
+    // A relay with one subscription sends stored events first, so a live REQ has to look back.
+    let looksBack = refusesLimitZero || link.session.policy.subscriptions.value < 2
+    let filters =
+      entry.page == nil
+      ? LiveFilters.asked(entry.filters, looksBack: looksBack, wall: WallClock.seconds) : entry.filters
+    subscriptions[request] = Subscription(
+      number: Self.lastSubscription, interest: entry.interest, page: entry.page,
+      question: SubscriptionFilters(filters))
     let forever = Instant(nanoseconds: .max)
+    let mode = entry.page == nil ? RequestMode.live : .stored
     link.tell { session, now in
       session.requestStarted(
-        request, wish.filters, .live, wish.isLive ? .live : .single, account: wish.account, deadline: forever, at: now)
+        request, RawFilters(matchingSomething: filters) ?? wish.filters, mode, wish.kind, account: wish.account,
+        deadline: forever, at: now)
+    }
+    // What came while it was not open is fetched.
+    if entry.page == nil, isOpen { fetch(entry.interest) }
+  }
+
+  private func commit(_ entry: String, _ request: RequestKey) {
+    guard let subscription = subscriptions[request] else { return }
+    if let page = subscription.page {
+      pageEnded(page, of: subscription, entry, request)
+      return
+    }
+    lines.stored.end(relay: link.url.text, subscription: subscription.number, filters: [], saying: .page(nil)) {
+      [weak self] in
+      self?.perform { requests, now in requests.committed(entry, request, at: now) }
     }
   }
 
-  private func commit(_ key: String, _ request: RequestKey) {
-    guard let subscription = subscriptions[request] else { return }
-    lines.stored.end(
-      relay: link.url.text, subscription: subscription.number, filters: subscription.question.filters.map(\.json)
-    ) { [weak self] in
-      self?.perform { requests, now in requests.committed(key, request, at: now) }
+  private func changed(_ key: String) {
+    guard let entry = entries[key] else { return }
+    if let page = entry.page {
+      pageChanged(page, of: entry.interest, key)
+    } else {
+      onChanged(entry.interest)
+    }
+  }
+
+  // MARK: What live REQs cover
+
+  private func coverLater() {
+    coverTimer.set(afterMilliseconds: Self.coverMilliseconds) { [weak self] in
+      self?.coverLive(untilSecondsAgo: 0)
+      self?.coverLater()
+    }
+  }
+
+  func coverLive(untilSecondsAgo seconds: Int64) {
+    cover(subscriptions.values.filter { $0.page == nil }, untilSecondsAgo: seconds)
+  }
+
+  /// While a live REQ was open, everything came that the relay got. `seconds` is how long the connection may have been
+  /// dead without a sign.
+  private func cover(_ open: [Subscription], untilSecondsAgo seconds: Int64) {
+    for subscription in open {
+      guard let since = subscription.since, subscription.hasEnded, mayClaim(subscription.interest) else { continue }
+      let until = WallClock.seconds - max(seconds, Self.settlingSeconds)
+      guard until - since >= Self.worthSeconds else { continue }
+      let filters = subscription.question.filters.map(\.subject).filter { $0.ids == nil && $0.search == nil }
+      lines.live.end(
+        relay: link.url.text, subscription: subscription.number, filters: filters.map(\.json),
+        saying: .part(since...until)
+      ) {}
+    }
+  }
+
+  /// A dead connection is noticed by a missing pong after at most as long.
+  private static let unnoticedSeconds: Int64 = 180
+  /// An event takes as long to reach the relay from its author.
+  private static let settlingSeconds: Int64 = 10
+  /// Shorter times are not written.
+  private static let worthSeconds: Int64 = 60
+
+  /// A REQ with `limit` 0 that the relay refuses or closes at once is sent with a time from now on.
+  private func noteLiveEnd(of subscription: Subscription, _ failure: WorkFailure) {
+    cover([subscription], untilSecondsAgo: Self.unnoticedSeconds)
+    guard failure.code == .closedByRelay, !refusesLimitZero else { return }
+    let hasStood = (subscription.since ?? 0) + Self.worthSeconds < WallClock.seconds
+    switch RefusalClass(failure.reason ?? RelayReason("")) {
+    case .invalid, .unsupported, .unknown: refusesLimitZero = !hasStood
+    default: break
     }
   }
 }

@@ -4,6 +4,7 @@ import Contracts
 import EventLoop
 import Frames
 import RelaySession
+import RelaySubscriptions
 import WorkerKit
 
 /// One `relay.request` under way. Events go to the caller as they come. When the caller has no room, they wait here,
@@ -12,6 +13,10 @@ import WorkerKit
 final class RequestInFlight {
   let link: RelayLink
   let question: SubscriptionFilters
+  /// The stored events in pages, with `all`.
+  var drain: Drain?
+  /// The requests of the pages under way.
+  var pages: [RequestKey: Drain.Page] = [:]
   /// The number of events passed on, or waiting to be.
   private(set) var count = 0
 

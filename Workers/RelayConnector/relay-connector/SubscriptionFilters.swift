@@ -1,4 +1,5 @@
 import Nostr
+import RelaySubscriptions
 
 /// The filters of a subscription, ready to be matched with what the relay sends.
 struct SubscriptionFilters {
@@ -10,11 +11,24 @@ struct SubscriptionFilters {
     matchers = filters.map { FilterMatcher($0) }
   }
 
-  /// Whether a filter matches the event. An event that cannot be read counts as a match: the program that verifies it
-  /// will report what is wrong, and which relay sent it.
-  func asks(for event: UnsafeRawBufferPointer) -> Bool {
-    guard let scanned = try? ScannedEvent(event) else { return true }
+  /// What an event is to the subscription.
+  enum Reading: Equatable {
+    /// No filter matches it.
+    case stray
+    /// It cannot be read. It counts as a match: the program that verifies it will report what is wrong, and which relay
+    /// sent it.
+    case unreadable
+    /// A filter matches it.
+    case match(Drain.Sighting, createdAt: Int64)
+  }
+
+  /// Reads an event.
+  func read(_ event: UnsafeRawBufferPointer) -> Reading {
+    guard let scanned = try? ScannedEvent(event) else { return .unreadable }
     let indexed = IndexedEvent(scanned, in: event)
-    return matchers.contains { $0.matches(indexed) }
+    guard matchers.contains(where: { $0.matches(indexed) }) else { return .stray }
+    var hasher = Hasher()
+    hasher.combine(bytes: event)
+    return .match(Drain.Sighting(scanned.id, hash: hasher.finalize()), createdAt: scanned.createdAt)
   }
 }

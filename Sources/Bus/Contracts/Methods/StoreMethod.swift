@@ -51,7 +51,7 @@ public enum StoreMethod {
     330, "store.observes.list", of: .eventStore, for: [.client, .outboxPlanner], "What is observed at present.")
   /// For which relays and times the store has everything.
   public static let coverage = Stream<StoreCoverage, CoveredFilter, StoreCount>(
-    331, "store.coverage", of: .eventStore, for: [.client, .outboxPlanner],
+    331, "store.coverage", of: .eventStore, for: [.client, .outboxPlanner, .relayConnector],
     "For which relays and times everything that the filters match is stored.")
   /// Stores events of clients.
   public static let offer = Method<OfferedEvents, OfferOutcomes>(

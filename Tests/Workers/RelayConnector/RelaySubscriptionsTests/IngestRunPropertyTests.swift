@@ -52,7 +52,8 @@ private struct Traffic {
     }
     before[nextEnd] = (subscription, uncommitted[subscription] ?? [])
     runs.end(
-      relay: relay(of: subscription), subscription: subscription, filters: filters, name: nextEnd,
+      relay: relay(of: subscription), subscription: subscription, filters: filters,
+      saying: [.stored, .page(1...2), .part(nil)][number(below: 3)], name: nextEnd,
       receivedNanoseconds: nextEnd)
     nextEnd += 1
   }
@@ -82,13 +83,13 @@ private struct Traffic {
         #expect(removed != nil, "event \(event) twice")
         committedEvents.append(event)
       case .subscriptionFilter: filters[record.subscription, default: 0] += 1
-      case .storedEnd:
+      case .storedEnd, .pageEnd, .partEnd:
         #expect(filters[record.subscription] ?? 0 > 0, "an end without its filters says nothing")
         // An end that is said now must have nothing open that came before it.
         let open = uncommitted[record.subscription] ?? []
         let pending = before.filter { $0.value.subscription == record.subscription }
         #expect(pending.values.contains { $0.events.isDisjoint(with: open) }, "an end before its events")
-      case .relayName, .pageEnd: break
+      case .relayName: break
       }
     }
     for name in runs.answered(run.number) {

@@ -1,0 +1,61 @@
+public import Nostr
+
+/// The filters of REQs that stay open: only for what is new, and in as many REQs as the relay's length needs.
+public enum LiveFilters {
+  /// Bytes of a REQ around its filters.
+  public static let envelopeByteCount = 128
+
+  /// The filters in groups, each for one REQ. A filter that is too long is cut; one that cannot be cut is alone, and the
+  /// relay's length refuses it.
+  public static func groups(of filters: [Filter], byteMaximum: Int) -> [[Filter]] {
+    var groups: [[Filter]] = []
+    var byteCount = 0
+    for filter in filters {
+      // What a REQ adds to a filter: `limit` 0, or a time.
+      let parts =
+        filter.json.count + addedByteCount <= byteMaximum
+        ? [filter]
+        : filter.parts(valueMaximum: Filter.valueCountMaximum, byteMaximum: byteMaximum - addedByteCount) ?? [filter]
+      for part in parts {
+        let count = part.json.count + addedByteCount
+        if groups.isEmpty || byteCount + count > byteMaximum || groups[groups.count - 1].count >= filterMaximum {
+          groups.append([])
+          byteCount = 0
+        }
+        groups[groups.count - 1].append(part)
+        byteCount += count
+      }
+    }
+    return groups
+  }
+
+  private static let addedByteCount = 32
+  private static let filterMaximum = RawFilters.countMaximum
+
+  /// What is sent: nothing stored; or, with `looksBack`, what is dated in the last two days, as gift wraps are (NIP-59).
+  public static func asked(_ filters: [Filter], looksBack: Bool, wall: Int64) -> [Filter] {
+    filters.map { filter in
+      var asked = filter
+      asked.limit = looksBack ? nil : 0
+      if looksBack { asked.since = max(filter.since ?? 0, wall - backSeconds) }
+      return asked
+    }
+  }
+
+  private static let backSeconds: Int64 = 172_800
+}
+
+extension [Filter] {
+  /// The bytes of their JSON.
+  public var byteCount: Int { reduce(0) { $0 + $1.json.count + 1 } }
+
+  /// The number of ids in them; nil when other events may match too.
+  public var idCount: Int? {
+    var ids: Set<EventID> = []
+    for filter in self {
+      guard let named = filter.ids else { return nil }
+      ids.formUnion(named)
+    }
+    return ids.count
+  }
+}
