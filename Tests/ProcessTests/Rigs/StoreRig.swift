@@ -60,11 +60,11 @@ struct StoreClient {
 }
 
 /// Events of one author, one a second, each with the tag t=x.
-func makeEvents(_ numbers: Range<Int>, kind: UInt16 = 1) -> [Event] {
+func makeEvents(_ numbers: Range<Int>, kind: UInt16 = 1, since: Int64 = 1_700_000_000) -> [Event] {
   let author = SecretKey.generate()
   return numbers.map {
     UnsignedEvent(
-      pubkey: author.publicKey, createdAt: 1_700_000_000 + Int64($0), kind: kind, tags: [["t", "x"]], content: "\($0)"
+      pubkey: author.publicKey, createdAt: since + Int64($0), kind: kind, tags: [["t", "x"]], content: "\($0)"
     ).signed(by: author)
   }
 }

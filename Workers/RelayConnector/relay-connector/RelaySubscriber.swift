@@ -216,6 +216,7 @@ final class RelaySubscriber {
       perform(actions, of: subscription.interest)
     } else {
       interests[subscription.interest]?.eventCount += 1
+      noteOld(reading, subscription)
     }
     guard requests.delivered(key, isNew: isNew, at: EventLoop.process.now) != nil, isNew else { return }
     if !subscription.hasEnded { noteCount(of: subscription.interest) }
@@ -225,6 +226,12 @@ final class RelaySubscriber {
         "an event is too large for the bus, and left out",
         metadata: ["relay": "\(link.url)", "bytes": "\(event.count)"])
     }
+  }
+
+  /// Some relays read `limit` 0 as none (nostr-relay does), and send all they have.
+  private func noteOld(_ reading: SubscriptionFilters.Reading, _ subscription: Subscription) {
+    guard !subscription.hasEnded, case .match(_, let createdAt) = reading, let since = subscription.since else { return }
+    if createdAt < since - Self.worthSeconds { refusesLimitZero = true }
   }
 
   /// A person may be watching while a relay sends its stored events, so the count so far is reported now and then.
