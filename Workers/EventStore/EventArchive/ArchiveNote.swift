@@ -30,6 +30,9 @@ extension ArchiveWriter {
   static let fetchMaximum: Int64 = 100_000
   /// The same for coverages: a thousand authors of five kinds at four relays are 20,000.
   static let coverageMaximum: Int64 = 1_000_000
+  /// Adjacent times that were checked within so many seconds count as checked at once: a day says enough of how old a
+  /// check is, and keeps a row short.
+  static let checkSeconds: Int64 = 86_400
   /// The most of them that one transaction removes.
   static let trimMaximum: Int64 = 10_000
 
@@ -73,6 +76,7 @@ extension ArchiveWriter {
     guard let checkedAt = intervals.map(\.checkedAt).max() else { return }
     var coverage = try coverage(key, relay: relay) ?? CoverageIntervals()
     for interval in intervals { coverage.add(interval) }
+    coverage.join(checkedWithinSeconds: Self.checkSeconds)
     try session.run(
       "INSERT OR REPLACE INTO coverage (filter, relay, time, intervals) VALUES (?, ?, ?, ?)", key.digest.bytes, relay,
       checkedAt, coverage.bytes)

@@ -70,6 +70,24 @@ public struct CoverageIntervals: Hashable, Sendable {
     }
   }
 
+  /// Joins adjacent intervals that were checked within so many seconds; the earlier check counts. A drain of a thousand
+  /// pages is then one interval.
+  public mutating func join(checkedWithinSeconds seconds: Int64) {
+    var joined: [Interval] = []
+    for next in intervals {
+      if let last = joined.last, last.until + 1 == next.since,
+        max(last.checkedAt, next.checkedAt) &- min(last.checkedAt, next.checkedAt) < seconds,
+        let both = Interval(
+          since: last.since, until: next.until, checkedAt: min(last.checkedAt, next.checkedAt))
+      {
+        joined[joined.count - 1] = both
+      } else {
+        joined.append(next)
+      }
+    }
+    intervals = joined
+  }
+
   /// Joins adjacent intervals with the same check time.
   private static func joined(_ sorted: [Interval]) -> [Interval] {
     var joined: [Interval] = []
