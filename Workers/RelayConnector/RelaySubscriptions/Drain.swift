@@ -203,10 +203,11 @@ public struct Drain: Sendable {
     if createdAt == state.oldest { state.oldestEvents.insert(event) }
     running.page = state
     parts[number] = running
-    // Twice as many as asked for: this page has no end.
-    if let limit = state.limit, state.events.count > 2 * max(limit, pageSize) {
+    // Twice as many as asked for: this page has no end. Of ids, and where the relay decides, a page's size counts.
+    let limit = state.limit ?? pageSize
+    if state.events.count > 2 * max(limit, pageSize) {
       actions.append(.withdraw(page))
-      actions += over(number, .cut, "it sent more than \(state.events.count) events and was asked for \(limit)")
+      actions += over(number, .cut, "it sent more than \(2 * max(limit, pageSize)) events and was asked for \(limit)")
     }
     return isNew
   }

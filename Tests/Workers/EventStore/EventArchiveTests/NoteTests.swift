@@ -74,6 +74,34 @@ struct NoteTests {
     #expect(rest.first?.intervals == [try interval(171, 200, 9)])
   }
 
+  @Test("Pages are remembered for their part, and at its end for each author and kind: one author more is alone new")
+  func coveredParts() async throws {
+    let directory = try TemporaryDirectory()
+    let archive = try open(directory)
+    let authors = (0..<4).map { _ in SecretKey.generate().publicKey }.sorted()
+    let part = Filter(authors: Array(authors[0..<3]), kinds: [1, 2])
+    let key = FilterKey([part.subject])
+    try write(archive, [.covered(key, relay: 1, try interval(150, 200, 9))])
+    let underWay = try await archive.coverageParts(of: part, at: "wss://1.example")
+    let pages = try interval(150, 200, 9)
+    #expect(underWay.count == 1 && underWay[0].intervals == [pages] && underWay[0].filter == part)
+    let subjects = part.coverageSubjects.map { FilterKey([$0]) }
+    #expect(subjects.count == 6)
+    try write(archive, [.coveredParts(key, subjects, relay: 1, try interval(0, 149, 10))])
+    #expect(try await archive.coverage(of: part, at: nil).isEmpty, "the row of the part is gone")
+    let wider = try await archive.coverageParts(of: Filter(authors: authors, kinds: [1, 2]), at: "wss://1.example")
+    let all = try interval(0, 200, 9)
+    #expect(
+      Set(wider.map(\.filter)) == [part, Filter(authors: [authors[3]], kinds: [1, 2])]
+        && wider.first { $0.filter == part }?.intervals == [all]
+        && wider.first { $0.filter != part }?.intervals == [])
+    let more = try await archive.coverageParts(
+      of: Filter(authors: Array(authors[0..<3]), kinds: [1, 7]), at: "wss://1.example")
+    #expect(Set(more.map(\.filter.kinds)) == [[1], [7]] && more.allSatisfy { $0.filter.authors?.count == 3 })
+    let unknown = try await archive.coverageParts(of: part, at: "wss://9.example")
+    #expect(unknown.count == 1 && unknown[0].filter == part && unknown[0].intervals.isEmpty)
+  }
+
   @Test(
     "Named observers who stop, lose the connection or see the archive reopened get every event once they acknowledge",
     arguments: seeds(6))

@@ -1,0 +1,170 @@
+import Clocks
+import Cryptography
+import Nostr
+import Testing
+
+@testable import RelaySubscriptions
+
+@Suite("Paging, rule by rule") struct DrainRuleTests {
+  private static let wall: Int64 = 2_000_000
+  private let filter = Filter(authors: [DrainEvent.key(1)], kinds: [1])
+
+  private func events(_ count: Int, at time: (Int) -> Int64) -> [DrainEvent] {
+    (0..<count).map { DrainEvent($0, author: 1, kind: 1, createdAt: time($0)) }
+  }
+
+  @Test("The second page begins at the oldest second of the first, and what has come of it is dropped")
+  func boundary() {
+    let parts = Drain.plan(
+      filter, index: 0, depth: .asFiltersSay, known: [Drain.Known(filter: filter)], fetchedAt: nil,
+      byteMaximum: 60_000, wall: Self.wall)
+    var drain = Drain(parts, filterCount: 1, pageSize: 2, isSaid: true)
+    var asked = filter
+    asked.limit = 2
+    #expect(drain.begin() == [.ask(1, asked)])
+    drain.sent(1, wall: Self.wall)
+    var actions: [Drain.Action] = []
+    let all = events(3) { [20, 10, 10][$0] }
+    let sightings = all.map { Drain.Sighting($0.id, hash: 0) }
+    #expect(drain.received(1, sightings[0], createdAt: 20, &actions))
+    #expect(drain.received(1, sightings[1], createdAt: 10, &actions))
+    asked.until = 10
+    asked.limit = 2
+    let after = drain.endedStored(1, .unstated)
+    #expect(after == [.note(1, Drain.Note(filter: filter, times: 11...Self.wall, isEnd: false)), .ask(2, asked)])
+    drain.sent(2, wall: Self.wall)
+    #expect(!drain.received(2, sightings[1], createdAt: 10, &actions), "it came with the first page")
+    #expect(drain.received(2, sightings[2], createdAt: 10, &actions))
+    #expect(actions.isEmpty && drain.newCount == 3)
+  }
+
+  @Test("At most two pages of a part are not committed")
+  func uncommitted() {
+    let parts = Drain.plan(
+      filter, index: 0, depth: .asFiltersSay, known: [Drain.Known(filter: filter)], fetchedAt: nil,
+      byteMaximum: 60_000, wall: Self.wall)
+    var drain = Drain(parts, filterCount: 1, pageSize: 1, isSaid: true)
+    var asked: [Drain.Page] = []
+    func note(_ actions: [Drain.Action]) {
+      for action in actions { if case .ask(let page, _) = action { asked.append(page) } }
+    }
+    var actions: [Drain.Action] = []
+    note(drain.begin())
+    for (index, event) in events(3, at: { Int64(100 - $0) }).enumerated() {
+      guard let page = asked.last, asked.count == index + 1 else { break }
+      drain.sent(page, wall: Self.wall)
+      _ = drain.received(page, Drain.Sighting(event.id, hash: 0), createdAt: event.createdAt, &actions)
+      note(drain.endedStored(page, .unstated))
+    }
+    #expect(asked == [1, 2], "the third waits for the store")
+    note(drain.committed(1))
+    #expect(asked == [1, 2, 3])
+  }
+
+  @Test("The relay's own word ends it at once; otherwise a page with nothing new does, never a short one")
+  func ends() {
+    let all = events(30) { Int64(1_000_000 + $0) }
+    var finishing = PagedRelay(all, cap: 50, seed: 1)
+    finishing.saysFinish = true
+    var bench = DrainBench(finishing, wall: Self.wall)
+    bench.run([filter])
+    #expect(bench.relay.pageCount == 1 && bench.claims.map(\.times) == [0...Self.wall])
+    bench = DrainBench(PagedRelay(all, cap: 50, seed: 1), wall: Self.wall)
+    bench.run([filter])
+    #expect(bench.relay.pageCount == 2 && bench.fetched == [0] && bench.received.count == 30)
+  }
+
+  @Test("What is covered is not asked for, but its last 5 minutes are; of gift wraps three days")
+  func gaps() {
+    func since(_ kind: UInt16) -> Int64? {
+      let filter = Filter(authors: [DrainEvent.key(1)], kinds: [kind])
+      let known = Drain.Known(filter: filter, covered: [0...1_999_000])
+      let parts = Drain.plan(
+        filter, index: 0, depth: .asFiltersSay, known: [known], fetchedAt: nil, byteMaximum: 60_000, wall: Self.wall)
+      #expect(parts.count == 1 && parts[0].until == nil)
+      return parts.first?.since
+    }
+    // Rounded up to a power of two before now.
+    #expect(since(1) == Self.wall - 2_048)
+    #expect(since(1_059) == Self.wall - 262_144)
+  }
+
+  @Test("A limit counts what came, and goes on from an earlier answer only if nothing lies between")
+  func limits() {
+    var limited = filter
+    limited.limit = 5
+    let known = Drain.Known(filter: filter, covered: [1_000...1_999_000])
+    func plan(_ fetchedAt: Int64?) -> [Drain.Part] {
+      Drain.plan(
+        limited, index: 0, depth: .asFiltersSay, known: [known], fetchedAt: fetchedAt, byteMaximum: 60_000,
+        wall: Self.wall)
+    }
+    #expect(plan(nil).map(\.since) == [nil], "nobody knows whether five of it are here")
+    #expect(plan(1_500_000).map(\.since) == [Self.wall - 2_048])
+    #expect(plan(1_999_999).map(\.since) == [nil], "the answer was after what is covered")
+  }
+
+  @Test("A filter without bounds gets one page of the relay's own length, and afterwards what came meanwhile")
+  func shallow() {
+    let wide = Filter(kinds: [1])
+    let first = Drain.plan(
+      wide, index: 0, depth: .asFiltersSay, known: [Drain.Known(filter: wide)], fetchedAt: nil, byteMaximum: 60_000,
+      wall: Self.wall)
+    #expect(first.count == 1 && first[0].isDefaultPage && first[0].pageMaximum == 1)
+    let later = Drain.plan(
+      wide, index: 0, depth: .asFiltersSay, known: [Drain.Known(filter: wide, covered: [1_900_000...1_990_000])],
+      fetchedAt: nil, byteMaximum: 60_000, wall: Self.wall)
+    #expect(later.count == 1 && !later[0].isDefaultPage && later[0].pageMaximum == 20 && later[0].since != nil)
+  }
+
+  @Test("Ids that did not come are asked for once more, as long as others come")
+  func ids() {
+    let all = events(30) { Int64(1_000_000 + $0) }
+    var bench = DrainBench(PagedRelay(all, cap: 12, seed: 1), wall: Self.wall)
+    let missing = EventID(DrainEvent.octets(99, 9))
+    let drain = bench.run([Filter(ids: all.map(\.id) + [missing])])
+    #expect(bench.received.count == 30 && drain.outcome?.end == .drained && bench.claims.isEmpty)
+    #expect(bench.relay.pageCount == 4)
+  }
+
+  @Test("A page with more than twice what was asked for is cut, with both numbers")
+  func cut() {
+    var drain = Drain(
+      Drain.plan(
+        filter, index: 0, depth: .asFiltersSay, known: [Drain.Known(filter: filter)], fetchedAt: nil,
+        byteMaximum: 60_000, wall: Self.wall), filterCount: 1, pageSize: 10, isSaid: true)
+    _ = drain.begin()
+    drain.sent(1, wall: Self.wall)
+    var actions: [Drain.Action] = []
+    for event in events(21, at: { Int64(1_000 - $0) }) {
+      _ = drain.received(1, Drain.Sighting(event.id, hash: 0), createdAt: event.createdAt, &actions)
+    }
+    #expect(actions == [.withdraw(1), .ended])
+    #expect(drain.outcome?.end == .cut && drain.outcome?.reason?.contains("asked for 10") == true)
+  }
+
+  @Test("A live REQ asks for nothing stored, and is as many REQs as the relay's length needs")
+  func live() {
+    let keys = (0..<200).map { DrainEvent.key($0) }
+    let groups = LiveFilters.groups(of: [Filter(authors: keys, limit: 20), Filter(kinds: [7])], byteMaximum: 4_000)
+    #expect(groups.count >= 4)
+    for group in groups { #expect(LiveFilters.asked(group, looksBack: false, wall: Self.wall).byteCount <= 4_000) }
+    #expect(Set(groups.joined().flatMap { $0.authors ?? [] }) == Set(keys))
+    let asked = LiveFilters.asked([Filter(kinds: [7], since: 5)], looksBack: false, wall: Self.wall)
+    #expect(asked == [Filter(kinds: [7], since: 5, limit: 0)])
+    let back = LiveFilters.asked([Filter(kinds: [7], limit: 9)], looksBack: true, wall: Self.wall)
+    #expect(back == [Filter(kinds: [7], since: Self.wall - 172_800)])
+  }
+
+  @Test("A filter in parts is the same filter, and its parts do not depend on the order of its values")
+  func parts() throws {
+    let keys = (0..<1_200).map { DrainEvent.key($0) }
+    let whole = Filter(authors: keys, kinds: [1, 7])
+    let parts = try #require(whole.parts(valueMaximum: 500, byteMaximum: 60_000))
+    #expect(parts.map { $0.authors?.count } == [500, 500, 200] && Set(parts.flatMap { $0.authors ?? [] }) == Set(keys))
+    #expect(Filter(authors: keys.reversed(), kinds: [7, 1]).parts(valueMaximum: 500, byteMaximum: 60_000) == parts)
+    let small = try #require(whole.parts(valueMaximum: 500, byteMaximum: 4_000))
+    #expect(small.allSatisfy { $0.json.count <= 4_000 } && Set(small.flatMap { $0.authors ?? [] }) == Set(keys))
+    #expect(Filter(search: String(repeating: "a", count: 500)).parts(valueMaximum: 500, byteMaximum: 100) == nil)
+  }
+}
