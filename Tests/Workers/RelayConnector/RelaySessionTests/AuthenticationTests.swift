@@ -9,7 +9,7 @@ import Testing
   private static let alice = PublicKey(String(repeating: "1", count: 64))!
   private static let needed = RelayReason("auth-required: who are you?")
 
-  @Test("A refused REQ and EVENT wait until their account has shown himself, and are sent again once")
+  @Test("Scenario 10: a refused REQ and EVENT wait until their account has shown himself, and are sent again once")
   func shown() {
     let bench = Bench()
     bench.connect()
@@ -31,7 +31,7 @@ import Testing
     #expect(bench.taken() == [.answer(PublishKey(1), isAccepted: true, reason: RelayReason(""))])
   }
 
-  @Test("Who has shown himself and is asked again is told so, and no loop begins")
+  @Test("Scenario 18: who has shown himself and is asked again is told so, and no loop begins")
   func askedAgain() {
     let bench = Bench()
     bench.connect()

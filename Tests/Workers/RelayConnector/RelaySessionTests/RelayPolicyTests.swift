@@ -49,7 +49,9 @@ struct RelayPolicyTests {
     #expect(policy.objection(to: event, at: 2_000_000_000) == nil)
   }
 
-  @Test("What a relay says is in force; a default limit is no more than the limit, and a million subscriptions are 100")
+  @Test(
+    "Scenario 3: what a relay says is in force; a default limit is no more than the limit, and a million subscriptions are 100"
+  )
   func said() {
     let policy = policy {
       $0.subscriptionMaximum = 1_000_000
@@ -143,7 +145,7 @@ struct RelayPolicyTests {
   }
 
   @Test(
-    "A refusal is about what its word says, or its text where the word is missing or used for a bound",
+    "Scenario 4: a refusal is about what its word says, or its text where the word is missing or used for a bound",
     arguments: [
       ("auth-required: we need to know", .authentication), ("restricted: not for you", .restricted),
       ("blocked: you", .blocked), ("blocked: too many subscriptions", .subscriptions),

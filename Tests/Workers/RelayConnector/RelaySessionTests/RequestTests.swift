@@ -138,7 +138,7 @@ import Testing
     #expect(failure.message.contains("\"47x") && !failure.message.contains("\"46x") && failure.message.count < 800)
   }
 
-  @Test("CLOSED ends a request with the relay's words")
+  @Test("Scenario 5: CLOSED ends a request with the relay's words")
   func closed() {
     let bench = Bench()
     bench.connect()

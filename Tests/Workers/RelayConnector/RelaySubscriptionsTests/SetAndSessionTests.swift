@@ -20,7 +20,14 @@ private final class SetAndSession {
   init() throws {
     session = RelaySession(url: try RelayURL("ws://relay.example.com"), seed: 1)
     perform(session.openRequested(at: now))
-    perform(set.opened(at: now))
+  }
+
+  /// The connection ends, whatever was open.
+  func cut() {
+    guard session.phase == .open else { return }
+    unanswered = []
+    perform(session.disconnected(reason: "cut", at: now))
+    perform(set.closed(why: "cut", at: now))
   }
 
   func wish(_ key: String, _ wish: SubscriptionSet.Subscription) { perform(set.wish(key, wish, at: now)) }
@@ -29,7 +36,9 @@ private final class SetAndSession {
   private func perform(_ actions: [SessionAction]) {
     for action in actions {
       switch action {
-      case .connect(let attempt): perform(session.connected(attempt: attempt, at: now))
+      case .connect(let attempt):
+        perform(session.connected(attempt: attempt, at: now))
+        perform(set.opened(at: now))
       case .setTimer(let due): sessionTimer = due
       case .cancelTimer: sessionTimer = nil
       case .send(let bytes):
@@ -83,6 +92,21 @@ private final class SetAndSession {
 }
 
 @Suite("A set over a session") struct SetAndSessionTests {
+  @Test("Scenario 15: a relay that flaps ten times leaves no subscription taken, and everything is answered at last")
+  func flapping() throws {
+    let both = try SetAndSession()
+    for number in 0..<30 { both.wish("l\(number)", .live(UInt16(number))) }
+    for number in 0..<15 { both.wish("o\(number)", .once(UInt16(number))) }
+    for _ in 0..<10 {
+      both.run(seconds: 3, delay: 1_000)
+      both.cut()
+    }
+    both.run(seconds: 400, delay: 200)
+    #expect((0..<15).allSatisfy { both.set.report("o\($0)")?.state == .stored })
+    #expect((0..<30).allSatisfy { both.set.report("l\($0)")?.state == .stored })
+    #expect(both.session.subscriptionCount == 19 && both.session.queuedCount == 0)
+  }
+
   @Test("Single events beside as many live interests as there is room for all have their answer")
   func singles() throws {
     let both = try SetAndSession()
