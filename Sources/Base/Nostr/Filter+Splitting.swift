@@ -1,6 +1,6 @@
-// Filters in parts. A relay takes messages of a certain length, so a long list is asked for in several filters; and what
-// is here of a relay is remembered for each author (or tag value) and kind, so that a list with one author more is no
-// new question.
+// Filters in parts. A relay takes messages of a certain length, so a long list is asked for in several filters. What is
+// here of a relay is remembered for each author (or tag value) and kind: a list with one author more is no new
+// question.
 
 extension Filter {
   /// Filters that together match what this one matches, each with at most so many values in its longest list, and so

@@ -63,7 +63,7 @@ public struct RelayDesire: MethodArguments {
   }
 }
 
-/// What one relay is to send: events from now on, in a REQ that stays open, and stored ones, which are fetched in pages.
+/// What one relay is to send: new events, by a REQ that stays open, and stored ones, which are fetched in pages.
 public struct DesiredSubscription: Codable, Sendable, Hashable {
   /// The planner's key for it, 1 to ``keyByteCountMaximum`` bytes, unique over all relays. Other filters under the same
   /// key are a new REQ.
@@ -159,7 +159,7 @@ public struct RequestReport: Codable, Sendable, Hashable {
     case waiting
     /// The REQ was sent, and stored events are being fetched.
     case asked
-    /// Stored events are fetched as far as they can be, and all of them are committed; `end` says how far.
+    /// No more stored events are fetched, and those that came are committed; `end` says whether they are all.
     case stored
     /// The relay refused it. The connector does not send it again on this connection; `reason` says why.
     case refused
@@ -190,7 +190,7 @@ public struct RequestReport: Codable, Sendable, Hashable {
     /// It was no longer wanted.
     case cancelled
   }
-  /// How fetching the stored events ended; absent while it goes on for the first time.
+  /// How fetching the stored events ended; absent before the first end.
   public var end: End?
   /// When the stored events were here, seconds since 1970; present with `stored`, and kept after a disconnection.
   public var storedAt: Int64?

@@ -19,9 +19,9 @@
 // waiting puts an end into the run of its events, or waits. An end with times says more: no event that was created
 // between them is missing. A relay that has sent the maximum number of events it gives has not said that.
 //
-// Stored events are fetched in parts, and a part in pages. The end of a page covers its times for the filter as a whole.
-// The end of a part makes what its pages have covered, and its own times, count for each author or tag value and each
-// kind: so that a list with one author more is no new question.
+// Stored events are fetched in parts, and a part in pages. The end of a page covers its times for the filter as a
+// whole. The end of a part makes what its pages have covered, and its own times, count for each author (or tag value)
+// and kind: a list with one author more is no new question.
 
 /// One record of a run.
 public struct IngestRecord: Sendable, Hashable {

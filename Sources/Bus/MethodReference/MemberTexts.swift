@@ -65,6 +65,7 @@ public enum MemberTexts {
     CoveredFilter.fetchedAt	When the relay last sent all it had for exactly this filter, including its times and limit; seconds since 1970.
     CoveredFilter.filter	The index, from 0, of the filter in the request.
     CoveredFilter.intervals	In ascending order; they do not overlap.
+    CoveredFilter.part	With `inParts`: the part of the filter that this is about, without times and limit.
     CoveredFilter.relay	The relay's URL.
     DeadLetterRecord.deliveries	How many times it was delivered.
     DeadLetterRecord.id	Its id among the dead letters.
@@ -85,9 +86,11 @@ public enum MemberTexts {
     DesiredSubscription.account	The account that authenticates if the relay requires it (NIP-42), 64 hexadecimal digits. Absent: none.
     DesiredSubscription.filters	NIP-01 filters.
     DesiredSubscription.isForeign	Whether the relay was named by someone else; it is then not dialled at a private address.
+    DesiredSubscription.isFresh	Whether the relay is asked for all of it again; otherwise only for what is not covered (StoreCoverage).
     DesiredSubscription.isLive	Whether it stays open after EOSE; otherwise it ends there.
     DesiredSubscription.key	The planner's key for it, 1 to 64 bytes, unique over all relays. Other filters under the same key are a new REQ.
     DesiredSubscription.relay	The relay.
+    DesiredSubscription.stored	Which stored events are wanted. Absent: as each filter says, the newest of its `limit`, or all since its `since`; a filter without limit that names neither ids, authors nor tag values gets what the relay sends in one page.
     DoctorResult.Check.isGood	Whether nothing needs fixing.
     DoctorResult.Check.isPending	Whether it is starting, or stopped on purpose: good, but not at work. Absent: no.
     DoctorResult.Check.name	What was checked.
@@ -632,11 +635,14 @@ public enum MemberTexts {
     RelayReport.relays	Relays.
     RelayReport.requests	States of the wanted subscriptions.
     RelayReport.version	Their version.
+    RelayRequest.all	Whether the relay is asked in pages for all that it has, back to each filter's `since`; the filters' own limits do not count then. Absent: one REQ, and the relay decides how much it sends.
     RelayRequest.filters	NIP-01 filters, as JSON; absent: one filter that matches everything.
     RelayRequest.limit	The maximum number of events, from 0; the connector closes the subscription after so many.
     RelayRequest.relay	The relay; may be left out when the connector has exactly one.
+    RelayRequestResult.end	With `all`: how it ended.
     RelayRequestResult.events	Events passed on.
-    RelayRequestResult.isComplete	Whether the relay sent EOSE; false when `limit` was reached first.
+    RelayRequestResult.isComplete	Whether the relay sent EOSE, with `all` whether everything came; false when `limit` was reached first.
+    RelayRequestResult.reason	With `all`: why not everything came.
     RelayRequestResult.relay	The relay that answered.
     RelayRetry.relay	The relay.
     RelayStateWord.rawValue	The word itself.
@@ -677,13 +683,15 @@ public enum MemberTexts {
     ReplacedList.identifier	The identifier of a set (its tag `d`); empty for other lists.
     ReplacedList.kind	Its kind.
     ReplacedList.replacedAt	When the next version replaced it, seconds since 1970.
+    RequestReport.end	How fetching the stored events ended; absent before the first end.
     RequestReport.events	Events received since the planner wanted it.
     RequestReport.isAboutRelay	With `refused`: whether the relay refused because of its own bounds or of the account, and not because of the filters. To ask for less, or in parts, does not help then.
     RequestReport.key	Its key.
+    RequestReport.pages	Pages of stored events that have ended.
     RequestReport.reason	Why it waits or was refused; with `asked`, why its EOSE is no longer expected.
     RequestReport.relay	The relay.
     RequestReport.state	Its state.
-    RequestReport.storedAt	When EOSE arrived, seconds since 1970; present with `stored`, and kept after a disconnection.
+    RequestReport.storedAt	When the stored events were here, seconds since 1970; present with `stored`, and kept after a disconnection.
     Role.client	Applications, scripts and the `roost` command.
     Role.dvm-provider	Does jobs for customers.
     Role.dvm-tracker	Keeps the ledger of jobs.
@@ -809,6 +817,7 @@ public enum MemberTexts {
     StoreCount.isComplete	For `store.query`: whether all stored events that match were sent; false when a limit cut them off and there are more. Absent when the store would have to search further to know.
     StoreCount.unsearched	After a search: how many of the newest seqs were not searched, because their words are not indexed yet; absent when none.
     StoreCoverage.filters	The filters; at most filterMaximum. Intervals ignore their times and limits.
+    StoreCoverage.inParts	Whether each filter is answered in parts of which the same is covered, by author or tag value and kind; together they are the filter, and some may have no coverage. It needs exactly one relay. Absent: false.
     StoreCoverage.relays	Only these relays; all relays when absent.
     StoreFetched.at	When the relays were queried, seconds since 1970; default: now.
     StoreFetched.filters	The filters of an ActiveObserve.

@@ -14,8 +14,8 @@ public enum ArchiveNote: Hashable, Sendable {
   /// Everything that a relay had for a filter, created between these times, is stored. The key is that of the filter's
   /// subject.
   case covered(FilterKey, relay: Int64, CoverageIntervals.Interval)
-  /// The same for each of these keys, and for what is covered under the first key so far, which is removed: the pages of
-  /// a part are remembered together, and at its end for each author, or tag value, and kind.
+  /// The same for each of these keys, together with what is covered under the first key, which is removed: the pages of
+  /// a part are remembered together, and at its end for each author (or tag value) and kind.
   case coveredParts(FilterKey, [FilterKey], relay: Int64, CoverageIntervals.Interval?)
   /// A named observation has come this far.
   case marked(ObserveMark)

@@ -39,15 +39,15 @@ public struct Drain: Sendable {
     case cut
     /// The relay refused.
     case refused
-    /// Nobody wants it any more.
+    /// It is no longer wanted.
     case cancelled
   }
 
   /// The name of one page, unique within the drain.
   public typealias Page = UInt64
 
-  /// An event as far as repeats matter. Two events may claim one id; then one of them is forged, and only the store can
-  /// say which.
+  /// What tells whether an event is a repeat. Two events may claim one id; then one of them is forged, and only the
+  /// store can say which.
   public struct Sighting: Hashable, Sendable {
     /// The id that it claims.
     public let id: EventID
@@ -253,7 +253,7 @@ public struct Drain: Sendable {
     outcome = (.refused, reason)
   }
 
-  /// Nobody wants it any more.
+  /// It is no longer wanted.
   public mutating func cancel() -> [Action] {
     guard !isOver else { return [] }
     isOver = true

@@ -110,7 +110,7 @@ extension Drain {
     let isShallow = depth != .all && wanted == nil && filter.authors == nil && filter.tags.isEmpty
     var gaps: [Gap: [Filter]] = [:]
     for known in known {
-      // Only what goes on from an earlier answer to this filter is known to hold as many events as are wanted.
+      // Only what continues an earlier answer to this filter is known to hold as many events as are wanted.
       let covered =
         wanted == nil ? known.covered : known.covered.filter { span in fetchedAt.map(span.contains) ?? false }
       var spans = uncovered(covered, of: filter, wall: wall)
@@ -136,7 +136,7 @@ extension Drain {
   private struct Gap: Hashable {
     var since: Int64?
     let until: Int64?
-    /// Whether it reaches as far as the filter.
+    /// Whether it reaches up to the filter's own end.
     let isNewest: Bool
     /// Whether what lies below it is covered.
     let isAboveCovered: Bool

@@ -159,6 +159,6 @@ public struct StandingInterest: Sendable {
     return (outcomeState, outcome?.reason)
   }
 
-  /// A relay that was silent may still answer, so that its answer is not expected any more is not the same as an end.
+  /// A relay that was silent may still answer, so that its answer is no longer expected is not the same as an end.
   private var outcomeState: SubscriptionSet.State { outcome?.end == .silent && isLive ? .asked : .stored }
 }

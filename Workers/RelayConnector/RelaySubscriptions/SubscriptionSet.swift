@@ -204,7 +204,7 @@ public struct SubscriptionSet: Sendable {
     return settled([], at: now)
   }
 
-  /// An event came for a request; one that has come before is no sign that the relay goes on.
+  /// An event came for a request; one that has come before is no sign of progress.
   ///
   /// - Returns: the key of its interest; nil when the interest was removed.
   public mutating func delivered(_ request: RequestKey, isNew: Bool = true, at now: Instant) -> String? {

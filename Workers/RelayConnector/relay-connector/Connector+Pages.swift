@@ -15,7 +15,7 @@ extension Connector {
   func beginPages(of key: RequestKey, _ filters: [Filter]) {
     guard let request = requests[key] else { return }
     let policy = request.link.session.policy
-    let maximum = max(512, policy.messageBytes.value - LiveFilters.envelopeByteCount)
+    let maximum = max(512, policy.messageBytes.value - StandingFilters.envelopeByteCount)
     var parts: [Drain.Part] = []
     for (index, filter) in filters.enumerated() {
       guard let cut = Drain.parts(of: filter, byteMaximum: maximum) else {

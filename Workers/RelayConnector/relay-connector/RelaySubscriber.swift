@@ -130,7 +130,7 @@ final class RelaySubscriber {
   /// Opens the live REQs of an interest, each of a length that the relay takes.
   private func openLive(_ key: String) {
     guard let interest = interests[key], interest.isLive else { return }
-    let groups = LiveFilters.groups(of: interest.filters, byteMaximum: filterByteMaximum)
+    let groups = StandingFilters.groups(of: interest.filters, byteMaximum: filterByteMaximum)
     let kept = groups.indices.map { "live:\(key):\($0)" }
     for entry in interest.liveKeys where !kept.contains(entry) { dropEntry(entry) }
     interests[key]?.liveKeys = kept
@@ -145,7 +145,7 @@ final class RelaySubscriber {
   }
 
   /// Bytes of filters that fit into one message to the relay.
-  var filterByteMaximum: Int { max(512, link.session.policy.messageBytes.value - LiveFilters.envelopeByteCount) }
+  var filterByteMaximum: Int { max(512, link.session.policy.messageBytes.value - StandingFilters.envelopeByteCount) }
 
   // MARK: What happens
 
@@ -294,7 +294,7 @@ final class RelaySubscriber {
     let looksBack = refusesLimitZero || link.session.policy.subscriptions.value < 2
     let filters =
       entry.page == nil
-      ? LiveFilters.asked(entry.filters, looksBack: looksBack, wall: WallClock.seconds) : entry.filters
+      ? StandingFilters.asked(entry.filters, looksBack: looksBack, wall: WallClock.seconds) : entry.filters
     subscriptions[request] = Subscription(
       number: Self.lastSubscription, interest: entry.interest, page: entry.page,
       question: SubscriptionFilters(filters))

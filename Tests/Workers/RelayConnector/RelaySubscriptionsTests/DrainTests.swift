@@ -146,13 +146,13 @@ import Testing
   @Test("A live REQ asks for nothing stored, and is as many REQs as the relay's length needs")
   func live() {
     let keys = (0..<200).map { DrainEvent.key($0) }
-    let groups = LiveFilters.groups(of: [Filter(authors: keys, limit: 20), Filter(kinds: [7])], byteMaximum: 4_000)
+    let groups = StandingFilters.groups(of: [Filter(authors: keys, limit: 20), Filter(kinds: [7])], byteMaximum: 4_000)
     #expect(groups.count >= 4)
-    for group in groups { #expect(LiveFilters.asked(group, looksBack: false, wall: Self.wall).byteCount <= 4_000) }
+    for group in groups { #expect(StandingFilters.asked(group, looksBack: false, wall: Self.wall).byteCount <= 4_000) }
     #expect(Set(groups.joined().flatMap { $0.authors ?? [] }) == Set(keys))
-    let asked = LiveFilters.asked([Filter(kinds: [7], since: 5)], looksBack: false, wall: Self.wall)
+    let asked = StandingFilters.asked([Filter(kinds: [7], since: 5)], looksBack: false, wall: Self.wall)
     #expect(asked == [Filter(kinds: [7], since: 5, limit: 0)])
-    let back = LiveFilters.asked([Filter(kinds: [7], limit: 9)], looksBack: true, wall: Self.wall)
+    let back = StandingFilters.asked([Filter(kinds: [7], limit: 9)], looksBack: true, wall: Self.wall)
     #expect(back == [Filter(kinds: [7], since: Self.wall - 172_800)])
   }
 

@@ -1,12 +1,12 @@
 public import Nostr
 
 /// The filters of REQs that stay open: only for what is new, and in as many REQs as the relay's length needs.
-public enum LiveFilters {
+public enum StandingFilters {
   /// Bytes of a REQ around its filters.
   public static let envelopeByteCount = 128
 
-  /// The filters in groups, each for one REQ. A filter that is too long is cut; one that cannot be cut is alone, and the
-  /// relay's length refuses it.
+  /// The filters in groups, each for one REQ. A filter that is too long is cut. One that cannot be cut is alone, and
+  /// is refused for its length.
   public static func groups(of filters: [Filter], byteMaximum: Int) -> [[Filter]] {
     var groups: [[Filter]] = []
     var byteCount = 0
@@ -32,7 +32,8 @@ public enum LiveFilters {
   private static let addedByteCount = 32
   private static let filterMaximum = RawFilters.countMaximum
 
-  /// What is sent: nothing stored; or, with `looksBack`, what is dated in the last two days, as gift wraps are (NIP-59).
+  /// What is sent: for nothing stored; or, with `looksBack`, for what is dated in the last two days, as gift wraps are
+  /// (NIP-59).
   public static func asked(_ filters: [Filter], looksBack: Bool, wall: Int64) -> [Filter] {
     filters.map { filter in
       var asked = filter
