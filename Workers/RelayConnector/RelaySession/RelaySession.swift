@@ -72,6 +72,8 @@ public struct RelaySession: Sendable {
     var pace = RequestPace()
     /// When the relay last refused something on this connection.
     var lastRefusal: Instant?
+    /// When the machine last ran again after a suspend.
+    var suspendEnd: Instant?
   }
 
   /// The relay.
@@ -170,6 +172,21 @@ public struct RelaySession: Sendable {
     return settled(forgetLearned(), at: now)
   }
 
+  /// The machine was suspended, and runs again. Failures from before are forgotten, a wait for the back-off is over,
+  /// and an open connection is checked: it may be dead without a sign of it. If it ends now, it is made again at once.
+  public mutating func suspendEnded(at now: Instant) -> [SessionAction] {
+    backoff.reset()
+    switch state {
+    case .waiting: state = .waiting(until: max(now, notBefore ?? now))
+    case .open(var connection):
+      connection.suspendEnd = now
+      state = .open(connection)
+      return settled([.checkConnection(withinMilliseconds: limits.checkMilliseconds)], at: now)
+    case .idle, .connecting, .closing: break
+    }
+    return settled([], at: now)
+  }
+
   /// Forgets what refusals have taught about the relay's bounds.
   private mutating func forgetLearned() -> [SessionAction] {
     let before = policy
@@ -233,6 +250,8 @@ public struct RelaySession: Sendable {
         now.milliseconds(since: refusal) < limits.refusalMemoryMilliseconds
       {
         backOffAfterCut(at: now)
+      } else if let end = connection.suspendEnd, now.milliseconds(since: end) < limits.suspendMemoryMilliseconds {
+        state = .waiting(until: max(now, notBefore ?? now))
       } else {
         backOff(isNameFailure: false, at: now)
       }

@@ -140,6 +140,8 @@ public enum SessionAction: Hashable, Sendable {
   case abandonConnect(attempt: UInt64)
   /// Close the connection; report `disconnected` when it has ended.
   case close(code: UInt16, reason: String)
+  /// Ping the relay, and end the connection if nothing comes within this time.
+  case checkConnection(withinMilliseconds: UInt64)
   /// Send this text message.
   case send([UInt8])
   /// The REQ of this request goes out now, for the first time or again: from here the relay owes its answer.

@@ -67,6 +67,10 @@ public struct SessionLimits: Sendable, Hashable {
   public var demandPatienceMilliseconds: UInt64 = 1_000
   /// How long a connection must have been open before earlier failures are forgotten.
   public var stableMilliseconds: UInt64 = 60_000
+  /// After a suspend of the machine, how long the relay may take to answer a ping.
+  public var checkMilliseconds: UInt64 = 10_000
+  /// How long after a suspend the end of a connection is taken for a consequence of it.
+  public var suspendMemoryMilliseconds: UInt64 = 15_000
   /// The longest `Retry-After` that is believed.
   public var retryAfterMaximumMilliseconds: UInt64 = 3_600_000
 

@@ -79,6 +79,9 @@ final class Connector {
     try adopt(settings)
     worker.onSettings = { [unowned self] _ in settingsChanged() }
     worker.onDrain = { [unowned self] in finishLive() }
+    worker.onSuspendEnd = { [unowned self] in
+      for link in links.values { link.tell { session, now in session.suspendEnded(at: now) } }
+    }
     worker.serve(RelayMethod.request, request)
     worker.serve(RelayMethod.publish, publish)
     worker.serve(RelayMethod.desire) { [unowned self] (_, wanted) throws(Refusal) in try desire(wanted) }

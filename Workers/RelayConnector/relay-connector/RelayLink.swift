@@ -133,6 +133,7 @@ final class RelayLink {
       connecting?.cancel()
       connecting = nil
     case .close(let code, let reason): connection?.close(code: code, reason: reason)
+    case .checkConnection(let milliseconds): connection?.check(withinMilliseconds: milliseconds)
     case .send(let bytes): send(bytes)
     case .deliver(let key, let range):
       owner.link(self, delivered: key, UnsafeRawBufferPointer(rebasing: message[range]))
