@@ -80,6 +80,8 @@ public struct RelaySession: Sendable {
   public let url: RelayURL
   /// The limits of the session.
   public let limits: SessionLimits
+  /// Which key the relay sees when it asks for authentication.
+  public let shownKey: ShownKey
   /// What the relay allows.
   public internal(set) var policy = RelayPolicy()
   /// What the session has counted.
@@ -114,12 +116,17 @@ public struct RelaySession: Sendable {
   /// When a refusal last lowered ``policy``.
   var lastLowered: Instant?
   private var lastAttempt: Instant?
+  /// When the relay was first dialled.
+  public private(set) var firstAttempt: Instant?
   private var notBefore: Instant?
   private var timer: Instant?
 
   /// An idle session. `seed` should differ between relays and between starts: the jitter comes from it.
-  public init(url: RelayURL, limits: SessionLimits = SessionLimits(), seed: UInt64) {
+  public init(
+    url: RelayURL, limits: SessionLimits = SessionLimits(), shownKey: ShownKey = .account, seed: UInt64
+  ) {
     self.url = url
+    self.shownKey = shownKey
     self.limits = limits
     generator = SeededGenerator(seed: seed)
     backoff = DialDelay(limits)
@@ -213,6 +220,8 @@ public struct RelaySession: Sendable {
     challenge = nil
     isOwnRelay = false
     counters.connections += 1
+    counters.connectFailuresInRow = 0
+    if let lastAttempt { counters.connectLatency.add(now.milliseconds(since: lastAttempt)) }
     var actions: [SessionAction] = isStalled ? [.pauseReading] : []
     if let lastLowered, now.milliseconds(since: lastLowered) >= limits.learnedMilliseconds {
       actions += forgetLearned()
@@ -224,6 +233,7 @@ public struct RelaySession: Sendable {
   public mutating func connectFailed(attempt: UInt64, _ failure: ConnectFailure, at now: Instant) -> [SessionAction] {
     guard case .connecting(attempt) = state else { return [] }
     counters.connectFailures += 1
+    counters.connectFailuresInRow += 1
     lastFailure = failure.message
     isOwnRelay = failure.isOwnRelay
     if let milliseconds = failure.retryAfterMilliseconds {
@@ -289,8 +299,9 @@ public struct RelaySession: Sendable {
   }
 
   /// The relay has refused something.
-  mutating func noteRefusal(at now: Instant) {
+  mutating func noteRefusal(_ reason: RelayReason, at now: Instant) {
     counters.refusals += 1
+    counters.refusalsByClass[RefusalClass(reason), default: 0] += 1
     guard case .open(var connection) = state else { return }
     connection.lastRefusal = now
     state = .open(connection)
@@ -363,6 +374,7 @@ public struct RelaySession: Sendable {
     }
     notBefore = nil
     lastAttempt = now
+    firstAttempt = firstAttempt ?? now
     counters.attempts += 1
     state = .connecting(attempt: counters.attempts)
     actions.append(.connect(attempt: counters.attempts))

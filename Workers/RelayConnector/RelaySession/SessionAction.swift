@@ -69,6 +69,8 @@ public struct WorkFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case notSigned = "not-signed"
     /// The relay takes protected events from any client, so it gets none (NIP-70).
     case notProtected = "not-protected"
+    /// The event needs its author's authentication (NIP-70), and ``RelaySession/shownKey`` shows no account.
+    case notShown = "not-shown"
     /// The connection would lead, or led, to this Roost's own relay. It is useless, and will stay so.
     case ownRelay = "own-relay"
     /// A limit of ``SessionLimits`` is reached.

@@ -58,6 +58,9 @@ final class Connector {
   var asides = Dismissals()
   /// The information documents of relays, see Connector+Information.
   var information = InformationTable()
+  /// Which key the relays see; it is the same for the life of the process.
+  private let authenticate: ConnectorSettings.Authentication
+  private let throwAwayKeys = ThrowAwayKeys()
   /// The senders to the store: one for stored events, one for new ones.
   let lines: IngestSenders
 
@@ -70,11 +73,16 @@ final class Connector {
     self.worker = worker
     bus = worker.bus
     settings = try worker.settings(of: ConnectorSettings.self)
+    authenticate = settings.authenticate
     quarantine = QuarantineService(log: log)
     lines = IngestSenders(worker.bus)
     lines.onHeld = { [unowned self] url, isHeld in
       guard let link = links[url] else { return }
       isHeld ? link.hold() : link.release()
+    }
+    lines.onInvalid = { [unowned self] relay, count in
+      // `try?`: the link wrote this URL itself.
+      if let url = try? RelayURL(relay) { links[url]?.noteInvalid(count) }
     }
     try adopt(settings)
     worker.onSettings = { [unowned self] _ in settingsChanged() }
@@ -202,7 +210,8 @@ final class Connector {
     let link = RelayLink(
       url: url, security: try security(for: url), quarantine: quarantine,
       connectMilliseconds: settings.connectTimeoutMilliseconds,
-      messageByteCountMaximum: bus.welcome.frameLimit - FrameHeader.lengthMinimum, log: log, owner: self)
+      messageByteCountMaximum: bus.welcome.frameLimit - FrameHeader.lengthMinimum, authenticate: authenticate,
+      throwAwayKey: throwAwayKeys.key(for: url), log: log, owner: self)
     if lines.isHeld(url) { link.hold() }
     links[url] = link
     return link

@@ -99,6 +99,48 @@ import Testing
     #expect(idle.session.phase == .idle && idle.attempts.isEmpty)
   }
 
+  @Test("Connecting and answers are timed as moving averages, failures in a row end with a connection")
+  func figures() {
+    let bench = Bench()
+    bench.apply { $0.openRequested(at: $1) }
+    for _ in 0..<3 {
+      bench.fail()
+      _ = bench.untilAttempt()
+    }
+    #expect(bench.session.counters.connectFailuresInRow == 3 && bench.session.counters.connectLatency.value == nil)
+    let first = bench.session.firstAttempt
+    bench.advance(milliseconds: 800)
+    let took = bench.now.milliseconds(since: bench.attempts.last!.at)
+    bench.apply { [bench] in $0.connected(attempt: bench.attempts.last!.number, at: $1) }
+    #expect(bench.session.counters.connectFailuresInRow == 0 && bench.session.counters.connectFailures == 3)
+    #expect(bench.session.counters.connectLatency.value == took && took >= 800 && first == bench.attempts[0].at)
+    for (key, wait) in [(UInt64(1), UInt64(80)), (2, 160), (3, 80)] {
+      bench.request(key)
+      bench.advance(milliseconds: wait)
+      bench.receive(.endOfStoredEvents(subscription: bench.subscriptions.last!, completeness: .unstated))
+    }
+    #expect(bench.session.counters.storedLatency.value == 89, "80, 90, 88.75")
+  }
+
+  @Test("Refusals are counted by what they are about, and the counts add up")
+  func refusals() {
+    let bench = Bench()
+    bench.connect()
+    let reasons = ["rate-limited: slow", "blocked: no", "rate-limited: slow", "pow: 20", "what?", "restricted: no"]
+    for (number, reason) in reasons.enumerated() {
+      bench.publish(UInt64(number), event: number)
+      bench.receive(.ok(id: Bench.id(number), isAccepted: false, reason: RelayReason(reason)))
+    }
+    bench.request(1)
+    bench.receive(.closed(subscription: bench.subscriptions[0], reason: RelayReason("error: too many subscriptions")))
+    let counters = bench.session.counters
+    #expect(
+      counters.refusalsByClass == [
+        .rate: 2, .blocked: 1, .invalid: 1, .unknown: 1, .restricted: 1, .subscriptions: 1,
+      ])
+    #expect(counters.refusalsByClass.values.reduce(0, +) == counters.refusals)
+  }
+
   @Test("A name that is not found waits in the ceiling's window at once")
   func names() {
     var sum: UInt64 = 0
