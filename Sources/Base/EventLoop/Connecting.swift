@@ -44,24 +44,28 @@ extension ByteStream {
 
   /// Connects to a TCP address. Nagle's algorithm is off, since the stream coalesces output itself.
   ///
-  /// - Throws: ETIMEDOUT if `deadline` passes first.
+  /// - Throws: ETIMEDOUT if `deadline` passes first, ECANCELED if the task is cancelled.
   public static func connect(to address: SocketAddress, deadline: Instant) async throws(LoopFault) -> ByteStream {
     let handle = Handle<uv_tcp_t>()
     uv_tcp_init(EventLoop.process.raw, handle.raw)
     let attempt = ConnectAttempt()
     let timer = LoopTimer()
-    timer.set(at: deadline) { attempt.abandon() }
-    let status = await attempt.run { request in
-      address.withSocketAddress { socketAddress in
-        uv_tcp_connect(request, handle.raw, socketAddress) { request, status in
-          EventLoopActor.assumeOnLoop { ConnectAttempt.finish(request, status) }
+    timer.set(at: deadline) { attempt.abandon(UV_ETIMEDOUT) }
+    let status = await withTaskCancellationHandler {
+      await attempt.run { request in
+        address.withSocketAddress { socketAddress in
+          uv_tcp_connect(request, handle.raw, socketAddress) { request, status in
+            EventLoopActor.assumeOnLoop { ConnectAttempt.finish(request, status) }
+          }
         }
+      } abandon: {
+        handle.close()
       }
-    } abandon: {
-      handle.close()
+    } onCancel: {
+      EventLoopActor.task { attempt.abandon(UV_ECANCELED) }
     }
     timer.cancel()
-    if attempt.wasAbandoned { throw LoopFault(code: UV_ETIMEDOUT.rawValue, doing: "connect to \(address)") }
+    if let code = attempt.abandonment { throw LoopFault(code: code.rawValue, doing: "connect to \(address)") }
     if status < 0 {
       handle.close()
       throw LoopFault(code: status, doing: "connect to \(address)")
@@ -78,7 +82,8 @@ private final class ConnectAttempt {
   private let request = UnsafeMutablePointer<uv_connect_t>.allocate(capacity: 1)
   private var continuation: CheckedContinuation<Int32, Never>?
   private var onAbandon: (@EventLoopActor () -> Void)?
-  private(set) var wasAbandoned = false
+  /// Why the attempt was given up; nil if it was not.
+  private(set) var abandonment: uv_errno_t?
 
   isolated deinit { request.deallocate() }
 
@@ -97,9 +102,9 @@ private final class ConnectAttempt {
     }
   }
 
-  func abandon() {
-    guard continuation != nil else { return }
-    wasAbandoned = true
+  func abandon(_ why: uv_errno_t) {
+    guard continuation != nil, abandonment == nil else { return }
+    abandonment = why
     onAbandon?()
   }
 

@@ -375,6 +375,8 @@ public struct PlanStatus: Codable, Sendable, Hashable {
   public var ephemeralRelays = 0
   /// Why nothing can be accepted at present; absent when it can.
   public var fault: String?
+  /// Whether events can be sent to relays now.
+  public var sending: SendingState?
   /// Connectors of `supervisor.conf` that do not report, by name, because they are held, stopped or starting. Absent:
   /// none.
   public var silentConnectors: [String]?

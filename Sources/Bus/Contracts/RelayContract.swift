@@ -224,6 +224,10 @@ public struct RelayStates: Codable, Sendable, Hashable {
     public var connections: UInt64 = 0
     /// The number of attempts that failed.
     public var failures: UInt64 = 0
+    /// The number of attempts that failed since the last connection. Absent: none.
+    public var failuresInRow: UInt64?
+    /// How long ago it was first dialled, in milliseconds. Absent: it was not.
+    public var dialledMilliseconds: UInt64?
     /// Messages received.
     public var messages: UInt64 = 0
     /// Their bytes together.
@@ -234,8 +238,17 @@ public struct RelayStates: Codable, Sendable, Hashable {
     public var accepted: UInt64 = 0
     /// Requests and events that it refused.
     public var refusals: UInt64 = 0
+    /// ``refusals`` by what they are about: `rate`, `blocked`, `authentication`, at most one entry for each word of the
+    /// connector's table. Absent: none.
+    public var refusalsByClass: [String: UInt64]?
+    /// Events of it that the store has rejected: not signed by their author, or no events. Absent: none.
+    public var invalidEvents: UInt64?
     /// Milliseconds from the last REQ to its EOSE, or EVENT to its OK.
     public var latencyMilliseconds: UInt64?
+    /// Milliseconds from dialling it to an open connection: a moving average, of which the last one is an eighth.
+    public var connectMilliseconds: UInt64?
+    /// Milliseconds from a REQ to its EOSE: such an average.
+    public var storedMilliseconds: UInt64?
     /// The maximum number of subscriptions that are opened there: as the relay says (NIP-11), has taught by refusals,
     /// or as is assumed.
     public var subscriptionMaximum: Int?
@@ -247,9 +260,17 @@ public struct RelayStates: Codable, Sendable, Hashable {
     public var mayRefuseWrites: Bool?
     /// Accounts that have authenticated on this connection (NIP-42), 64 hexadecimal digits each.
     public var authenticated: [String] = []
+    /// Which key it sees when it asks for authentication. Absent: the account of the work.
+    public var authenticate: ConnectorSettings.Authentication?
     /// What the relay said or did that its user may want to know, at most one of each kind; absent when there is
     /// nothing, and in ``RelayReport`` and `relay.states`.
     public var remarks: [RelayRemark]?
+
+    /// The share of the time since it was first dialled in which it was connected, 0 to 1; nil if it was not dialled.
+    public var openShare: Double? {
+      guard let dialledMilliseconds, dialledMilliseconds > 0 else { return nil }
+      return min(1, Double(openMilliseconds) / Double(dialledMilliseconds))
+    }
 
     /// A relay without any history.
     public init(relay: String, state: RelayStateWord) {

@@ -7,7 +7,7 @@ public struct RelayRemark: Codable, Sendable, Hashable {
     case refusedRequest = "refused-request"
     /// It did not accept an event (OK), for another reason than that it has the event.
     case refusedEvent = "refused-event"
-    /// It requires authentication (NIP-42), and no account was named for it.
+    /// It requires authentication (NIP-42), and it was shown no account.
     case authWall = "auth-wall"
     /// Its answers stop at a certain number of events, which seems to be its maximum.
     case capped

@@ -42,6 +42,7 @@ public enum MemberTexts {
     ConfiguredConnector.reads	Whether the planner opens subscriptions at these relays.
     ConfiguredConnector.relays	The URLs of its relays, as they are written in `supervisor.conf`.
     ConfiguredConnector.writes	Whether the planner publishes events to these relays.
+    ConnectorSettings.authenticate	Which key the relays see that ask for authentication.
     ConnectorSettings.caFile	A file of certificate authorities that are trusted in addition to the system's; "" for none.
     ConnectorSettings.connect	When the relays of the group are dialled.
     ConnectorSettings.connectTimeoutMilliseconds	How long each step of connecting may take.
@@ -376,6 +377,7 @@ public enum MemberTexts {
     PlanStatus.overdueRelays	The relays that those publications wait for, the relay of most publications first, at most 8. Absent: none.
     PlanStatus.publications	Publications by state.
     PlanStatus.requests	REQs that the planner wants at relays.
+    PlanStatus.sending	Whether events can be sent to relays now.
     PlanStatus.shrunkLists	Lists that lost more than half of their entries within the last days, the newest first. Absent: none.
     PlanStatus.silentConnectors	Connectors of `supervisor.conf` that do not report, by name, because they are held, stopped or starting. Absent: none.
     PlanStatus.waitingForConnectors	Publications that wait for such a connector. Absent: none.
@@ -647,11 +649,16 @@ public enum MemberTexts {
     RelayRetry.relay	The relay.
     RelayStateWord.rawValue	The word itself.
     RelayStates.Relay.accepted	Events that the relay accepted.
+    RelayStates.Relay.authenticate	Which key it sees when it asks for authentication. Absent: the account of the work.
     RelayStates.Relay.authenticated	Accounts that have authenticated on this connection (NIP-42), 64 hexadecimal digits each.
     RelayStates.Relay.bytes	Their bytes together.
+    RelayStates.Relay.connectMilliseconds	Milliseconds from dialling it to an open connection: a moving average, of which the last one is an eighth.
     RelayStates.Relay.connections	The number of connections that succeeded.
+    RelayStates.Relay.dialledMilliseconds	How long ago it was first dialled, in milliseconds. Absent: it was not.
     RelayStates.Relay.events	Events received.
     RelayStates.Relay.failures	The number of attempts that failed.
+    RelayStates.Relay.failuresInRow	The number of attempts that failed since the last connection. Absent: none.
+    RelayStates.Relay.invalidEvents	Events of it that the store has rejected: not signed by their author, or no events. Absent: none.
     RelayStates.Relay.isConfigured	Whether `supervisor.conf` names it; otherwise a caller named it.
     RelayStates.Relay.latencyMilliseconds	Milliseconds from the last REQ to its EOSE, or EVENT to its OK.
     RelayStates.Relay.mayRefuseWrites	Whether the relay says that it takes events only from some authors, or only against payment (NIP-11).
@@ -662,9 +669,11 @@ public enum MemberTexts {
     RelayStates.Relay.reads	Whether the planner opens subscriptions there by default.
     RelayStates.Relay.reason	Why it is not connected; absent when it is.
     RelayStates.Relay.refusals	Requests and events that it refused.
+    RelayStates.Relay.refusalsByClass	refusals by what they are about: `rate`, `blocked`, `authentication`, at most one entry for each word of the connector's table. Absent: none.
     RelayStates.Relay.relay	Canonical URL.
     RelayStates.Relay.remarks	What the relay said or did that its user may want to know, at most one of each kind; absent when there is nothing, and in RelayReport and `relay.states`.
     RelayStates.Relay.state	The state of its connection.
+    RelayStates.Relay.storedMilliseconds	Milliseconds from a REQ to its EOSE: such an average.
     RelayStates.Relay.subscriptionCount	Subscriptions that are open.
     RelayStates.Relay.subscriptionMaximum	The maximum number of subscriptions that are opened there: as the relay says (NIP-11), has taught by refusals, or as is assumed.
     RelayStates.Relay.writes	Whether the planner publishes events there by default.

@@ -11,7 +11,7 @@ public enum RelayRemarkText {
     switch remark.kind {
     case .refusedRequest: return "refuses what it is asked: \(quoted)\(often)"
     case .refusedEvent: return "refuses events: \(quoted)\(often)"
-    case .authWall: return "wants to know who asks, and no account was named: \(quoted)\(often)"
+    case .authWall: return "wants to know who asks, and was shown no account: \(quoted)\(often)"
     case .capped: return "gives \(Amount.count(remark.limit ?? 0, "event")) to a question at most\(often)"
     case .notice: return "says: \(quoted)\(often)"
     }
@@ -24,7 +24,8 @@ public enum RelayRemarkText {
     case .refusedRequest:
       "if that continues, remove it from 'relays', or say 'reads = false' for its group, in supervisor.conf"
     case .refusedEvent: "'roost queue' shows which events; if that continues, say 'writes = false' for its group"
-    case .authWall: "ask it as an account that it knows, or take it out of 'relays' in supervisor.conf"
+    case .authWall:
+      "ask it as an account that it knows (see 'authenticate' in supervisor.conf), or take it out of 'relays' there"
     case .capped: "what is older than its answer is had by asking again with 'until'"
     case .notice: nil
     }

@@ -36,6 +36,9 @@ public final class Worker {
   /// Called within ``clockMilliseconds`` after the wall clock was set, by `WallClockWatch.thresholdSeconds` or more:
   /// requests with dates must be repeated.
   public var onClockSet: (@EventLoopActor () -> Void)? { didSet { watchClock() } }
+  /// Called within ``clockMilliseconds`` after the machine has run again, when it was suspended for more than
+  /// `SuspendDetector.threshold`: connections may be dead without a sign of it.
+  public var onSuspendEnd: (@EventLoopActor () -> Void)? { didSet { watchClock() } }
   /// The worker's own log.
   public let log: Logger
 
@@ -48,11 +51,13 @@ public final class Worker {
   private var drainTimer = LoopTimer()
   private let clockTimer = LoopTimer()
   private var clock = WallClockWatch(wall: WallClock.seconds, now: EventLoop.process.now)
+  private var suspends = SuspendDetector(
+    monotonic: EventLoop.process.now, bootNanoseconds: SystemClock.bootNanoseconds())
   private var signals: [SignalWatcher] = []
 
   /// How long a worker that receives a signal may take to finish what is in flight.
   static let signalDrainMilliseconds: UInt32 = 2_000
-  /// How often the worker checks whether the wall clock was set.
+  /// How often the worker checks whether the wall clock was set, and whether the machine was suspended.
   public nonisolated static let clockMilliseconds: UInt64 = 5_000
   /// How often a draining worker checks whether it has finished.
   private static let drainLookMilliseconds: UInt64 = 10
@@ -139,13 +144,18 @@ public final class Worker {
   }
 
   private func watchClock() {
-    guard !isDraining, onClockSet != nil else { return clockTimer.cancel() }
+    guard !isDraining, onClockSet != nil || onSuspendEnd != nil else { return clockTimer.cancel() }
     clockTimer.set(afterMilliseconds: Self.clockMilliseconds) { [unowned self] in
-      if let seconds = clock.step(wall: WallClock.seconds, now: EventLoop.process.now) {
+      let now = EventLoop.process.now
+      if let onSuspendEnd, let slept = suspends.slept(monotonic: now, bootNanoseconds: SystemClock.bootNanoseconds()) {
+        log.notice("the machine was suspended", metadata: ["seconds": "\(slept.components.seconds)"])
+        onSuspendEnd()
+      }
+      if let onClockSet, let seconds = clock.step(wall: WallClock.seconds, now: now) {
         log.notice(
           "the clock was set \(seconds < 0 ? "back" : "forward"): what is asked for by date is asked for again",
           metadata: ["seconds": "\(seconds.magnitude)"])
-        onClockSet?()
+        onClockSet()
       }
       watchClock()
     }

@@ -44,18 +44,54 @@ public enum RelayText {
     guard let state = relay.state else { return rows }
     if let reason = state.reason { rows.append(("why", reason)) }
     if let since = state.openSince { rows.append(("open since", CalendarTime.text(since))) }
-    let connections = "\(state.connections), \(Amount.count(Int(clamping: state.failures), "failed attempt"))"
-    rows.append(("connections", connections))
-    if let latency = state.latencyMilliseconds {
-      rows.append(("latency", Amount.duration(milliseconds: latency)))
+    return rows + figures(state)
+  }
+
+  private static func figures(_ state: RelayStates.Relay) -> [(String, String)] {
+    var rows: [(String, String)] = []
+    func add(_ name: String, _ parts: [String?]) {
+      let text = parts.compactMap(\.self).joined(separator: ", ")
+      if !text.isEmpty { rows.append((name, text)) }
     }
-    rows.append(("received", "\(Amount.count(state.events, "event")), \(Amount.bytes(state.bytes))"))
-    rows.append(("published", "\(state.accepted) taken, \(state.refusals) refused"))
-    for remark in state.remarks ?? [] { rows.append(("remark", RelayRemarkText.words(remark))) }
-    if !state.authenticated.isEmpty {
-      rows.append(("shown as", state.authenticated.map { PublicKeyText.short($0) }.joined(separator: ", ")))
+    func span(_ milliseconds: UInt64) -> String { Amount.duration(milliseconds: milliseconds) }
+    add(
+      "connections",
+      [
+        "\(state.connections)", Amount.count(Int(clamping: state.failures), "failed attempt"),
+        state.failuresInRow.map { "the last \($0) in a row" },
+      ])
+    if let share = state.openShare, let dialled = state.dialledMilliseconds {
+      add("connected", ["\(Int((share * 100).rounded())) % of the \(span(dialled)) since it was first dialled"])
+    }
+    add(
+      "latency",
+      [
+        state.connectMilliseconds.map { "\(span($0)) to connect" },
+        state.storedMilliseconds.map { "\(span($0)) from a request to its end" },
+        state.latencyMilliseconds.map { "\(span($0)) for the last answer" },
+      ])
+    if let maximum = state.subscriptionMaximum {
+      add(
+        "open", ["\(state.subscriptionCount ?? 0) of \(Amount.count(maximum, "subscription"))", waiting(state)])
+    }
+    add("received", [Amount.count(state.events, "event"), Amount.bytes(state.bytes)])
+    add("rejected", [state.invalidEvents.map { "\(Amount.count($0, "event")) not signed by their author, or damaged" }])
+    add("published", ["\(state.accepted) taken", "\(state.refusals) refused"])
+    let refusals = (state.refusalsByClass ?? [:]).sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+    add("refused for", refusals.map { "\($0.key) (\($0.value))" })
+    for remark in state.remarks ?? [] { add("remark", [RelayRemarkText.words(remark)]) }
+    let keys = state.authenticated.map { PublicKeyText.short($0) }
+    switch state.authenticate {
+    case .throwAway:
+      add("shown as", keys.isEmpty ? ["no key yet; a throw-away key when it asks"] : keys + ["a throw-away key"])
+    case .never: add("shown as", ["no key: AUTH is never answered"])
+    case .account, nil: add("shown as", keys)
     }
     return rows
+  }
+
+  private static func waiting(_ state: RelayStates.Relay) -> String? {
+    state.queuedCount.flatMap { $0 > 0 ? "\(Amount.count($0, "request")) waiting" : nil }
   }
 
   private static func lines(

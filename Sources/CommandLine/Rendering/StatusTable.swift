@@ -4,7 +4,14 @@ internal import Frames
 /// What `roost status` prints: a line a worker, and a line of totals.
 public enum StatusTable {
   /// The lines.
-  public static func lines(_ status: SupervisorStatus, _ style: Style) -> [String] {
+  ///
+  /// - Parameters:
+  ///   - status: the supervisor's answer.
+  ///   - sending: whether events can be sent, as the planner says; nil if it does not.
+  ///   - style: whether colours are used.
+  public static func lines(
+    _ status: SupervisorStatus, sending: SendingState? = nil, _ style: Style
+  ) -> [String] {
     let showsProportional = status.workers.contains { $0.proportionalBytes != nil }
     var columns: [TextTable.Column] = [
       .init(title: "WORKER"), .init(title: "STATE"), .init(title: "SINCE", alignment: .right),
@@ -17,7 +24,20 @@ public enum StatusTable {
     var table = TextTable(columns)
     for worker in status.workers { table.append(row(worker, showsProportional)) }
     let lines = status.workers.isEmpty ? ["No workers are configured."] : table.lines(style)
-    return lines + [""] + totals(status, style)
+    return lines + [""] + (sending.map { [line($0, style)] } ?? []) + totals(status, style)
+  }
+
+  private static func line(_ sending: SendingState, _ style: Style) -> String {
+    let (tone, words): (Tone, String) =
+      switch sending {
+      case .online: (.good, "")
+      case .idle: (.good, "; relays are dialled when there is something to send")
+      case .reconnecting: (.warning, "; what is published meanwhile is queued")
+      case .readOnly: (.warning, "; no relay in reach is used for events: 'roost relay list'")
+      case .offline: (.bad, "; what is published is queued: 'roost relay list' says why")
+      case .noRelays: (.bad, "; 'roost relay add URL' adds one")
+      }
+    return "Sending: " + style.paint(sending.rawValue, tone) + words
   }
 
   private static func row(_ worker: WorkerStatus, _ showsProportional: Bool) -> [TextTable.Cell] {
@@ -120,5 +140,28 @@ public enum SandboxTable {
       table.append(cells + [sandbox])
     }
     return table.lines(style)
+  }
+}
+
+/// `roost status --json`: the answer of `supervisor.status`, and `sending`, if the planner says it.
+public struct StatusJSON: Encodable {
+  private let status: SupervisorStatus
+  private let sending: SendingState?
+
+  private enum Name: String, CodingKey {
+    case sending
+  }
+
+  /// The supervisor's answer and the planner's word.
+  public init(_ status: SupervisorStatus, sending: SendingState?) {
+    self.status = status
+    self.sending = sending
+  }
+
+  /// Writes the members of the answer, and `sending`.
+  public func encode(to encoder: any Encoder) throws {
+    try status.encode(to: encoder)
+    var container = encoder.container(keyedBy: Name.self)
+    try container.encodeIfPresent(sending, forKey: .sending)
   }
 }

@@ -21,10 +21,27 @@ struct Status: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     let request = StatusRequest(memory: memory ? true : nil)
-    try await session.show(SupervisorMethod.status, request, isIdempotent: true) { (status, style) in
-      sandbox ? SandboxTable.lines(status, style) : StatusTable.lines(status, style)
-    }
+    try await session.client.connect()
+    let status = try await session.client.request(
+      SupervisorMethod.status, request, options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
+    let sending = await sending(in: session)
+    await session.print(
+      StatusJSON(status, sending: sending),
+      sandbox
+        ? SandboxTable.lines(status, session.style) : StatusTable.lines(status, sending: sending, session.style))
     return .done
+  }
+
+  /// How long the planner may take: the supervisor's answer must not wait for a worker that is stuck.
+  private static let plannerTimeout = Timeout(milliseconds: 1_000)
+
+  /// Whether events can be sent; nil if no planner answers in time.
+  @EventLoopActor
+  private func sending(in session: CommandSession) async -> SendingState? {
+    guard session.isReady(.outboxPlanner) else { return nil }
+    let options = RequestOptions.idempotent(ttlMilliseconds: Self.plannerTimeout.milliseconds)
+    // `try?`: the rest of the status is shown without it.
+    return (try? await session.client.request(PlanMethod.status, NoArguments(), options: options))?.sending
   }
 }
 
@@ -86,7 +103,7 @@ extension Doctor {
   /// The signer's report on its key files; empty if no signer is ready.
   @EventLoopActor
   private func keyChecks(_ session: CommandSession) async -> [DoctorResult.Check] {
-    guard isReady(.signer, session) else { return [] }
+    guard session.isReady(.signer) else { return [] }
     do throws(Refusal) { return AccountText.checks(try await session.accounts()) } catch {
       return [DoctorResult.Check(name: "keys", isGood: false, text: "the signer cannot tell: \(error.message)")]
     }
@@ -98,7 +115,7 @@ extension Doctor {
     _ method: Method<NoArguments, Status>, _ name: String, _ worker: String, _ session: CommandSession,
     _ read: (Status) -> [DoctorResult.Check]
   ) async -> [DoctorResult.Check] {
-    guard isReady(method.declaration.server, session) else { return [] }
+    guard session.isReady(method.declaration.server) else { return [] }
     do throws(Refusal) {
       return read(
         try await session.client.request(
@@ -107,11 +124,12 @@ extension Doctor {
       return [DoctorResult.Check(name: name, isGood: false, text: "\(worker) cannot tell: \(error.message)")]
     }
   }
+}
 
+extension CommandSession {
   /// Whether a worker of a role is ready.
-  @EventLoopActor
-  private func isReady(_ role: Role, _ session: CommandSession) -> Bool {
-    session.client.registry?.members.contains { $0.role == role.name && $0.isReady } ?? false
+  fileprivate func isReady(_ role: Role) -> Bool {
+    client.registry?.members.contains { $0.role == role.name && $0.isReady } ?? false
   }
 }
 

@@ -8,12 +8,12 @@ public typealias ConnectionObjection = @Sendable (_ peer: SocketAddress, _ local
 extension WebSocketConnection {
   /// Connects: name, address, encryption if requested, upgrade; each step within its own deadline.
   ///
-  /// All addresses of the host are tried in the resolver's order. Each gets an equal share of what is left of the
-  /// connect deadline, so that an address that drops packets does not cost the others their turn. The connection does
-  /// not read until ``start(onMessage:onEnd:)``. A cancelled task gives up between two steps. `mark` is noted while
-  /// bytes of the other side are processed, including those of the handshakes. `objection` is called with the two ends
-  /// of the connection before a byte is sent: if it returns a reason, the connection is closed, with
-  /// `unwanted-address`.
+  /// The addresses of the host are raced (RFC 8305): at most eight, the families in turn, each 250 ms after the one
+  /// before or as soon as one fails, so that an address that drops packets does not cost the others their turn. The
+  /// connection does not read until ``start(onMessage:onEnd:)``. A cancelled task gives up while it connects, or
+  /// between two steps. `mark` is noted while bytes of the other side are processed, including those of the
+  /// handshakes. `objection` is called with the two ends of each connection before a byte is sent: if it returns a
+  /// reason, that connection is closed; if no other address can be used, the fault is `unwanted-address`.
   ///
   /// - Throws: a fault that says which step failed, with which server, and what was seen.
   public static func connect(
@@ -31,9 +31,9 @@ extension WebSocketConnection {
     let resolved = try await resolve(endpoint, deadlines)
     let isForeign = limits.dialsGlobalAddressesOnly
     let addresses = isForeign ? try foreignAddresses(resolved, endpoint) : resolved
-    let stream = try await reach(addresses, endpoint, deadlines)
-    if isForeign { try checkForeign(stream, endpoint) }
-    try checkEnds(of: stream, endpoint, objection)
+    let stream = try await reach(addresses, endpoint, deadlines) { stream in
+      (isForeign ? foreignObjection(to: stream, endpoint) : nil) ?? self.objection(objection, to: stream, endpoint)
+    }
     stream.outputLimit = limits.pendingByteCountMaximum + WebSocketLimits.controlAllowance
     stream.inputMark = mark
     var transport: any ByteTransport = stream
@@ -96,50 +96,31 @@ extension WebSocketConnection {
   }
 
   /// This machine may have received the address while it was dialled.
-  private static func checkForeign(_ stream: ByteStream, _ endpoint: WebSocketEndpoint) throws(WebSocketFault) {
+  private static func foreignObjection(to stream: ByteStream, _ endpoint: WebSocketEndpoint) -> AddressRace.Failure? {
     guard let peer = stream.peerAddress, let local = stream.localAddress,
-      let objection = peer.objection(in: ForeignReach.present(), from: local)
-    else { return }
-    stream.close()
-    throw WebSocketFault(
-      .privateAddress, endpoint: "\(endpoint)", detail: "\(endpoint.host) leads to \(objection)")
+      let reason = peer.objection(in: ForeignReach.present(), from: local)
+    else { return nil }
+    return AddressRace.Failure(code: .privateAddress, detail: "\(endpoint.host) leads to \(reason)")
   }
 
-  private static func checkEnds(
-    of stream: ByteStream, _ endpoint: WebSocketEndpoint, _ objection: ConnectionObjection?
-  ) throws(WebSocketFault) {
+  private static func objection(
+    _ objection: ConnectionObjection?, to stream: ByteStream, _ endpoint: WebSocketEndpoint
+  ) -> AddressRace.Failure? {
     guard let objection, let peer = stream.peerAddress, let local = stream.localAddress,
       let reason = objection(peer, local)
-    else { return }
-    stream.close()
+    else { return nil }
     let led = peer.host == endpoint.host ? "" : "\(endpoint.host) leads to \(peer): "
-    throw WebSocketFault(.unwantedAddress, endpoint: "\(endpoint)", detail: led + reason)
+    return AddressRace.Failure(code: .unwantedAddress, detail: led + reason)
   }
 
-  /// The least time that an address gets, in milliseconds, however many there are.
-  private static let addressShareMinimumMilliseconds: UInt64 = 250
-
-  private static func reach(
-    _ addresses: [SocketAddress], _ endpoint: WebSocketEndpoint, _ deadlines: WebSocketDeadlines
+  /// A connection to the first of the addresses that takes one and to which there is no objection.
+  static func reach(
+    _ addresses: [SocketAddress], _ endpoint: WebSocketEndpoint, _ deadlines: WebSocketDeadlines,
+    objection: @escaping @EventLoopActor (ByteStream) -> AddressRace.Failure?
   ) async throws(WebSocketFault) -> ByteStream {
     let end = EventLoop.process.now.advanced(milliseconds: deadlines.connectMilliseconds)
-    var failures: [String] = []
-    var lastFault: LoopFault?
-    for (index, address) in addresses.enumerated() {
-      if Task.isCancelled { throw cancelled(endpoint) }
-      let now = EventLoop.process.now
-      if now >= end { break }
-      let share = end.milliseconds(since: now) / UInt64(addresses.count - index)
-      let deadline = min(end, now.advanced(milliseconds: max(share, addressShareMinimumMilliseconds)))
-      do throws(LoopFault) {
-        return try await ByteStream.connect(to: address, deadline: deadline)
-      } catch {
-        lastFault = error
-        failures.append(error.description)
-      }
-    }
-    throw WebSocketFault(
-      .unreachable, endpoint: "\(endpoint)", detail: failures.joined(separator: "; "), cause: lastFault)
+    let race = AddressRace(addresses, until: end)
+    return try await AddressDialler(race, objection: objection).winner("\(endpoint)")
   }
 
   /// The value of `work`, or nil if it takes longer. The work itself is not interrupted; its value is then dropped.

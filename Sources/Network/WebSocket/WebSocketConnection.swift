@@ -282,6 +282,17 @@ public final class WebSocketConnection {
 
   // MARK: Liveness
 
+  /// Makes sure that the other side is still there, because the machine was suspended: sends a ping, and ends the
+  /// connection with `unresponsive` if nothing comes within `milliseconds` after it. What had arrived before does not
+  /// count, and while reading is paused the time does not run. Does nothing before ``start(onMessage:onEnd:)``.
+  public func check(withinMilliseconds milliseconds: UInt64) {
+    guard isOpen else { return }
+    let now = EventLoop.process.now
+    liveness.checked(withinMilliseconds: milliseconds, at: now)
+    if isPaused { liveness.paused(at: now) }
+    setLivenessTimer()
+  }
+
   private func setLivenessTimer() {
     guard let due = liveness.due else {
       timer.cancel()
@@ -298,7 +309,7 @@ public final class WebSocketConnection {
       codec.ping()
       sendOutput()
     case .end:
-      finish(.unresponsive(milliseconds: deadlines.pongMilliseconds))
+      finish(.unresponsive(milliseconds: liveness.awaitedMilliseconds))
       return
     }
     setLivenessTimer()

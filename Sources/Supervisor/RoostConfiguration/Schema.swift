@@ -93,6 +93,9 @@ enum Schema {
       Setting("reads", entry: "reads", of: ConnectorSettings.self, .flag),
       Setting("writes", entry: "writes", of: ConnectorSettings.self, .flag),
       Setting(
+        "authenticate", entry: "authenticate", of: ConnectorSettings.self,
+        .choice(ConnectorSettings.Authentication.self), .restartsWorker),
+      Setting(
         "request-timeout", entry: "requestTimeoutMilliseconds", of: ConnectorSettings.self,
         .milliseconds(.milliseconds(100) ... .seconds(3_600))),
       Setting(

@@ -88,6 +88,7 @@ extension Bool: SettingsEntry {
 }
 
 extension ConnectorSettings.Dialling: SettingsEntry {}
+extension ConnectorSettings.Authentication: SettingsEntry {}
 extension StoreSettings.Verification: SettingsEntry {}
 extension PushSettings.Disclosure: SettingsEntry {}
 extension PushSettings.Admission: SettingsEntry {}

@@ -25,7 +25,7 @@ struct RelayRemarkTests {
     #expect(words(.refusedEvent, "") == "refuses events: without a reason (\(at))")
     #expect(
       words(.authWall, "auth-required: who?")
-        == #"wants to know who asks, and no account was named: "auth-required: who?" (\#(at))"#)
+        == #"wants to know who asks, and was shown no account: "auth-required: who?" (\#(at))"#)
     #expect(words(.capped, "", 2, limit: 500) == "gives 500 events to a question at most (2 times, last \(at))")
     #expect(words(.notice, "hello") == #"says: "hello" (\#(at))"#)
   }

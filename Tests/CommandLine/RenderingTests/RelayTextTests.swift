@@ -43,9 +43,54 @@ struct RelayTextTests {
       RelayText.info(list.relays[2], .unknown("it is away"), now: 0, .plain) == [
         "wss://nos.lol  open", "  from         supervisor.conf [worker.relays], alice's list",
         "  use          read write", "  dialled by   relays", "  open since   2023-11-14 22:13:20",
-        "  connections  2, 0 failed attempts", "  latency      120ms", "  received     1204 events, 4.0 KiB",
+        "  connections  2, 0 failed attempts", "  latency      120ms for the last answer",
+        "  received     1204 events, 4.0 KiB",
         "  published    0 taken, 0 refused", "  says         nothing: it is away",
       ])
+  }
+
+  @Test("The figures of a relay are told in words with their units")
+  func figures() {
+    var relay = list.relays[2]
+    var state = RelayStates.Relay(relay: relay.relay, state: "open")
+    (state.latencyMilliseconds, state.connections) = (120, 2)
+    state.openMilliseconds = 3_564_000
+    state.dialledMilliseconds = 3_600_000
+    (state.connectMilliseconds, state.storedMilliseconds) = (210, 45)
+    (state.failures, state.failuresInRow) = (7, 2)
+    (state.subscriptionCount, state.subscriptionMaximum, state.queuedCount) = (3, 10, 1)
+    (state.refusals, state.refusalsByClass) = (5, ["rate": 3, "blocked": 1, "authentication": 1])
+    (state.invalidEvents, state.accepted) = (2, 9)
+    (state.authenticate, state.authenticated) = (.throwAway, [String(repeating: "2", count: 64)])
+    relay.state = state
+    let lines = RelayText.info(relay, .unknown("it is away"), now: 0, .plain)
+    for line in [
+      "  connections  2, 7 failed attempts, the last 2 in a row",
+      "  connected    99 % of the 1h since it was first dialled",
+      "  latency      210ms to connect, 45ms from a request to its end, 120ms for the last answer",
+      "  open         3 of 10 subscriptions, 1 request waiting",
+      "  rejected     2 events not signed by their author, or damaged", "  published    9 taken, 5 refused",
+      "  refused for  rate (3), authentication (1), blocked (1)",
+    ] { #expect(lines.contains(line), "\(line) is not in \(lines)") }
+    #expect(lines.contains { $0.hasPrefix("  shown as     npub1") && $0.hasSuffix(", a throw-away key") })
+    (state.authenticate, state.authenticated) = (.never, [])
+    relay.state = state
+    #expect(
+      RelayText.info(relay, .unknown(""), now: 0, .plain).contains("  shown as     no key: AUTH is never answered"))
+  }
+
+  @Test("Ten thousand relays are a table too, and one of 80 columns where the terminal has no more")
+  func many() {
+    let relays = (0..<10_000).map { number in
+      var relay = list.relays[2]
+      relay.relay = "wss://relay-\(number).example"
+      relay.state?.refusalsByClass = ["rate": 3]
+      return relay
+    }
+    let lines = RelayText.list(PlanRelayList(relays: relays), .plain)
+    #expect(lines.count == 10_003 && lines.last == "10000 relays, 10000 connected")
+    let narrow = RelayText.list(PlanRelayList(relays: Array(relays.prefix(100))), Style(isColoured: false, columns: 80))
+    #expect(narrow.allSatisfy { $0.count <= 80 })
   }
 
   @Test("What a relay says of itself stands beneath what is known, made harmless")

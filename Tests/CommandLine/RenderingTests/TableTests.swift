@@ -42,6 +42,24 @@ import Wording
       ])
   }
 
+  @Test("Whether events can be sent has a line of its own, within 80 columns, and a member of the machine form")
+  func sending() throws {
+    let style = Style(isColoured: false, columns: 80)
+    let without = StatusTable.lines(status, style)
+    for state in SendingState.allCases {
+      let lines = StatusTable.lines(status, sending: state, style)
+      let line = try #require(lines.first { $0.hasPrefix("Sending: \(state.rawValue)") })
+      #expect(line.count <= 80 && lines.count == without.count + 1)
+    }
+    let json = JSONPayload.encode(StatusJSON(status, sending: .readOnly))
+    let value = try JSONPayload.decode(JSONValue.self, from: json)
+    #expect(value["sending"] == .string("read-only") && value["pid"] == .integer(4_300))
+    #expect(try JSONPayload.decode(SupervisorStatus.self, from: json).workers.count == 2)
+    let unknown = try JSONPayload.decode(
+      JSONValue.self, from: JSONPayload.encode(StatusJSON(status, sending: nil)))
+    #expect(unknown["sending"] == nil)
+  }
+
   @Test("Where the terminal has no room for a note it goes beneath its row, whole, and the totals take two lines")
   func narrowStatus() {
     let lines = StatusTable.lines(status, Style(isColoured: false, columns: 80))

@@ -33,6 +33,45 @@ import Testing
     #expect(bench.fire() == .ping)
   }
 
+  @Test("A check pings after a moment, and only what comes after the ping shows that the other side is there")
+  func checked() {
+    let bench = LivenessBench()
+    bench.start()
+    bench.pass(10_000)
+    bench.check(10_000)
+    #expect(bench.left == 250)
+    #expect(!bench.hear(), "it may have arrived before")
+    bench.pass(250)
+    #expect(bench.fire() == .ping && bench.left == 10_000)
+    #expect(bench.hear() && bench.left == 45_000)
+    bench.check(10_000)
+    bench.pass(250)
+    #expect(bench.fire() == .ping)
+    bench.pass(10_000)
+    #expect(bench.fire() == .nothing && bench.left == 250)
+    bench.pass(250)
+    #expect(bench.fire() == .end)
+  }
+
+  @Test("A check counts its own time, the next ping again the usual one; without pings it is the only one")
+  func checkedOnce() {
+    let bench = LivenessBench()
+    bench.start()
+    bench.check(1_000)
+    bench.pass(250)
+    #expect(bench.fire() == .ping && bench.left == 1_000)
+    _ = bench.hear()
+    bench.pass(45_000)
+    #expect(bench.fire() == .ping && bench.left == 20_000)
+    let silent = LivenessBench(intervalMilliseconds: 0)
+    silent.start()
+    #expect(silent.left == nil)
+    silent.check(1_000)
+    silent.pass(250)
+    #expect(silent.fire() == .ping && silent.left == 1_000)
+    #expect(silent.hear() && silent.left == nil)
+  }
+
   @Test("While nothing is read time stands still, however often that is, and it goes on where it was")
   func pauses() {
     let bench = LivenessBench()
@@ -78,6 +117,7 @@ private final class LivenessBench {
   func start() { liveness.started(at: now) }
   func fire() -> Liveness.Step { liveness.timerFired(at: now) }
   func hear() -> Bool { liveness.heard(at: now) }
+  func check(_ milliseconds: UInt64) { liveness.checked(withinMilliseconds: milliseconds, at: now) }
   func pause() { liveness.paused(at: now) }
   func resume() { liveness.resumed(at: now) }
 }

@@ -55,7 +55,8 @@ struct ChangeTests {
         == .table([
           "relays": .array([.string("wss://a.example"), .string("wss://b.example/x")]), "ephemeral": .boolean(false),
           "requestTimeoutMilliseconds": .integer(1_000), "connectTimeoutMilliseconds": .integer(10_000),
-          "connect": .string("always"), "reads": .boolean(true), "writes": .boolean(true),
+          "authenticate": .string("account"), "connect": .string("always"), "reads": .boolean(true),
+          "writes": .boolean(true),
           "caFile": .string(""),
         ]))
     #expect(

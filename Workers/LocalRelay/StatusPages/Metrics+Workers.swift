@@ -40,13 +40,17 @@ extension Metrics {
       })
     text.add("roost_queue_in_flight", .gauge, "Events sent to relays and not answered yet.", status.inFlight)
     text.add("roost_queue_writable", .gauge, "Whether events are accepted.", status.fault == nil ? 1 : 0)
+    if let sending = status.sending {
+      text.add(
+        "roost_plan_sending", .gauge, "Whether events can be sent to relays: 1 for the state that holds.",
+        SendingState.allCases.map { MetricText.Sample([("state", $0.rawValue)], $0 == sending) })
+    }
     text.add("roost_plan_observes", .gauge, "Observations that relays are asked for.", status.observes)
     text.add("roost_plan_requests", .gauge, "Requests that are wanted of relays.", status.requests)
     text.add("roost_plan_ephemeral_relays", .gauge, "Relays dialled that no group has.", status.ephemeralRelays)
   }
 
   /// The relays of each connector, by state.
-
   static func addRelays(_ connectors: [RoostSnapshot.Connector], to text: inout MetricText) {
     var relays: [MetricText.Member<RelayStates.Relay>] = []
     var states: [MetricText.Sample] = []
@@ -86,5 +90,41 @@ extension Metrics {
     text.addTimes(
       "roost_relay_latency_seconds", .gauge, "Time of the last answer.", of: relays,
       milliseconds: \.latencyMilliseconds)
+    addAverages(relays, to: &text)
+    addSubscriptions(relays, to: &text)
+    text.add(
+      "roost_relay_refused_total", .counter, "Refusals of the relay, by what they are about.",
+      relays.flatMap { relay in
+        (relay.value.refusalsByClass ?? [:]).sorted { $0.key < $1.key }.map { kind, count in
+          MetricText.Sample(relay.labels + [("class", kind)], count)
+        }
+      })
+    text.add(
+      "roost_relay_invalid_events_total", .counter, "Events of the relay that the store has rejected.", of: relays
+    ) { $0.invalidEvents ?? 0 }
+  }
+
+  private static func addAverages(
+    _ relays: [MetricText.Member<RelayStates.Relay>], to text: inout MetricText
+  ) {
+    text.addTimes(
+      "roost_relay_connect_seconds", .gauge, "Time to connect, a moving average.", of: relays,
+      milliseconds: \.connectMilliseconds)
+    text.addTimes(
+      "roost_relay_eose_seconds", .gauge, "Time from a REQ to its EOSE, a moving average.", of: relays,
+      milliseconds: \.storedMilliseconds)
+    text.addTimes(
+      "roost_relay_dialled_seconds_total", .counter, "Time since the relay was first dialled.", of: relays,
+      milliseconds: \.dialledMilliseconds)
+  }
+
+  private static func addSubscriptions(
+    _ relays: [MetricText.Member<RelayStates.Relay>], to text: inout MetricText
+  ) {
+    text.add("roost_relay_subscriptions", .gauge, "Subscriptions open.", of: relays) { $0.subscriptionCount }
+    text.add("roost_relay_subscriptions_allowed", .gauge, "Subscriptions that may be open.", of: relays) {
+      $0.subscriptionMaximum
+    }
+    text.add("roost_relay_queued", .gauge, "Requests that wait to be sent.", of: relays) { $0.queuedCount }
   }
 }

@@ -76,7 +76,7 @@ extension SendOutcome {
     case "relay-disconnected", "timed-out", .expired, .workerDied, .cancelled, "disconnected":
       self = refusal.outcome == .notStarted ? .absent(words) : .unsettled(words)
     case .gone, .unavailable, .unknownMethod, .full, "closing": self = .absent(words)
-    case .noSuchRelay, .ownRelay, .denied, .badRequest, .badPayload, "not-supported", "not-protected",
+    case .noSuchRelay, .ownRelay, .denied, .badRequest, .badPayload, "not-supported", "not-protected", "not-shown",
       "private-address", "blocked", "out-of-bounds":
       self = .refused(words)
     // Among them dead letters: an event in flight at each of several connector deaths may or may not be the cause.

@@ -53,6 +53,7 @@ extension Planner {
     status.observes = wishes.observeCount
     status.requests = wishes.requestCount
     status.ephemeralRelays = budget.count
+    status.sending = SendingState(of: directory.list())
     publishing?.report(to: &status)
     let silent = isEarly ? [] : directory.configuredConnectors.subtracting(connectors.speaking)
     if !silent.isEmpty, let publishing {

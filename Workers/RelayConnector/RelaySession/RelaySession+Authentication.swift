@@ -2,6 +2,25 @@ public import Clocks
 public import Cryptography
 public import Nostr
 
+/// Which key a relay sees when it asks for authentication (NIP-42).
+public enum ShownKey: Sendable, Hashable {
+  /// The account of the work, if the work names one.
+  case account
+  /// This key, which belongs to no account, for all work.
+  case throwAway(PublicKey)
+  /// None.
+  case never
+
+  /// The key that authenticates for work of this account.
+  func key(for account: PublicKey?) -> PublicKey? {
+    switch self {
+    case .account: account
+    case .throwAway(let key): key
+    case .never: nil
+    }
+  }
+}
+
 /// The accounts that have authenticated on one connection, or are about to (NIP-42).
 struct Authentications {
   enum State {
@@ -183,7 +202,7 @@ extension RelaySession {
     if isAccepted {
       succeed(account, at: now)
     } else {
-      noteRefusal(at: now)
+      noteRefusal(reason, at: now)
       fail(account, "\(url) refused AUTH\(reason.text.isEmpty ? "" : ": \(reason.text)")", reason: reason, &actions)
     }
     return settled(actions, at: now)

@@ -64,12 +64,15 @@ extension RelaySession {
   /// suspended while the relay is held back, and before `end`, which is not. If an attempt to connect fails meanwhile,
   /// the publish fails at once. If the relay asks for it (`auth-required`), `account` authenticates and the event is
   /// sent again. A protected event is sent only after that. An event that is beyond the relay's published bounds, by
-  /// its `measures` and the time of day, is not sent: it fails with `out-of-bounds`.
+  /// its `measures` and the time of day, is not sent: it fails with `out-of-bounds`. A protected event fails with
+  /// `not-shown` where ``shownKey`` is not the account.
   public mutating func publishStarted(
     _ key: PublishKey, event: [UInt8], id: EventID, account: PublicKey? = nil, isProtected: Bool = false,
     measures: EventMeasures? = nil, wallSeconds: Int64 = 0, deadline: Instant, end: Instant? = nil, at now: Instant
   ) -> [SessionAction] {
     precondition(publishes.ids[key] == nil, "publish \(key.rawValue) is under way already")
+    if isProtected, let failure = hiddenAuthor { return [.failPublish(key, failure)] }
+    let account = shownKey.key(for: account)
     if let objection = measures.flatMap({ policy.objection(to: $0, at: wallSeconds) }) {
       return [.failPublish(key, WorkFailure(.outOfBounds, "\(url) would refuse the event: \(objection)"))]
     }
@@ -93,6 +96,16 @@ extension RelaySession {
       publishes.waitingByteCount += event.count
     }
     return settled([], at: now)
+  }
+
+  /// Why no event may be sent that only its author may send (NIP-70); nil while there is no such reason.
+  private var hiddenAuthor: WorkFailure? {
+    if shownKey == .account { return nil }
+    let word = shownKey == .never ? "never" : "throw-away"
+    return WorkFailure(
+      .notShown,
+      "the event is protected (NIP-70), so its author must authenticate at \(url), and 'authenticate = \"\(word)\"' in "
+        + "supervisor.conf forbids that")
   }
 
   /// Another publish of a known event. If the session has dropped the bytes, because no account could authenticate for
@@ -208,7 +221,7 @@ extension RelaySession {
     if isAccepted {
       counters.accepted += 1
     } else {
-      noteRefusal(at: now)
+      noteRefusal(reason, at: now)
       if reason.word != "duplicate", publication.account == nil || reason.word != "auth-required" {
         remark(on: reason, .refusedEvent, at: now)
       }

@@ -79,7 +79,8 @@ extension RelaySession {
     case .refused: return [.failRequest(key, fullQueue)]
     }
     requests.all[key] = Requests.Request(
-      filters: filters, mode: mode, kind: kind, account: account, allowance: Allowance(until: deadline, at: now))
+      filters: filters, mode: mode, kind: kind, account: shownKey.key(for: account),
+      allowance: Allowance(until: deadline, at: now))
     return settled(actions, at: now)
   }
 
@@ -263,6 +264,7 @@ extension RelaySession {
       return countUnclaimed(subscription, byteCount, at: now)
     }
     noteLatency(since: request.sentAt, at: now)
+    if let sent = request.sentAt { counters.storedLatency.add(now.milliseconds(since: sent)) }
     remarks.ended(request.filters, eventCount: request.eventCount, completeness, at: now)
     if request.mode == .live {
       request.hasEndedStored = true
@@ -286,7 +288,7 @@ extension RelaySession {
       state = .open(connection)
     }
     if !request.hasEndedStored || reason.namesError {
-      noteRefusal(at: now)
+      noteRefusal(reason, at: now)
       if request.account == nil || reason.word != "auth-required" { remark(on: reason, .refusedRequest, at: now) }
     }
     var actions: [SessionAction] = []

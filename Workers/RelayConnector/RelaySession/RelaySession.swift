@@ -72,12 +72,16 @@ public struct RelaySession: Sendable {
     var pace = RequestPace()
     /// When the relay last refused something on this connection.
     var lastRefusal: Instant?
+    /// When the machine last ran again after a suspend.
+    var suspendEnd: Instant?
   }
 
   /// The relay.
   public let url: RelayURL
   /// The limits of the session.
   public let limits: SessionLimits
+  /// Which key the relay sees when it asks for authentication.
+  public let shownKey: ShownKey
   /// What the relay allows.
   public internal(set) var policy = RelayPolicy()
   /// What the session has counted.
@@ -112,12 +116,17 @@ public struct RelaySession: Sendable {
   /// When a refusal last lowered ``policy``.
   var lastLowered: Instant?
   private var lastAttempt: Instant?
+  /// When the relay was first dialled.
+  public private(set) var firstAttempt: Instant?
   private var notBefore: Instant?
   private var timer: Instant?
 
   /// An idle session. `seed` should differ between relays and between starts: the jitter comes from it.
-  public init(url: RelayURL, limits: SessionLimits = SessionLimits(), seed: UInt64) {
+  public init(
+    url: RelayURL, limits: SessionLimits = SessionLimits(), shownKey: ShownKey = .account, seed: UInt64
+  ) {
     self.url = url
+    self.shownKey = shownKey
     self.limits = limits
     generator = SeededGenerator(seed: seed)
     backoff = DialDelay(limits)
@@ -170,6 +179,21 @@ public struct RelaySession: Sendable {
     return settled(forgetLearned(), at: now)
   }
 
+  /// The machine was suspended, and runs again. Failures from before are forgotten, a wait for the back-off is over,
+  /// and an open connection is checked: it may be dead without a sign of it. If it ends now, it is made again at once.
+  public mutating func suspendEnded(at now: Instant) -> [SessionAction] {
+    backoff.reset()
+    switch state {
+    case .waiting: state = .waiting(until: max(now, notBefore ?? now))
+    case .open(var connection):
+      connection.suspendEnd = now
+      state = .open(connection)
+      return settled([.checkConnection(withinMilliseconds: limits.checkMilliseconds)], at: now)
+    case .idle, .connecting, .closing: break
+    }
+    return settled([], at: now)
+  }
+
   /// Forgets what refusals have taught about the relay's bounds.
   private mutating func forgetLearned() -> [SessionAction] {
     let before = policy
@@ -196,6 +220,8 @@ public struct RelaySession: Sendable {
     challenge = nil
     isOwnRelay = false
     counters.connections += 1
+    counters.connectFailuresInRow = 0
+    if let lastAttempt { counters.connectLatency.add(now.milliseconds(since: lastAttempt)) }
     var actions: [SessionAction] = isStalled ? [.pauseReading] : []
     if let lastLowered, now.milliseconds(since: lastLowered) >= limits.learnedMilliseconds {
       actions += forgetLearned()
@@ -207,6 +233,7 @@ public struct RelaySession: Sendable {
   public mutating func connectFailed(attempt: UInt64, _ failure: ConnectFailure, at now: Instant) -> [SessionAction] {
     guard case .connecting(attempt) = state else { return [] }
     counters.connectFailures += 1
+    counters.connectFailuresInRow += 1
     lastFailure = failure.message
     isOwnRelay = failure.isOwnRelay
     if let milliseconds = failure.retryAfterMilliseconds {
@@ -233,6 +260,8 @@ public struct RelaySession: Sendable {
         now.milliseconds(since: refusal) < limits.refusalMemoryMilliseconds
       {
         backOffAfterCut(at: now)
+      } else if let end = connection.suspendEnd, now.milliseconds(since: end) < limits.suspendMemoryMilliseconds {
+        state = .waiting(until: max(now, notBefore ?? now))
       } else {
         backOff(isNameFailure: false, at: now)
       }
@@ -270,8 +299,9 @@ public struct RelaySession: Sendable {
   }
 
   /// The relay has refused something.
-  mutating func noteRefusal(at now: Instant) {
+  mutating func noteRefusal(_ reason: RelayReason, at now: Instant) {
     counters.refusals += 1
+    counters.refusalsByClass[RefusalClass(reason), default: 0] += 1
     guard case .open(var connection) = state else { return }
     connection.lastRefusal = now
     state = .open(connection)
@@ -344,6 +374,7 @@ public struct RelaySession: Sendable {
     }
     notBefore = nil
     lastAttempt = now
+    firstAttempt = firstAttempt ?? now
     counters.attempts += 1
     state = .connecting(attempt: counters.attempts)
     actions.append(.connect(attempt: counters.attempts))

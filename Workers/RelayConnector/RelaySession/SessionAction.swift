@@ -69,6 +69,8 @@ public struct WorkFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case notSigned = "not-signed"
     /// The relay takes protected events from any client, so it gets none (NIP-70).
     case notProtected = "not-protected"
+    /// The event needs its author's authentication (NIP-70), and ``RelaySession/shownKey`` shows no account.
+    case notShown = "not-shown"
     /// The connection would lead, or led, to this Roost's own relay. It is useless, and will stay so.
     case ownRelay = "own-relay"
     /// A limit of ``SessionLimits`` is reached.
@@ -140,6 +142,8 @@ public enum SessionAction: Hashable, Sendable {
   case abandonConnect(attempt: UInt64)
   /// Close the connection; report `disconnected` when it has ended.
   case close(code: UInt16, reason: String)
+  /// Ping the relay, and end the connection if nothing comes within this time.
+  case checkConnection(withinMilliseconds: UInt64)
   /// Send this text message.
   case send([UInt8])
   /// The REQ of this request goes out now, for the first time or again: from here the relay owes its answer.

@@ -1,3 +1,5 @@
+public import Clocks
+
 /// What one relay's session may hold, and how often it may dial. Beyond a limit, work fails with `full` and
 /// `not-started`.
 public struct SessionLimits: Sendable, Hashable {
@@ -67,6 +69,10 @@ public struct SessionLimits: Sendable, Hashable {
   public var demandPatienceMilliseconds: UInt64 = 1_000
   /// How long a connection must have been open before earlier failures are forgotten.
   public var stableMilliseconds: UInt64 = 60_000
+  /// After a suspend of the machine, how long the relay may take to answer a ping.
+  public var checkMilliseconds: UInt64 = 10_000
+  /// How long after a suspend the end of a connection is taken for a consequence of it.
+  public var suspendMemoryMilliseconds: UInt64 = 15_000
   /// The longest `Retry-After` that is believed.
   public var retryAfterMaximumMilliseconds: UInt64 = 3_600_000
 
@@ -94,18 +100,26 @@ public struct SessionCounters: Sendable, Hashable {
   public internal(set) var notices: UInt64 = 0
   /// Requests ended by CLOSED, events not accepted, and AUTH not accepted.
   public internal(set) var refusals: UInt64 = 0
+  /// ``refusals`` by what they are about.
+  public internal(set) var refusalsByClass: [RefusalClass: UInt64] = [:]
   /// Events that were accepted.
   public internal(set) var accepted: UInt64 = 0
   /// Attempts to connect.
   public internal(set) var attempts: UInt64 = 0
   /// Attempts that failed.
   public internal(set) var connectFailures: UInt64 = 0
+  /// Attempts that failed since the last connection.
+  public internal(set) var connectFailuresInRow: UInt64 = 0
   /// Connections that were opened.
   public internal(set) var connections: UInt64 = 0
   /// Connections that ended without a request of this side, or that the session cut because of what the relay sent.
   public internal(set) var disconnections: UInt64 = 0
   /// Milliseconds from the last answered REQ to its EOSE, or EVENT to its OK; nil before the first.
   public internal(set) var lastLatencyMilliseconds: UInt64?
+  /// Milliseconds from dialling to an open connection.
+  public internal(set) var connectLatency = MovingAverage()
+  /// Milliseconds from REQ to EOSE.
+  public internal(set) var storedLatency = MovingAverage()
 
   /// Zeroes.
   public init() {}

@@ -284,7 +284,7 @@ public struct SubscriptionSet: Sendable {
     case .tooLarge:
       entries[known: key].refusal = .size
       refuse(key, failure.message)
-    case .outOfBounds: preconditionFailure("only events are out of bounds")
+    case .outOfBounds, .notShown: preconditionFailure("only events are out of bounds or protected")
     case .closedByRelay: refused(key, failure, at: now)
     }
     return settled([.changed(key)], at: now)

@@ -60,6 +60,9 @@ final class Connector {
   var asides = Dismissals()
   /// The information documents of relays, see Connector+Information.
   var information = InformationTable()
+  /// Which key the relays see; it is the same for the life of the process.
+  private let authenticate: ConnectorSettings.Authentication
+  private let throwAwayKeys = ThrowAwayKeys()
   /// The senders to the store: one for stored events, one for new ones.
   let lines: IngestSenders
   /// What is covered, as the store says.
@@ -74,6 +77,7 @@ final class Connector {
     self.worker = worker
     bus = worker.bus
     settings = try worker.settings(of: ConnectorSettings.self)
+    authenticate = settings.authenticate
     quarantine = QuarantineService(log: log)
     lines = IngestSenders(worker.bus)
     coverage = CoverageReader(worker.bus, log: log)
@@ -81,9 +85,16 @@ final class Connector {
       guard let link = links[url] else { return }
       isHeld ? link.hold() : link.release()
     }
+    lines.onInvalid = { [unowned self] relay, count in
+      // `try?`: the link wrote this URL itself.
+      if let url = try? RelayURL(relay) { links[url]?.noteInvalid(count) }
+    }
     try adopt(settings)
     worker.onSettings = { [unowned self] _ in settingsChanged() }
     worker.onDrain = { [unowned self] in finishLive() }
+    worker.onSuspendEnd = { [unowned self] in
+      for link in links.values { link.tell { session, now in session.suspendEnded(at: now) } }
+    }
     worker.serve(RelayMethod.request, request)
     worker.serve(RelayMethod.publish, publish)
     worker.serve(RelayMethod.desire) { [unowned self] (_, wanted) throws(Refusal) in try desire(wanted) }
@@ -205,7 +216,8 @@ final class Connector {
     let link = RelayLink(
       url: url, security: try security(for: url), quarantine: quarantine,
       connectMilliseconds: settings.connectTimeoutMilliseconds,
-      messageByteCountMaximum: bus.welcome.frameLimit - FrameHeader.lengthMinimum, log: log, owner: self)
+      messageByteCountMaximum: bus.welcome.frameLimit - FrameHeader.lengthMinimum, authenticate: authenticate,
+      throwAwayKey: throwAwayKeys.key(for: url), log: log, owner: self)
     if lines.isHeld(url) { link.hold() }
     links[url] = link
     return link

@@ -15,13 +15,18 @@ final class IngestSenders {
   let live: IngestSender
   /// Called with true when a relay must wait, and with false when it no longer must.
   var onHeld: (@EventLoopActor (RelayURL, Bool) -> Void)?
+  /// Called with a relay's URL and the number of its events that the store has rejected.
+  var onInvalid: (@EventLoopActor (String, Int) -> Void)?
   /// Relays that must wait; the first has waited longest.
   private var held: [RelayURL] = []
 
   init(_ bus: BusConnection) {
     stored = IngestSender(StoreMethod.import, bus)
     live = IngestSender(StoreMethod.ingest, bus)
-    for line in [stored, live] { line.onAnswered = { [unowned self] in release() } }
+    for line in [stored, live] {
+      line.onAnswered = { [unowned self] in release() }
+      line.onInvalid = { [unowned self] in onInvalid?($0, $1) }
+    }
   }
 
   /// Whether a relay must wait because too many of its events are here already.
@@ -52,6 +57,8 @@ final class IngestSenders {
 final class IngestSender {
   /// Called when a run was answered, and the next runs were sent.
   var onAnswered: (@EventLoopActor () -> Void)?
+  /// Called with a relay's URL and the number of its events that the store has rejected.
+  var onInvalid: (@EventLoopActor (String, Int) -> Void)?
 
   private let method: Method<IngestRun, IngestResult>
   private let bus: BusConnection
@@ -106,7 +113,9 @@ final class IngestSender {
     var wait = Self.retryMilliseconds
     while true {
       do throws(Refusal) {
-        _ = try await bus.request(method, IngestRun(run.bytes))
+        let result = try await bus.request(method, IngestRun(run.bytes))
+        let relays = result.invalid.compactMap(\.relay)
+        for (relay, invalid) in Dictionary(grouping: relays, by: \.self) { onInvalid?(relay, invalid.count) }
         break
       } catch {
         // Only a bug here can make such a run. Its events are then lost, and the other runs must continue. The ends of

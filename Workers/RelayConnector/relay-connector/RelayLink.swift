@@ -61,6 +61,8 @@ final class RelayLink {
   private let deadlines: WebSocketDeadlines
   private var limits: WebSocketLimits
   private let security: (any TransportSecurity)?
+  /// The key that the relay sees in place of an account.
+  private let throwAwayKey: SecretKey?
   private let log: Logger
   private let timer = LoopTimer()
   private var connection: WebSocketConnection?
@@ -78,10 +80,12 @@ final class RelayLink {
   private var isHeldAsForeign = false
   private var openSince: (instant: Instant, seconds: Int64)?
   private var openMilliseconds: UInt64 = 0
+  private var invalidEventCount: UInt64 = 0
 
   init(
     url: RelayURL, security: (any TransportSecurity)?, quarantine: QuarantineService, connectMilliseconds: UInt64,
-    messageByteCountMaximum: Int, log: Logger, owner: any RelayLinkOwner
+    messageByteCountMaximum: Int, authenticate: ConnectorSettings.Authentication,
+    throwAwayKey: @autoclosure () -> SecretKey, log: Logger, owner: any RelayLinkOwner
   ) {
     self.url = url
     self.quarantine = quarantine
@@ -97,7 +101,9 @@ final class RelayLink {
     self.deadlines = deadlines
     limits = WebSocketLimits(messageByteCountMaximum: messageByteCountMaximum)
     var random = SystemRandomNumberGenerator()
-    session = RelaySession(url: url, seed: random.next())
+    self.throwAwayKey = authenticate == .throwAway ? throwAwayKey() : nil
+    let shownKey = ShownKey(authenticate, throwAway: self.throwAwayKey)
+    session = RelaySession(url: url, shownKey: shownKey, seed: random.next())
   }
 
   /// Whether requests or publishes are under way.
@@ -134,6 +140,7 @@ final class RelayLink {
       connecting?.cancel()
       connecting = nil
     case .close(let code, let reason): connection?.close(code: code, reason: reason)
+    case .checkConnection(let milliseconds): connection?.check(withinMilliseconds: milliseconds)
     case .send(let bytes): send(bytes)
     case .deliver(let key, let range):
       owner.link(self, delivered: key, UnsafeRawBufferPointer(rebasing: message[range]))
@@ -143,7 +150,7 @@ final class RelayLink {
     case .answer(let key, let isAccepted, let reason):
       owner.link(self, answered: key, isAccepted: isAccepted, reason)
     case .failPublish(let key, let failure): owner.link(self, failed: key, failure)
-    case .authenticate(let account, let challenge): owner.link(self, authenticate: account, challenge)
+    case .authenticate(let account, let challenge): authenticate(account, challenge)
     case .makeProbe:
       let probe = Self.probe()
       tell { session, now in session.probeMade(event: probe.json, id: probe.id, at: now) }
@@ -174,6 +181,23 @@ final class RelayLink {
     return UnsignedEvent(pubkey: key.publicKey, createdAt: now, kind: EventKind.probe, tags: tags).signed(by: key)
   }
 
+  /// Signs the challenge with the throw-away key, or has the owner have the account sign it.
+  private func authenticate(_ account: PublicKey, _ challenge: String) {
+    guard let throwAwayKey else { return owner.link(self, authenticate: account, challenge) }
+    do throws(RelayAuthenticationFault) {
+      let event = try RelayAuthentication.template(
+        for: url, challenge: challenge, by: account, createdAt: WallClock.seconds
+      ).signed(by: throwAwayKey)
+      tell { session, now in
+        session.authenticationSigned(account, challenge: challenge, event: event.json, id: event.id, at: now)
+      }
+    } catch {
+      tell { session, now in
+        session.authenticationFailed(account, challenge: challenge, message: "\(error)", at: now)
+      }
+    }
+  }
+
   private func noteChanges() {
     let (phase, authenticated) = (session.phase, session.authenticatedAccounts)
     let isNewPhase = phase != lastPhase
@@ -199,6 +223,9 @@ final class RelayLink {
       "the relay sends events that were not asked for; they are left out",
       metadata: ["relay": "\(url)", "count": "\(strayCount)"])
   }
+
+  /// The store has rejected events of this relay.
+  func noteInvalid(_ count: Int) { invalidEventCount += UInt64(count) }
 
   // MARK: Holding the relay back
 
@@ -248,17 +275,31 @@ final class RelayLink {
       openMilliseconds + (openSince.map { EventLoop.process.now.milliseconds(since: $0.instant) } ?? 0)
     state.connections = counters.connections
     state.failures = counters.connectFailures
+    state.failuresInRow = counters.connectFailuresInRow > 0 ? counters.connectFailuresInRow : nil
+    state.dialledMilliseconds = session.firstAttempt.map { EventLoop.process.now.milliseconds(since: $0) }
     state.messages = counters.messages
     state.bytes = counters.messageBytes
     state.events = counters.events
     state.accepted = counters.accepted
     state.refusals = counters.refusals
+    if counters.refusals > 0 {
+      state.refusalsByClass = Dictionary(
+        uniqueKeysWithValues: counters.refusalsByClass.map { ($0.key.rawValue, $0.value) })
+    }
+    state.invalidEvents = invalidEventCount > 0 ? invalidEventCount : nil
     state.latencyMilliseconds = counters.lastLatencyMilliseconds
+    state.connectMilliseconds = counters.connectLatency.value
+    state.storedMilliseconds = counters.storedLatency.value
     state.subscriptionMaximum = session.policy.subscriptions.value
     state.subscriptionCount = session.subscriptionCount
     state.queuedCount = session.queuedCount
     state.mayRefuseWrites = session.policy.mayRefuseWrites ? true : nil
     state.authenticated = session.authenticatedAccounts.map(\.description).sorted()
+    switch session.shownKey {
+    case .account: break
+    case .throwAway: state.authenticate = .throwAway
+    case .never: state.authenticate = .never
+    }
     return state
   }
 

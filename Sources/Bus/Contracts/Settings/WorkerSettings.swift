@@ -39,6 +39,16 @@ public struct ConnectorSettings: WorkerSettings {
     case onDemand = "on-demand"
   }
 
+  /// Which key a relay sees that asks for authentication (NIP-42).
+  public enum Authentication: String, Codable, CaseIterable, Sendable {
+    /// The account of the request, event or subscription.
+    case account
+    /// A key that is made for this process and this relay: no account is shown.
+    case throwAway = "throw-away"
+    /// None: what the relay refuses for that stays refused.
+    case never
+  }
+
   /// The URLs of the group's relays.
   public var relays: [String] = []
   /// Whether it dials relays that a caller names and that belong to no group.
@@ -49,6 +59,8 @@ public struct ConnectorSettings: WorkerSettings {
   public var reads = true
   /// Whether events are published to the relays of the group.
   public var writes = true
+  /// Which key the relays see that ask for authentication.
+  public var authenticate = Authentication.account
   /// How long a relay may leave a request without an answer.
   public var requestTimeoutMilliseconds: UInt64 = 30_000
   /// How long each step of connecting may take.

@@ -73,6 +73,29 @@ struct MetricsTests {
     #expect(!text.contains("\nroost_forged"))
   }
 
+  @Test("tell a relay's averages in seconds, its refusals by what they are about, and whether events can be sent")
+  func relayFigures() {
+    var snapshot = makeSnapshot()
+    var relay = RelayStates.Relay(relay: "wss://a", state: "open")
+    (relay.connectMilliseconds, relay.storedMilliseconds, relay.dialledMilliseconds) = (1_250, 45, 60_000)
+    (relay.refusalsByClass, relay.invalidEvents) = (["rate": 3, "blocked": 1], 2)
+    (relay.subscriptionCount, relay.subscriptionMaximum, relay.queuedCount) = (3, 10, 4)
+    snapshot.connectors = [.init(name: "c", relays: .told(RelayStates(relays: [relay])))]
+    var plan = PlanStatus()
+    plan.sending = .reconnecting
+    snapshot.plan = .told(plan)
+    let text = Metrics.text(snapshot)
+    let labels = #"connector="c",relay="wss://a""#
+    for line in [
+      "roost_relay_connect_seconds{\(labels)} 1.250", "roost_relay_eose_seconds{\(labels)} 0.045",
+      "roost_relay_dialled_seconds_total{\(labels)} 60.000", "roost_relay_refused_total{\(labels),class=\"rate\"} 3",
+      "roost_relay_refused_total{\(labels),class=\"blocked\"} 1", "roost_relay_invalid_events_total{\(labels)} 2",
+      "roost_relay_subscriptions{\(labels)} 3", "roost_relay_subscriptions_allowed{\(labels)} 10",
+      "roost_relay_queued{\(labels)} 4", #"roost_plan_sending{state="reconnecting"} 1"#,
+      #"roost_plan_sending{state="online"} 0"#,
+    ] { #expect(text.contains("\n\(line)\n"), "\(line)") }
+  }
+
   @Test("name at most 500 relays, and count the others")
   func nameFewRelays() {
     var snapshot = makeSnapshot()

@@ -47,7 +47,7 @@ struct StatusPageTests {
     snapshot.connectors = [.init(name: "relay-connector", relays: .told(RelayStates(relays: [relay])))]
     let html = StatusPage.html(snapshot)
     #expect(html.contains("<h2>What relays say</h2>"))
-    #expect(html.contains("wants to know who asks, and no account was named") && html.contains("supervisor.conf"))
+    #expect(html.contains("wants to know who asks, and was shown no account") && html.contains("supervisor.conf"))
     #expect(html.contains("&lt;b&gt;who&lt;/b&gt;") && !html.contains("<b>who"))
     #expect(!StatusPage.html(makeSnapshot()).contains("What relays say"))
   }

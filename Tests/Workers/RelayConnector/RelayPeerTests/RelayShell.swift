@@ -38,6 +38,7 @@ final class RelayShell {
     case .abandonConnect(let attempt):
       if dialling?.attempt == attempt { dialling?.task.cancel() }
     case .close(let code, let reason): connection?.close(code: code, reason: reason)
+    case .checkConnection(let milliseconds): connection?.check(withinMilliseconds: milliseconds)
     case .send(let text):
       do throws(WebSocketFault) {
         try connection?.send(text: text)

@@ -31,6 +31,49 @@ import Testing
     #expect(bench.taken() == [.answer(PublishKey(1), isAccepted: true, reason: RelayReason(""))])
   }
 
+  @Test("A throw-away key answers in place of every account, and for work without one; with 'never' nothing does")
+  func otherKeys() {
+    let key = PublicKey(String(repeating: "2", count: 64))!
+    let bench = Bench(shownKey: .throwAway(key))
+    bench.connect()
+    bench.receive(.authentication(challenge: "c1"))
+    bench.request(1)
+    bench.publish(1, event: 7, account: Self.alice)
+    bench.receive(.closed(subscription: bench.subscriptions[0], reason: Self.needed))
+    bench.receive(.ok(id: Bench.id(7), isAccepted: false, reason: Self.needed))
+    let asked = bench.taken().filter { if case .authenticate = $0 { true } else { false } }
+    #expect(asked == [.authenticate(key, challenge: "c1")], "one key for both")
+    bench.sign(key, "c1")
+    bench.receive(.ok(id: Bench.authentication, isAccepted: true, reason: RelayReason("")))
+    #expect(bench.texts().count == 3 && bench.session.authenticatedAccounts == [key])
+    let silent = Bench(shownKey: .never)
+    silent.connect()
+    silent.receive(.authentication(challenge: "c1"))
+    silent.publish(1, event: 7, account: Self.alice)
+    _ = silent.taken()
+    silent.receive(.ok(id: Bench.id(7), isAccepted: false, reason: Self.needed))
+    #expect(silent.taken() == [.answer(PublishKey(1), isAccepted: false, reason: Self.needed)])
+    #expect(silent.session.counters.refusalsByClass == [.authentication: 1])
+  }
+
+  @Test("Where no account is shown, a protected event fails before anything is sent")
+  func hidden() {
+    let key = PublicKey(String(repeating: "2", count: 64))!
+    for (shown, word) in [(ShownKey.throwAway(key), "throw-away"), (.never, "never")] {
+      let bench = Bench(shownKey: shown)
+      bench.connect()
+      _ = bench.taken()
+      bench.publish(1, event: 7, account: Self.alice, isProtected: true)
+      guard case .failPublish(PublishKey(1), let failure)? = bench.taken().first else {
+        Issue.record("no failure")
+        return
+      }
+      #expect(failure.code == .notShown && failure.outcome == .notStarted)
+      #expect(failure.message.contains("'authenticate = \"\(word)\"' in supervisor.conf"))
+      #expect(bench.session.publishCount == 0)
+    }
+  }
+
   @Test("Scenario 18: who has shown himself and is asked again is told so, and no loop begins")
   func askedAgain() {
     let bench = Bench()

@@ -19,8 +19,11 @@ final class Bench {
 
   static let filters = (try? RawFilters(json: Array(#"{"kinds":[1]}"#.utf8)))!
 
-  init(limits: SessionLimits = SessionLimits(), slots: Int? = nil, seed: UInt64 = 1) {
-    session = RelaySession(url: (try? RelayURL("ws://relay.example.com"))!, limits: limits, seed: seed)
+  init(
+    limits: SessionLimits = SessionLimits(), slots: Int? = nil, shownKey: ShownKey = .account, seed: UInt64 = 1
+  ) {
+    session = RelaySession(
+      url: (try? RelayURL("ws://relay.example.com"))!, limits: limits, shownKey: shownKey, seed: seed)
     if let slots { say { $0.subscriptionMaximum = slots } }
     actions = []
   }

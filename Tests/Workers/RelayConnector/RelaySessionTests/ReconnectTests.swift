@@ -43,6 +43,104 @@ import Testing
     #expect(meanWait(afterStanding: 59_000) > 60_000)
   }
 
+  @Test("After a suspend an open relay is pinged, and dialled again at once when its connection ends, but only then")
+  func suspended() {
+    let bench = Bench()
+    for _ in 0..<8 {
+      bench.apply { $0.openRequested(at: $1) }
+      _ = bench.untilAttempt()
+      bench.fail()
+    }
+    bench.connect()
+    bench.advance(milliseconds: 1_000)
+    _ = bench.taken()
+    bench.apply { $0.suspendEnded(at: $1) }
+    #expect(bench.taken() == [.checkConnection(withinMilliseconds: 10_000)])
+    bench.advance(milliseconds: 10_500)
+    let before = bench.attempts.count
+    bench.apply { $0.disconnected(reason: "no answer to a ping within 10000 ms", at: $1) }
+    #expect(bench.attempts.count == before + 1 && bench.attempts.last?.at == bench.now, "without a wait")
+    bench.apply { [bench] in $0.connected(attempt: bench.attempts.last!.number, at: $1) }
+    bench.apply { $0.disconnected(reason: "gone", at: $1) }
+    #expect(bench.session.phase == .waiting, "the new connection was made after the suspend")
+    #expect(bench.untilAttempt() <= 1_000, "failures from before are forgotten")
+  }
+
+  @Test("A connection that outlives a suspend has the usual back-off later, and one cut after a refusal has its own")
+  func suspendedBefore() {
+    let bench = Bench()
+    bench.connect()
+    bench.apply { $0.suspendEnded(at: $1) }
+    bench.advance(milliseconds: 15_000)
+    bench.apply { $0.disconnected(reason: "gone", at: $1) }
+    #expect(bench.session.phase == .waiting)
+    let refused = Bench()
+    refused.connect()
+    refused.publish(1)
+    refused.receive(.ok(id: Bench.id(0), isAccepted: false, reason: RelayReason("rate-limited: enough")))
+    refused.apply { $0.suspendEnded(at: $1) }
+    refused.apply { $0.disconnected(reason: "cut", at: $1) }
+    #expect(refused.untilAttempt() >= 2_000)
+  }
+
+  @Test("A wait for the back-off ends with a suspend, but not what the relay has asked for")
+  func suspendedWait() {
+    let bench = Bench()
+    bench.apply { $0.openRequested(at: $1) }
+    bench.fail(isNameFailure: true)
+    bench.apply { $0.suspendEnded(at: $1) }
+    #expect(bench.session.phase == .connecting)
+    let failure = ConnectFailure(message: "503", retryAfterMilliseconds: 60_000)
+    bench.apply { [bench] in $0.connectFailed(attempt: bench.attempts.last!.number, failure, at: $1) }
+    bench.apply { $0.suspendEnded(at: $1) }
+    #expect(bench.session.phase == .waiting && bench.untilAttempt() >= 60_000)
+    let idle = Bench()
+    idle.apply { $0.suspendEnded(at: $1) }
+    #expect(idle.session.phase == .idle && idle.attempts.isEmpty)
+  }
+
+  @Test("Connecting and answers are timed as moving averages, failures in a row end with a connection")
+  func figures() {
+    let bench = Bench()
+    bench.apply { $0.openRequested(at: $1) }
+    for _ in 0..<3 {
+      bench.fail()
+      _ = bench.untilAttempt()
+    }
+    #expect(bench.session.counters.connectFailuresInRow == 3 && bench.session.counters.connectLatency.value == nil)
+    let first = bench.session.firstAttempt
+    bench.advance(milliseconds: 800)
+    let took = bench.now.milliseconds(since: bench.attempts.last!.at)
+    bench.apply { [bench] in $0.connected(attempt: bench.attempts.last!.number, at: $1) }
+    #expect(bench.session.counters.connectFailuresInRow == 0 && bench.session.counters.connectFailures == 3)
+    #expect(bench.session.counters.connectLatency.value == took && took >= 800 && first == bench.attempts[0].at)
+    for (key, wait) in [(UInt64(1), UInt64(80)), (2, 160), (3, 80)] {
+      bench.request(key)
+      bench.advance(milliseconds: wait)
+      bench.receive(.endOfStoredEvents(subscription: bench.subscriptions.last!, completeness: .unstated))
+    }
+    #expect(bench.session.counters.storedLatency.value == 89, "80, 90, 88.75")
+  }
+
+  @Test("Refusals are counted by what they are about, and the counts add up")
+  func refusals() {
+    let bench = Bench()
+    bench.connect()
+    let reasons = ["rate-limited: slow", "blocked: no", "rate-limited: slow", "pow: 20", "what?", "restricted: no"]
+    for (number, reason) in reasons.enumerated() {
+      bench.publish(UInt64(number), event: number)
+      bench.receive(.ok(id: Bench.id(number), isAccepted: false, reason: RelayReason(reason)))
+    }
+    bench.request(1)
+    bench.receive(.closed(subscription: bench.subscriptions[0], reason: RelayReason("error: too many subscriptions")))
+    let counters = bench.session.counters
+    #expect(
+      counters.refusalsByClass == [
+        .rate: 2, .blocked: 1, .invalid: 1, .unknown: 1, .restricted: 1, .subscriptions: 1,
+      ])
+    #expect(counters.refusalsByClass.values.reduce(0, +) == counters.refusals)
+  }
+
   @Test("A name that is not found waits in the ceiling's window at once")
   func names() {
     var sum: UInt64 = 0

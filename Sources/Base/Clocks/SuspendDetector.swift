@@ -1,5 +1,3 @@
-public import Clocks
-
 /// Notices that the machine was suspended.
 ///
 /// `CLOCK_BOOTTIME` continues during a suspend and `CLOCK_MONOTONIC` does not, so a gain of the first over the second
