@@ -243,6 +243,11 @@ public struct RelayStates: Codable, Sendable, Hashable {
     public var refusalsByClass: [String: UInt64]?
     /// Events of it that the store has rejected: not signed by their author, or no events. Absent: none.
     public var invalidEvents: UInt64?
+    /// Pages of stored events that it has sent. Absent: none.
+    public var pages: UInt64?
+    /// How often fetching the stored events of an interest ended, by ``RequestReport/End``: `drained`, `silent`.
+    /// Absent: never.
+    public var drains: [String: UInt64]?
     /// Milliseconds from the last REQ to its EOSE, or EVENT to its OK.
     public var latencyMilliseconds: UInt64?
     /// Milliseconds from dialling it to an open connection: a moving average, of which the last one is an eighth.

@@ -75,6 +75,10 @@ public enum RelayText {
         "open", ["\(state.subscriptionCount ?? 0) of \(Amount.count(maximum, "subscription"))", waiting(state)])
     }
     add("received", [Amount.count(state.events, "event"), Amount.bytes(state.bytes)])
+    let drains = (state.drains ?? [:]).sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+    add(
+      "stored events",
+      [state.pages.map { Amount.count($0, "page") }] + drains.map { "\($0.key) \(Amount.count($0.value, "time"))" })
     add("rejected", [state.invalidEvents.map { "\(Amount.count($0, "event")) not signed by their author, or damaged" }])
     add("published", ["\(state.accepted) taken", "\(state.refusals) refused"])
     let refusals = (state.refusalsByClass ?? [:]).sorted { ($1.value, $0.key) < ($0.value, $1.key) }

@@ -99,6 +99,16 @@ extension Metrics {
           MetricText.Sample(relay.labels + [("class", kind)], count)
         }
       })
+    text.add("roost_relay_pages_total", .counter, "Pages of stored events that the relay sent.", of: relays) {
+      $0.pages ?? 0
+    }
+    text.add(
+      "roost_relay_drains_total", .counter, "Ends of fetching stored events, by how they ended.",
+      relays.flatMap { relay in
+        (relay.value.drains ?? [:]).sorted { $0.key < $1.key }.map { end, count in
+          MetricText.Sample(relay.labels + [("end", end)], count)
+        }
+      })
     text.add(
       "roost_relay_invalid_events_total", .counter, "Events of the relay that the store has rejected.", of: relays
     ) { $0.invalidEvents ?? 0 }

@@ -76,6 +76,8 @@ final class RelayLink {
   private var isToResume = false
   /// The number of events that match no filter.
   private var strayCount: UInt64 = 0
+  /// What fetching stored events has come to.
+  var stored: (pageCount: UInt64, ends: [String: UInt64]) = (0, [:])
   /// Whether the last attempt failed because the relay is foreign.
   private var isHeldAsForeign = false
   private var openSince: (instant: Instant, seconds: Int64)?
@@ -287,6 +289,8 @@ final class RelayLink {
         uniqueKeysWithValues: counters.refusalsByClass.map { ($0.key.rawValue, $0.value) })
     }
     state.invalidEvents = invalidEventCount > 0 ? invalidEventCount : nil
+    if stored.pageCount > 0 { state.pages = stored.pageCount }
+    if !stored.ends.isEmpty { state.drains = stored.ends }
     state.latencyMilliseconds = counters.lastLatencyMilliseconds
     state.connectMilliseconds = counters.connectLatency.value
     state.storedMilliseconds = counters.storedLatency.value

@@ -107,6 +107,7 @@ extension RelaySubscriber {
       }
     }
     interests[key].map { noteFullest($0) }
+    link.stored.pageCount += 1
     perform(others, of: key)
   }
 
@@ -143,6 +144,7 @@ extension RelaySubscriber {
     let isAgain = interest.ended(drain)
     interests[key] = interest
     startedAt[key] = nil
+    if let end = drain.outcome?.end { link.stored.ends[end.rawValue, default: 0] += 1 }
     if let outcome = drain.outcome, outcome.end != .drained {
       log.notice(
         "not all stored events came",
