@@ -45,6 +45,7 @@ public enum MemberTexts {
     ConnectorSettings.caFile	A file of certificate authorities that are trusted in addition to the system's; "" for none.
     ConnectorSettings.connect	When the relays of the group are dialled.
     ConnectorSettings.connectTimeoutMilliseconds	How long each step of connecting may take.
+    ConnectorSettings.connectors	All enabled connectors, this one among them; set by roostd, not a key of the file.
     ConnectorSettings.ephemeral	Whether it dials relays that a caller names and that belong to no group.
     ConnectorSettings.ownAddresses	Where the local relays of this Roost listen, which are not dialled; set by roostd, not a key of the file.
     ConnectorSettings.reads	Whether subscriptions of observations are opened at the relays of the group.
@@ -661,6 +662,7 @@ public enum MemberTexts {
     RelayStates.Relay.state	The state of its connection.
     RelayStates.Relay.subscriptionCount	Subscriptions that are open.
     RelayStates.Relay.subscriptionMaximum	The maximum number of subscriptions that are opened there: as the relay says (NIP-11), has taught by refusals, or as is assumed.
+    RelayStates.Relay.waitsForBudget	Whether it waits only because the budget of relays outside the groups is used up; the connector then dials it by itself. Absent: no.
     RelayStates.Relay.writes	Whether the planner publishes events there by default.
     RelayStates.relays	All relays of the connector.
     ReloadRequest.dryRun	Only report what would change.
