@@ -139,11 +139,12 @@ let rooms: [[Target]] = [
     library("RelaySession", events + ["Addresses"]),
     library("RelaySubscriptions", events + ["FairSharing", "Contracts", "RelaySession", "DequeModule"]),
     library("RelayQuarantine", ["Clocks"]),
+    library("RelayDials", ["Clocks"]),
     program(
       "relay-connector",
       worker + [
         "Addresses", "JSON", "WebSocket", "TLS", "HTTPClient", "NostrContracts", "RelaySession", "RelaySubscriptions",
-        "RelayQuarantine",
+        "RelayQuarantine", "RelayDials",
       ])
   ),
   room(
@@ -327,6 +328,7 @@ let rooms: [[Target]] = [
       "Workers/RelayConnector/RelaySubscriptionsTests",
       events + ["Addresses", "Contracts", "RelaySession", "RelaySubscriptions", "TestSupport"]),
     tests("Workers/RelayConnector/RelayQuarantineTests", ["Clocks", "RelayQuarantine", "TestSupport"]),
+    tests("Workers/RelayConnector/RelayDialsTests", ["Clocks", "RelayDials", "TestSupport"]),
     tests(
       "Workers/RelayConnector/RelayPeerTests",
       ["Addresses", "Clocks", "Nostr", "EventLoop", "WebSocket", "RelaySession", "TestSupport"]),

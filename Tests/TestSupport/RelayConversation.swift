@@ -65,17 +65,20 @@ public final class RelayConversation {
 
   /// Waits for a text message with this label, passing over others, and remembers the id in it.
   @discardableResult
-  public func expect(_ label: String) throws -> String {
+  public func expect(_ label: String) throws -> String { try expect(oneOf: [label]).text }
+
+  /// The same for the first message with one of these labels.
+  public func expect(oneOf labels: [String]) throws -> (label: String, text: String) {
     while true {
       try wait { !unread.isEmpty }
       let text = unread.removeFirst()
-      guard text.hasPrefix("[\"\(label)\"") else { continue }
+      guard let label = labels.first(where: { text.hasPrefix("[\"\($0)\"") }) else { continue }
       switch label {
       case "EVENT", "AUTH": eventID = Self.value(of: "id", in: text)
       case "REQ", "COUNT", "NEG-OPEN": subscription = Self.second(of: text)
       default: break
       }
-      return text
+      return (label, text)
     }
   }
 

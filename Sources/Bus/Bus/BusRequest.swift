@@ -1,7 +1,8 @@
 public import EventLoop
 public import Frames
 
-/// A request that a worker must answer exactly once, by ``respond(_:)`` or ``refuse(_:)``.
+/// A request that a worker must answer exactly once, by ``respond(_:)``, ``refuse(_:)`` or
+/// ``handOver(to:otherwise:)``.
 ///
 /// Its credit is returned to the hub with the answer, with ``accept()``, or with the first request that its handler
 /// makes. So the window of a worker limits its requests that are not answered, not accepted, and not waiting for a
@@ -63,6 +64,13 @@ public final class BusRequest {
 
   /// Ends the request with a reason.
   public func refuse(_ refusal: Refusal) { finish(header(.error, []), JSONPayload.encode(refusal)) }
+
+  /// Passes the request to another worker of this worker's role, which is the one to ask: the hub gives it the request
+  /// as if it had come for it. For a handler that has done nothing yet; the request ends here. The caller receives
+  /// `refusal` when it addressed this very worker, or when the hub knows no such worker.
+  public func handOver(to worker: String, otherwise refusal: Refusal) {
+    finish(header(.nack, []), JSONPayload.encode(HandOver(to: worker, otherwise: refusal)))
+  }
 
   /// Sends a part of the answer; waits until the caller has room for it, while other answers continue.
   ///

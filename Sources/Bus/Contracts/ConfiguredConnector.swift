@@ -1,8 +1,9 @@
-/// A connector of `supervisor.conf` and its relays, as roostd describes it to the planner.
+/// A connector of `supervisor.conf` and its relays, as roostd describes it to the planner and to the connectors.
 ///
 /// A connector that runs reports its relays itself, and its report counts. A connector that is held, stopped or stuck
 /// reports nothing, but its relays are configured all the same: publications for them are queued, and sent when the
-/// connector is back. Therefore roostd puts a list of these into the planner's settings, as ``entry``:
+/// connector is back. Therefore roostd puts a list of these into the planner's settings, as ``entry``. The connectors
+/// receive it too, so that each knows which of them has a relay:
 /// `[{"name":"main","relays":["wss://relay.example"],"reads":true,"writes":true,"ephemeral":false}]`.
 public struct ConfiguredConnector: Codable, Hashable, Sendable {
   /// The worker's name.

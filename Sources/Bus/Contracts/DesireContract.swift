@@ -36,6 +36,8 @@ public struct RelayDesire: MethodArguments {
 
   /// The maximum number of subscriptions that a connector keeps.
   public static let requestMaximum = 4_096
+  /// The maximum number of relays outside the group in them.
+  public static let otherRelayMaximum = 512
 
   /// A set of changes, or the complete state.
   public init(

@@ -210,6 +210,9 @@ public struct RelayStates: Codable, Sendable, Hashable {
     public var state: RelayStateWord
     /// Why it is not connected; absent when it is.
     public var reason: String?
+    /// Whether it waits only because the budget of relays outside the groups is used up; the connector then dials it by
+    /// itself. Absent: no.
+    public var waitsForBudget: Bool?
     /// Whether `supervisor.conf` names it; otherwise a caller named it.
     public var isConfigured = false
     /// Whether the planner opens subscriptions there by default.

@@ -46,6 +46,7 @@ public enum MemberTexts {
     ConnectorSettings.caFile	A file of certificate authorities that are trusted in addition to the system's; "" for none.
     ConnectorSettings.connect	When the relays of the group are dialled.
     ConnectorSettings.connectTimeoutMilliseconds	How long each step of connecting may take.
+    ConnectorSettings.connectors	All enabled connectors, this one among them; set by roostd, not a key of the file.
     ConnectorSettings.ephemeral	Whether it dials relays that a caller names and that belong to no group.
     ConnectorSettings.ownAddresses	Where the local relays of this Roost listen, which are not dialled; set by roostd, not a key of the file.
     ConnectorSettings.reads	Whether subscriptions of observations are opened at the relays of the group.
@@ -655,6 +656,7 @@ public enum MemberTexts {
     RelayStates.Relay.connectMilliseconds	Milliseconds from dialling it to an open connection: a moving average, of which the last one is an eighth.
     RelayStates.Relay.connections	The number of connections that succeeded.
     RelayStates.Relay.dialledMilliseconds	How long ago it was first dialled, in milliseconds. Absent: it was not.
+    RelayStates.Relay.drains	How often fetching the stored events of an interest ended, by End: `drained`, `silent`. Absent: never.
     RelayStates.Relay.events	Events received.
     RelayStates.Relay.failures	The number of attempts that failed.
     RelayStates.Relay.failuresInRow	The number of attempts that failed since the last connection. Absent: none.
@@ -665,6 +667,7 @@ public enum MemberTexts {
     RelayStates.Relay.messages	Messages received.
     RelayStates.Relay.openMilliseconds	How long it was open, over all connections, in milliseconds.
     RelayStates.Relay.openSince	Since when the connection is open, seconds since 1970; absent when it is not.
+    RelayStates.Relay.pages	Pages of stored events that it has sent. Absent: none.
     RelayStates.Relay.queuedCount	Requests that wait for the connection or for a free subscription.
     RelayStates.Relay.reads	Whether the planner opens subscriptions there by default.
     RelayStates.Relay.reason	Why it is not connected; absent when it is.
@@ -676,6 +679,7 @@ public enum MemberTexts {
     RelayStates.Relay.storedMilliseconds	Milliseconds from a REQ to its EOSE: such an average.
     RelayStates.Relay.subscriptionCount	Subscriptions that are open.
     RelayStates.Relay.subscriptionMaximum	The maximum number of subscriptions that are opened there: as the relay says (NIP-11), has taught by refusals, or as is assumed.
+    RelayStates.Relay.waitsForBudget	Whether it waits only because the budget of relays outside the groups is used up; the connector then dials it by itself. Absent: no.
     RelayStates.Relay.writes	Whether the planner publishes events there by default.
     RelayStates.relays	All relays of the connector.
     ReloadRequest.dryRun	Only report what would change.

@@ -31,6 +31,8 @@ struct Delivery {
   var receivedAt: Instant
   /// Kept for redelivery; `.none` once it cannot be needed again.
   var payload = HubPayload.none
+  /// A worker of the role has passed it on to another: it is not passed on again.
+  var isHandedOver = false
   /// A part of the answer has gone to the caller: a second delivery would repeat it.
   var hasParts = false
   /// The parts of the answer that have come.

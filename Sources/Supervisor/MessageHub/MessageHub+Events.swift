@@ -269,11 +269,19 @@ extension MessageHub {
     actions.append(.send(seat: caller, header: header(type, answering: delivery), payload: .none))
   }
 
-  /// NACK: again after `ttl` milliseconds (an hour at most), or never.
-  mutating func receivedNack(_ header: FrameHeader, from seat: SeatIndex, now: Instant, actions: inout [HubAction]) {
+  /// NACK of an event: again after `ttl` milliseconds (an hour at most), or never. NACK of a request: another worker is
+  /// the one to ask.
+  mutating func receivedNack(
+    _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, from seat: SeatIndex, now: Instant,
+    actions: inout [HubAction]
+  ) {
     touch(seat, now)
-    guard let index = find(header, at: seat), !deliveries[index].isRequest else {
+    guard let index = find(header, at: seat) else {
       counters.stale += 1
+      return
+    }
+    guard !deliveries[index].isRequest else {
+      receivedHandOver(of: index, payload, from: seat, now: now, actions: &actions)
       return
     }
     let mayRepeat = deliveries[index].state == .delivered && !deliveries[index].header.flags.contains(.atMostOnce)

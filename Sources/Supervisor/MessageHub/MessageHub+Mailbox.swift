@@ -164,7 +164,7 @@ extension MessageHub {
       return
     }
     markDelivered(index)
-    if deliveries[index].header.flags.contains(.atMostOnce) {
+    if !mayNeedPayload(of: index) {
       forgetPayload(of: index)
     } else if case .none = deliveries[index].payload, case .stored = payload {
       keepPayload(payload, of: index)

@@ -43,7 +43,7 @@ extension MessageHub {
     let sender = deliveries[index].callerSeat
     if seats[receiver].isOpenHanded {
       if !deliveries[index].holdsCredit { credits.giveBack(to: sender, byteCount: payload.count) }
-      if !deliveries[index].header.flags.contains(.atMostOnce) { keepPayload(Self.stored(payload), of: index) }
+      if mayNeedPayload(of: index) { keepPayload(Self.stored(payload), of: index) }
       deliver(index, payload: .input, now: now, actions: &actions)
       return
     }

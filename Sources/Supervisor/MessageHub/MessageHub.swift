@@ -78,7 +78,7 @@ public struct MessageHub: ~Copyable {
       case .response, .error, .progress:
         try receivedAnswer(header, payload, from: seat, now: now, actions: &actions)
       case .ack: receivedAck(header, from: seat, now: now, actions: &actions)
-      case .nack: receivedNack(header, from: seat, now: now, actions: &actions)
+      case .nack: receivedNack(header, payload, from: seat, now: now, actions: &actions)
       case .cancel: receivedCancel(header, from: seat, now: now, actions: &actions)
       case .subscribe, .unsubscribe: try receivedSubscription(header, from: seat, actions: &actions)
       case .credit: try receivedCredit(header, payload, from: seat, now: now, actions: &actions)

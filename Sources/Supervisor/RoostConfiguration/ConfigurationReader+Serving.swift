@@ -91,7 +91,7 @@ extension SupervisorConfiguration {
   /// Where the local relays of this configuration listen, including those that are not enabled: each can be started.
   public var ownAddresses: [String] { workers.flatMap(\.listenTexts) }
 
-  /// The enabled connectors, in the form that the planner receives.
+  /// The enabled connectors, in the form that the planner and the connectors receive.
   public var configuredConnectors: ConfigurationValue {
     let connectors = workers.filter { $0.role == Role.relayConnector.name && $0.enabled }
     return .array(
@@ -106,7 +106,7 @@ extension SupervisorConfiguration {
   }
 
   /// The settings that a worker is sent: the keys of its own table, and what other parts of the file add. A connector
-  /// and the planner also get ``ownAddresses``; the planner ``configuredConnectors`` and whether a signer is enabled; a
+  /// and the planner also get ``ownAddresses`` and ``configuredConnectors``; the planner whether a signer is enabled; a
   /// provider its enabled jobs; a push relay its types of wakes; the signer the accounts that providers act as
   /// (`WorkerAccounts`); a local relay `allow-uids`, the users that are not strangers.
   public func settingsSent(to worker: WorkerConfiguration) -> ConfigurationValue {
@@ -136,8 +136,8 @@ extension SupervisorConfiguration {
     guard [Role.relayConnector.name, Role.outboxPlanner.name].contains(worker.role) else { return worker.settings }
     var settings = worker.settings
     settings.set(OwnAddresses.entry, to: ownAddresses.configurationValue)
+    settings.set(ConfiguredConnector.entry, to: configuredConnectors)
     if worker.role == Role.outboxPlanner.name {
-      settings.set(ConfiguredConnector.entry, to: configuredConnectors)
       settings.set("hasSigner", to: .boolean(workers.contains { $0.role == Role.signer.name && $0.enabled }))
     }
     return settings

@@ -42,15 +42,15 @@ struct WishRig {
 
   /// A wish for kind 1 at each relay, with the relay's URL as its key.
   func desire(
-    _ relays: [String], version: Int64 = 1, base: Int64? = nil, account: String? = nil, isForeign: Bool? = nil,
-    stored: DesiredSubscription.StoredDepth? = nil
+    _ relays: [String], generation: Int64 = 1, version: Int64 = 1, base: Int64? = nil, account: String? = nil,
+    isForeign: Bool? = nil, stored: DesiredSubscription.StoredDepth? = nil
   ) throws {
     let changed = relays.map {
       DesiredSubscription(
         key: String($0.suffix(60)), relay: $0, filters: [.object(["kinds": .array([.integer(1)])])], isLive: true,
         account: account, isForeign: isForeign ?? false, stored: stored)
     }
-    let wanted = RelayDesire(generation: 1, version: version, base: base, changed: changed)
+    let wanted = RelayDesire(generation: generation, version: version, base: base, changed: changed)
     let answer = try planner.call("relay.desire", String(decoding: JSONPayload.encode(wanted), as: UTF8.self))
     #expect(answer.isResponse, "\(answer.text)")
   }

@@ -44,7 +44,7 @@ struct ServingTests {
     }
   }
 
-  @Test("The planner is sent the connectors that are to run, with their relays")
+  @Test("The planner and the connectors are sent the connectors that are to run, with their relays")
   func connectors() throws {
     let configuration = try parse(
       """
@@ -62,21 +62,21 @@ struct ServingTests {
       enabled = false
       [worker.outbox-planner]
       """)
-    let planner = try #require(configuration.worker(named: "outbox-planner"))
+    let receivers = try ["outbox-planner", "main", "search"].map { try #require(configuration.worker(named: $0)) }
     func table(_ name: String, _ relay: String, writes: Bool, ephemeral: Bool) -> ConfigurationValue {
       .table([
         "name": .string(name), "relays": .array([.string(relay)]), "reads": .boolean(true), "writes": .boolean(writes),
         "ephemeral": .boolean(ephemeral),
       ])
     }
-    #expect(
-      configuration.settingsSent(to: planner)["connectors"]
-        == .array([
-          table("main", "wss://a.example", writes: true, ephemeral: false),
-          table("search", "wss://b.example", writes: false, ephemeral: true),
-        ]))
-    let main = try #require(configuration.worker(named: "main"))
-    #expect(configuration.settingsSent(to: main)["connectors"] == nil)
+    for receiver in receivers {
+      #expect(
+        configuration.settingsSent(to: receiver)["connectors"]
+          == .array([
+            table("main", "wss://a.example", writes: true, ephemeral: false),
+            table("search", "wss://b.example", writes: false, ephemeral: true),
+          ]))
+    }
   }
 
   @Test("The signer is told as whom each provider acts, those too that are off, and nobody else is")

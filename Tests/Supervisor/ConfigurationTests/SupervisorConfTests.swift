@@ -28,15 +28,16 @@ struct SupervisorConfTests {
   }
 
   @Test(
-    "It is accepted: four relays and what callers name, a signer, a store, a planner, a local relay, jobs, a push relay that is off"
+    "It is accepted: four relays and, apart from them, what callers name, a signer, a store, a planner, a local relay, jobs, a push relay that is off"
   )
   func accepted() throws {
     let configuration = try parse(sourceText(Self.path))
     var connector = WorkerConfiguration(name: "relay-connector", role: "relay-connector")
     let relays = ["relay.damus.io", "nos.lol", "relay.primal.net", "relay.snort.social"]
     connector.settings.set("relays", to: .array(relays.map { .string("wss://\($0)") }))
-    connector.settings.set("ephemeral", to: .boolean(true))
     connector.settings.set("connect", to: .string("on-demand"))
+    var others = WorkerConfiguration(name: "ephemeral-connector", role: "relay-connector")
+    others.settings.set("ephemeral", to: .boolean(true))
     var signer = WorkerConfiguration(name: "signer", role: "signer")
     signer.environment = ["LANG", "CREDENTIALS_DIRECTORY"]
     var store = WorkerConfiguration(name: "event-store", role: "event-store")
@@ -47,7 +48,7 @@ struct SupervisorConfTests {
     let provider = WorkerConfiguration(name: "dvm-provider", role: "dvm-provider")
     var push = WorkerConfiguration(name: "push-relay", role: "push-relay")
     push.enabled = false
-    let workers = [provider, tracker, store, relay, planner, push, connector, signer]
+    let workers = [provider, tracker, others, store, relay, planner, push, connector, signer]
     #expect(configuration.workers.sorted { $0.name < $1.name } == workers)
     var example = RoleConfiguration(name: "example")
     example.serves = ["example.*"]
@@ -78,6 +79,7 @@ struct SupervisorConfTests {
       keys("supervisor", Schema.supervisor) + keys("bus", Schema.bus) + keys("log", Schema.log)
       + keys("worker.relay-connector", Schema.worker + Schema.settings(ofRole: "relay-connector"))
       + keys("worker.relay-connector.limits", Schema.limits)
+      + ["worker.ephemeral-connector role", "worker.ephemeral-connector ephemeral"]
       + ["worker.signer environment", "worker.signer sign-kinds", "worker.event-store start-deadline"]
       + keys("worker.event-store", Schema.settings(ofRole: "event-store"))
       + keys("worker.outbox-planner", Schema.settings(ofRole: "outbox-planner"))

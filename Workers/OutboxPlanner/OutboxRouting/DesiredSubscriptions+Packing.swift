@@ -14,17 +14,14 @@ extension DesiredSubscriptions {
   /// - Parameters:
   ///   - now: the instant.
   ///   - wall: seconds since 1970.
-  ///   - budget: limits the dials of relays outside the groups. Relays that no pack uses now are released.
-  public mutating func pack(at now: Instant, wall: Int64, budget: inout DialBudget) {
+  public mutating func pack(at now: Instant, wall: Int64) {
     guard let deadline, now >= deadline else { return }
     (gatherUntil, retryAt) = (nil, nil)
     dropUnwished()
     unpackDirty(wall: wall)
     thinOut(wall: wall)
-    packPending(at: now, wall: wall, &budget)
-    let used = Set(packs.values.map(\.relay))
-    for relay in dialled.subtracting(used) { budget.release(relay, for: .interest, at: now) }
-    dialled.formIntersection(used)
+    outside.formIntersection(packs.values.map(\.relay))
+    packPending(at: now, wall: wall)
     reports = reports.filter { packs[$0.key] != nil }
   }
 
@@ -120,7 +117,7 @@ extension DesiredSubscriptions {
     let isLive: Bool
   }
 
-  private mutating func packPending(at now: Instant, wall: Int64, _ budget: inout DialBudget) {
+  private mutating func packPending(at now: Instant, wall: Int64) {
     var places: [Place] = []
     var pending: [Place: [DemandID]] = [:]
     let waiting = demands.filter { $0.value.pack == nil && !$0.value.isOver }.sorted {
@@ -139,7 +136,7 @@ extension DesiredSubscriptions {
     }
     for place in places {
       let ids = pending[place] ?? []
-      if let reason = admit(place, ids, at: now, &budget) {
+      if let reason = admit(place, ids, at: now) {
         for id in ids { wait(id, reason) }
       } else {
         pack(ids, at: place, wall: wall, now)
@@ -153,19 +150,17 @@ extension DesiredSubscriptions {
     for key in demands[id]?.wishes ?? [] { noteChange(of: key) }
   }
 
-  /// Returns why a relay may not be dialled now; nil when it may.
-  private mutating func admit(
-    _ place: Place, _ ids: [DemandID], at now: Instant, _ budget: inout DialBudget
-  ) -> String? {
-    guard ids.contains(where: { demands[$0]?.choice.isOutside == true }) else { return nil }
-    switch budget.dial(place.relay, for: .interest, at: now) {
-    case .granted:
-      dialled.insert(place.relay)
+  /// Returns why a connector is not asked for a relay now; nil when it is. When it dials the relay is its own decision.
+  private mutating func admit(_ place: Place, _ ids: [DemandID], at now: Instant) -> String? {
+    guard ids.contains(where: { demands[$0]?.choice.isOutside == true }), !outside.contains(place.relay) else {
       return nil
-    case .waits(let until, let reason):
-      retry(at: until ?? now.advanced(milliseconds: Self.retryMilliseconds))
-      return reason
     }
+    guard outside.count < RelayDesire.otherRelayMaximum else {
+      retry(at: now.advanced(milliseconds: Self.retryMilliseconds))
+      return "\(RelayDesire.otherRelayMaximum) relays outside the groups of supervisor.conf are wanted already"
+    }
+    outside.insert(place.relay)
+    return nil
   }
 
   private mutating func retry(at instant: Instant) { retryAt = min(retryAt ?? instant, instant) }

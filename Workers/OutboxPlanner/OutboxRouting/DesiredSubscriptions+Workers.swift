@@ -115,8 +115,9 @@ extension DesiredSubscriptions {
   private mutating func noteReach(of relay: RelayStates.Relay) {
     guard let url = RelayURL(canonical: relay.relay) else { return }
     slots[url] = relay.subscriptionMaximum
-    // `waiting`: the last attempt failed, and the back-off has not ended.
-    let isLeftAlone = relay.state == .waiting || relay.state == .quarantined
+    // `waiting`: the last attempt failed, and the back-off has not ended. A relay that waits for the budget of its
+    // connector will be dialled, so its answer is still expected.
+    let isLeftAlone = (relay.state == .waiting && relay.waitsForBudget != true) || relay.state == .quarantined
     unreachable[url] = isLeftAlone ? relay.reason ?? "it cannot be reached" : nil
     guard unreachable[url] != nil else { return }
     for (id, demand) in demands where id.relay == url && demand.pack != nil && !demand.hasFailed {

@@ -60,8 +60,8 @@ public struct DesiredSubscriptions: Sendable {
   var lines: [String: WorkerLine] = [:]
   /// Whether all sources have answered since the start, or their time is over: before that, no progress is complete.
   public private(set) var isSettled = false
-  /// Relays outside the groups that count against the budget for these interests.
-  var dialled: Set<RelayURL> = []
+  /// Relays outside the groups that the connector is asked to dial.
+  var outside: Set<RelayURL> = []
 
   var gatherUntil: Instant?
   var retryAt: Instant?
@@ -242,7 +242,7 @@ public struct DesiredSubscriptions: Sendable {
     if gatherUntil == nil { gatherUntil = now.advanced(milliseconds: Self.gatherMilliseconds) }
   }
 
-  /// When ``pack(at:wall:budget:)`` must be called; nil while nothing waits.
+  /// When ``pack(at:wall:)`` must be called; nil while nothing waits.
   public var deadline: Instant? {
     guard let gatherUntil, let retryAt else { return gatherUntil ?? retryAt }
     return min(gatherUntil, retryAt)

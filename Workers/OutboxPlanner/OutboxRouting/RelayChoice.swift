@@ -20,7 +20,7 @@ public struct RelayChoice: Hashable, Sendable {
   public var isProtected: Bool
   /// The worker that dials it; nil when no worker does at present.
   public var connector: String?
-  /// No group of `supervisor.conf` has it: a dial counts against the ``DialBudget``.
+  /// No group of `supervisor.conf` has it: its connector has a budget for dialling it.
   var isOutside: Bool
 
   /// A choice.

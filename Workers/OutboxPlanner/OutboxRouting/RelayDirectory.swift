@@ -282,8 +282,18 @@ public struct RelayDirectory: Sendable {
   /// Whether the URL is this Roost's own relay, which no route includes.
   public func isHome(_ url: RelayURL) -> Bool { own.includes(host: url.host, port: url.port) }
 
-  /// Whether a group of `supervisor.conf` has it. All other relays count against ``DialBudget``.
+  /// Whether a group of `supervisor.conf` has it.
   public func isConfigured(_ url: RelayURL) -> Bool { configured[url] != nil }
+
+  /// Relays outside the groups that are connected now, or being connected.
+  public var outsideCount: Int {
+    groups.values.reduce(0) { count, group in
+      count
+        + group.relays.count { url, relay in
+          !isConfigured(url) && [.connecting, .open, .closing].contains(relay.state)
+        }
+    }
+  }
 
   /// The state of the relay in its connector's last report.
   public func state(of url: RelayURL) -> RelayStates.Relay? {

@@ -9,8 +9,7 @@ import Logging
 import Nostr
 import OutboxRouting
 
-// What the publish queue needs to know: the relays of each event, and whether a relay outside the groups may be dialled
-// now.
+// What the publish queue needs to know: the relays of each event, and the worker that dials a relay.
 
 /// Why an event is not sent.
 enum PublishObstacle: Error {
@@ -117,29 +116,10 @@ extension Planner {
 
   // MARK: Dialling
 
-  /// The worker that dials a relay now, or why no worker does; after a failure the caller waits for
-  /// `PublishService.connectorsChanged`. Each success must be followed by one ``publishEnded(at:for:)``.
-  func publishBegins(at relay: RelayURL, for purpose: DialBudget.Purpose) -> Result<String, NoRoute> {
-    guard let connector = directory.connector(of: relay) else {
-      return .failure(NoRoute(directory.reasonForNobody(at: relay)))
-    }
-    guard !directory.isConfigured(relay) else { return .success(connector) }
-    switch budget.dial(relay, for: purpose, at: now) {
-    case .granted:
-      dials.began(at: relay, for: purpose)
-      return .success(connector)
-    case .waits(let until, let reason):
-      // Without an instant, the next attempt follows the release of another relay, or this interval.
-      let next = until ?? now.advanced(milliseconds: DesiredSubscriptions.retryMilliseconds)
-      budgetTimer.set(at: next) { [unowned self] in publishing?.connectorsChanged() }
-      return .failure(NoRoute(reason))
-    }
-  }
-
-  /// An attempt has ended, with any outcome.
-  func publishEnded(at relay: RelayURL, for purpose: DialBudget.Purpose) {
-    guard dials.ended(at: relay, for: purpose) else { return }
-    budget.release(relay, for: purpose, at: now)
-    if budgetTimer.isSet { publishing?.connectorsChanged() }
+  /// The worker that dials a relay, or why no worker does; after a failure the caller waits for
+  /// `PublishService.connectorsChanged`.
+  func dialler(of relay: RelayURL) -> Result<String, NoRoute> {
+    directory.connector(of: relay).map { .success($0) }
+      ?? .failure(NoRoute(directory.reasonForNobody(at: relay)))
   }
 }

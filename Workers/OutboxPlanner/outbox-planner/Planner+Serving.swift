@@ -52,7 +52,7 @@ extension Planner {
     var status = PlanStatus()
     status.observes = wishes.observeCount
     status.requests = wishes.requestCount
-    status.ephemeralRelays = budget.count
+    status.ephemeralRelays = directory.outsideCount
     status.sending = SendingState(of: directory.list())
     publishing?.report(to: &status)
     let silent = isEarly ? [] : directory.configuredConnectors.subtracting(connectors.speaking)

@@ -33,7 +33,6 @@ final class Planner {
   let added: AddedRelays
   var directory = RelayDirectory()
   var wishes: DesiredSubscriptions
-  var budget = DialBudget()
   /// What is observed, as the store reports it.
   let observes: ObserveSource
   /// The accounts, and their lists.
@@ -43,8 +42,6 @@ final class Planner {
   private let fetches: FetchReporter
   var followers = ProgressFollowers()
   private(set) var publishing: PublishService?
-  var dials = PublishDials()
-  let budgetTimer = LoopTimer()
   /// The number of lists that were requested from relays so far: it distinguishes the interests for them.
   var listWishCount: UInt64 = 0
   /// Why the file of added relays cannot be written.
@@ -141,7 +138,6 @@ final class Planner {
     hasChanged.raise()
     packTimer.cancel()
     accounts.end()
-    budgetTimer.cancel()
     publishing?.drain()
     followers.end(Refusal(.unavailable, "the planner is finishing", outcome: .done))
   }
@@ -188,7 +184,7 @@ final class Planner {
   var isEarly: Bool { directory.unsettled != nil && now < earlyEnd }
 
   private func pack() {
-    if !isEarly { wishes.pack(at: now, wall: WallClock.seconds, budget: &budget) }
+    if !isEarly { wishes.pack(at: now, wall: WallClock.seconds) }
     guard let deadline = wishes.deadline else { return packTimer.cancel() }
     // While the planner waits for its sources, `settleTimer` and each answer of a source call `update`.
     if !isEarly { packTimer.set(at: deadline) { [unowned self] in update() } }

@@ -289,14 +289,11 @@ final class PublishService {
     guard let publication = queue[key.id] else { return .refused("the event is forgotten") }
     // This worker wrote the event; the error says what is wrong with it.
     guard let relay = try? RelayURL(key.relay) else { return .refused("\(key.relay) is no address of a relay") }
-    let isMessage = EventKind.giftWraps.contains(publication.kind)
-    let purpose: DialBudget.Purpose = isMessage ? .directMessage : manner.isForeign ? .foreign : .publish
     let connector: String
-    switch planner.publishBegins(at: relay, for: purpose) {
+    switch planner.dialler(of: relay) {
     case .failure(let reason): return .absent(reason.description)
     case .success(let name): connector = name
     }
-    defer { planner.publishEnded(at: relay, for: purpose) }
     let body: [UInt8]?
     // A read error of the disk is no refusal of the relay.
     do throws(Refusal) { body = try await self.body(of: publication) } catch { return .absent(error.message) }

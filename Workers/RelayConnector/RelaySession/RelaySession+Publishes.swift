@@ -82,6 +82,7 @@ extension RelaySession {
     {
       return [.failPublish(key, WorkFailure(.full, "too many events wait for \(url) already"))]
     }
+    if let failure = postponed(at: now) { return [.failPublish(key, failure)] }
     if let failure = unreachableForNow(at: now) { return [.failPublish(key, failure)] }
     publishes.ids[key] = id
     let allowance = Allowance(until: deadline, end: end, at: now)

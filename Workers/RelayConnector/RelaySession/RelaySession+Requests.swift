@@ -242,6 +242,9 @@ extension RelaySession {
     if case .open = state {
       return WorkFailure(.timedOut, "\(url) was busy with earlier work until the deadline", outcome)
     }
+    if let postponement {
+      return WorkFailure(.relayUnreachable, "\(url) was not dialled in time: \(postponement)", outcome)
+    }
     let before = lastFailure.isEmpty ? "" : " (the time before: \(lastFailure))"
     return WorkFailure(
       .relayUnreachable, "\(url) could not be reached: the connection was not made in time\(before)", outcome)

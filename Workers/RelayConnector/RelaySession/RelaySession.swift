@@ -88,6 +88,14 @@ public struct RelaySession: Sendable {
   public internal(set) var counters = SessionCounters()
   /// Why the last attempt failed or the last connection ended; empty before the first time.
   public internal(set) var lastFailure = ""
+  /// Why there is no connection: the shell does not dial yet, or ``lastFailure``.
+  public var absence: String { postponement ?? lastFailure }
+  /// Why the shell does not dial yet although the relay is wanted; nil when it would.
+  public private(set) var postponement: String?
+  /// When the shell expects to dial, if it knows that.
+  private var postponementEnd: Instant?
+  /// Whether one attempt is made even without work, because the shell has a dial for it.
+  private var wantsAttempt = false
   /// Whether the last attempt led to this Roost's own relay.
   private var isOwnRelay = false
   /// The challenge of this connection, if the relay has sent one (NIP-42).
@@ -154,7 +162,7 @@ public struct RelaySession: Sendable {
   /// Ends the session: all work fails now, and the session dials again only for a new request, publish or
   /// `openRequested`.
   public mutating func closeRequested(at now: Instant) -> [SessionAction] {
-    wantsOpen = false
+    (wantsOpen, wantsAttempt, postponement) = (false, false, nil)
     var actions: [SessionAction] = []
     let failure = WorkFailure(.closing, "the session with \(url) is being closed")
     failAll(requests: .all, publishes: .all, failure, &actions)
@@ -169,6 +177,35 @@ public struct RelaySession: Sendable {
       actions.append(.close(code: 1000, reason: ""))
     }
     return settled(actions, at: now)
+  }
+
+  /// The shell cannot dial now, and says so instead of reporting on this attempt; ``dialGranted(at:)`` follows when it
+  /// can. Publishes fail with the reason, because their caller keeps them; requests wait until their deadlines.
+  ///
+  /// - Parameter milliseconds: when the shell expects to have a dial; nil when that is not known.
+  public mutating func dialPostponed(
+    attempt: UInt64, reason: String, milliseconds: UInt64?, at now: Instant
+  ) -> [SessionAction] {
+    guard case .connecting(attempt) = state else { return [] }
+    postponement = reason
+    postponementEnd = milliseconds.map { now.advanced(milliseconds: $0) }
+    state = .waiting(until: now.advanced(milliseconds: limits.retryCeilingMilliseconds))
+    var actions: [SessionAction] = []
+    if let failure = postponed(at: now) { failAll(requests: .sent, publishes: .all, failure, &actions) }
+    return settled(actions, at: now)
+  }
+
+  /// The shell has a dial for the relay: it is dialled now, once, even without work.
+  public mutating func dialGranted(at now: Instant) -> [SessionAction] {
+    switch state {
+    case .connecting, .open, .closing: return []
+    case .idle: break
+    case .waiting: state = .waiting(until: now)
+    }
+    postponement = nil
+    (notBefore, lastAttempt) = (nil, nil)
+    wantsAttempt = true
+    return settled([], at: now)
   }
 
   /// Tries now, because a caller asked or the network came back: forgets the back-off.
@@ -216,6 +253,7 @@ public struct RelaySession: Sendable {
   /// An attempt has succeeded.
   public mutating func connected(attempt: UInt64, at now: Instant) -> [SessionAction] {
     guard case .connecting(attempt) = state else { return [.abandonConnect(attempt: attempt)] }
+    wantsAttempt = false
     state = .open(Connection(since: now, names: SubscriptionNames(using: &generator)))
     challenge = nil
     isOwnRelay = false
@@ -234,6 +272,7 @@ public struct RelaySession: Sendable {
     guard case .connecting(attempt) = state else { return [] }
     counters.connectFailures += 1
     counters.connectFailuresInRow += 1
+    wantsAttempt = false
     lastFailure = failure.message
     isOwnRelay = failure.isOwnRelay
     if let milliseconds = failure.retryAfterMilliseconds {
@@ -318,14 +357,16 @@ public struct RelaySession: Sendable {
   /// and sets the timer.
   mutating func settled(_ actions: [SessionAction], at now: Instant) -> [SessionAction] {
     var actions = actions
-    let hasWork = requests.hasWaiting || publishes.hasWaiting
+    let hasWork = requests.hasWaiting || publishes.hasWaiting || wantsAttempt
     switch state {
     case .idle where wantsOpen || hasWork: dial(notBefore: attemptAllowed, at: now, &actions)
     case .waiting(let until):
       if !wantsOpen && !hasWork {
         state = .idle
+        postponement = nil
       } else {
-        dial(notBefore: hasWork ? min(until, attemptAllowed) : until, at: now, &actions)
+        let isHurried = hasWork && postponement == nil
+        dial(notBefore: isHurried ? min(until, attemptAllowed) : until, at: now, &actions)
       }
     case .open:
       launchRequests(at: now, &actions)
@@ -355,8 +396,15 @@ public struct RelaySession: Sendable {
   /// Why new work need not wait: the last attempt failed, and the next is not allowed soon.
   func unreachableForNow(at now: Instant) -> WorkFailure? {
     let patience = now.advanced(milliseconds: limits.demandPatienceMilliseconds)
-    guard let next = nextAttempt, next > patience else { return nil }
+    guard postponement == nil, let next = nextAttempt, next > patience else { return nil }
     return unreachable(until: next, at: now)
+  }
+
+  /// Why an event is not taken now; nil when the relay is not postponed.
+  func postponed(at now: Instant) -> WorkFailure? {
+    guard let postponement else { return nil }
+    let milliseconds = postponementEnd.map { $0.milliseconds(since: now) }
+    return WorkFailure(.full, "\(url) is not dialled yet: \(postponement)", retryAfterMilliseconds: milliseconds)
   }
 
   private func unreachable(until next: Instant?, at now: Instant) -> WorkFailure {
@@ -372,7 +420,7 @@ public struct RelaySession: Sendable {
       state = .waiting(until: allowed)
       return
     }
-    notBefore = nil
+    (notBefore, postponement) = (nil, nil)
     lastAttempt = now
     firstAttempt = firstAttempt ?? now
     counters.attempts += 1

@@ -34,14 +34,22 @@ extension Connector {
   /// Why the connector will not dial this relay; nil when there is no known reason.
   func reasonAgainst(_ url: RelayURL) -> String? { isOwn(url) ? OwnAddresses.reason : ledHome[url] }
 
-  /// Adopts the addresses where own relays listen: leaves those that are connected, and sends the interests of relays
-  /// that are no longer own.
-  func adoptOwn(_ settings: ConnectorSettings) {
+  /// Why an interest at this relay is refused; nil when it is not.
+  func objection(to url: RelayURL) -> String? {
+    if isOwn(url) { return OwnAddresses.reason }
+    return configured.contains(url) ? nil : groups.owners[url].map { _ in notHere(url).message }
+  }
+
+  /// Adopts the addresses where own relays listen, and the groups of other connectors: leaves relays that are connected
+  /// and no longer dialled here, and sends the interests of those that are dialled again.
+  func adoptOwn(_ settings: ConnectorSettings, areGroupsNew: Bool) {
     let before = own
     own = OwnAddresses(settings.ownAddresses)
-    guard own != before else { return }
+    guard own != before || areGroupsNew else { return }
     ledHome = [:]
-    for url in links.keys where isOwn(url) { leaveHome(url, OwnAddresses.reason) }
+    for (url, reason) in links.keys.compactMap({ url in objection(to: url).map { (url, $0) } }) {
+      leaveHome(url, reason)
+    }
     let refused = wishes.home.keys.compactMap { wishes.taken[$0] }
     for read in refused {
       do throws(Refusal) { try wish(read) } catch {

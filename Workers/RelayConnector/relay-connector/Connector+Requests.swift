@@ -8,6 +8,7 @@ import Frames
 import LinuxSystem
 import Logging
 import Nostr
+import RelayDials
 import RelaySession
 import RelaySubscriptions
 import WorkerKit
@@ -19,6 +20,7 @@ struct PublishInFlight {
   let id: String
   /// Whether the relay's name comes from other people.
   let isForeign: Bool
+  let purpose: DialPurpose
 }
 
 extension Connector {
@@ -46,6 +48,7 @@ extension Connector {
   // MARK: relay.request
 
   func request(_ request: BusRequest, _ wanted: RelayRequest) throws(Refusal) -> RelayRequestResult? {
+    if try handsOver(request, about: wanted.relay) { return nil }
     let url = try resolve(wanted.relay)
     let list = try Filter.list(argument: wanted.filters ?? [.object([:])], countMaximum: RawFilters.countMaximum)
     // Some relays read an empty list as no condition, and would send everything.
@@ -62,6 +65,7 @@ extension Connector {
       deadlineMoved(key, progressed)
     }
     requests[key] = inHand
+    noteWork(at: link, for: .lookUp)
     link.noteOwnWish()
     // The request may take as long as the caller takes to read. That does not make a stuck worker.
     request.accept()
@@ -127,15 +131,19 @@ extension Connector {
   // MARK: relay.publish
 
   func publish(_ request: BusRequest, _ wanted: RelayPublish) throws(Refusal) -> RelayPublishResult? {
+    if try handsOver(request, about: wanted.relay) { return nil }
     let url = try resolve(wanted.relay)
     let account = try wanted.account.map { text throws(Refusal) in try Self.account(text) }
     let event = wanted.event.bytes
-    let id = try Self.id(of: event)
+    let (id, kind) = try Self.glance(at: event)
     let measures = EventMeasures(of: event)
     let link = try link(url)
     let key = PublishKey(newKey())
     let isForeign = wanted.isForeign ?? false
-    publishes[key] = PublishInFlight(request: request, relay: url, id: "\(id)", isForeign: isForeign)
+    let purpose: DialPurpose = EventKind.giftWraps.contains(kind) ? .giftWrap : isForeign ? .foreign : .publish
+    publishes[key] = PublishInFlight(
+      request: request, relay: url, id: "\(id)", isForeign: isForeign, purpose: purpose)
+    noteWork(at: link, for: purpose)
     if !isForeign { link.noteOwnWish() }
     request.accept()
     request.onCancel = { [unowned self] in
@@ -155,11 +163,12 @@ extension Connector {
     return nil
   }
 
-  private static func id(of event: [UInt8]) throws(Refusal) -> EventID {
+  private static func glance(at event: [UInt8]) throws(Refusal) -> (id: EventID, kind: UInt16) {
     do throws(EventGlanceFault) {
-      return try event.withUnsafeBytes { bytes in
-        Result { () throws(EventGlanceFault) in try EventGlance(bytes).id }
+      let glance = try event.withUnsafeBytes { bytes in
+        Result { () throws(EventGlanceFault) in try EventGlance(bytes) }
       }.get()
+      return (glance.id, glance.kind)
     } catch {
       throw Refusal(.badRequest, "'event': \(error)", outcome: .notStarted)
     }
@@ -236,7 +245,7 @@ extension Connector: RelayLinkOwner {
         let answer = try await bus.request(
           SignerMethod.authenticate, question, ttlMilliseconds: Self.signerMilliseconds)
         let event = answer.event.bytes
-        let id = try Self.id(of: event)
+        let id = try Self.glance(at: event).id
         link.tell { session, now in
           session.authenticationSigned(account, challenge: challenge, event: event, id: id, at: now)
         }
@@ -251,8 +260,11 @@ extension Connector: RelayLinkOwner {
 
   func isForeign(_ link: RelayLink) -> Bool {
     if configured.contains(link.url) || requests.values.contains(where: { $0.link === link }) { return false }
-    if publishes.values.contains(where: { $0.relay == link.url && !$0.isForeign }) { return false }
-    return wishes.keepers[link.url]?.isForeign ?? true
+    let events = publishes.values.filter { $0.relay == link.url }
+    if events.contains(where: { !$0.isForeign }) { return false }
+    if let keeper = wishes.keepers[link.url] { return keeper.isForeign }
+    // A dial for work that comes again.
+    return !events.isEmpty || !link.hadOwnWork
   }
 
   func linkDismissed(_ link: RelayLink, reason: String) {
@@ -274,7 +286,14 @@ extension Connector: RelayLinkOwner {
 
   func link(_ link: RelayLink, isHeld: Bool) { wishes.keepers[link.url]?.held(isHeld) }
 
+  func linkPostponed(_ link: RelayLink) {
+    wishes.keepers[link.url]?.closed(link.session.absence)
+    relaysChanged([link.url])
+  }
+
   func linkChanged(_ link: RelayLink, isNewPhase: Bool) {
+    // A link that was left may still be closing when its relay has another one.
+    guard links[link.url] === link else { return relaysChanged([link.url]) }
     let keeper = wishes.keepers[link.url]
     if !isNewPhase {
       for account in link.session.authenticatedAccounts { keeper?.shown(account) }
@@ -284,7 +303,7 @@ extension Connector: RelayLinkOwner {
       keeper?.policyChanged()
       keeper?.opened()
     } else {
-      keeper?.closed(link.session.lastFailure)
+      keeper?.closed(link.session.absence)
     }
     relaysChanged([link.url])
   }

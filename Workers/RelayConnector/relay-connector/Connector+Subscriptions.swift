@@ -5,6 +5,7 @@ import EventLoop
 import Frames
 import LinuxSystem
 import Nostr
+import RelayDials
 import RelaySession
 import RelaySubscriptions
 import WorkerKit
@@ -19,7 +20,8 @@ struct SubscriptionTable {
   var keepers: [RelayURL: RelaySubscriber] = [:]
   /// Interests that no event can match: no relay is asked.
   var void: Set<String> = []
-  /// Interests at this Roost's own relays, with the reason for the refusal. The connector does not dial these relays.
+  /// Interests at this Roost's own relays, and at those of other groups, with the reason for the refusal. The connector
+  /// does not dial these relays.
   var home: [String: String] = [:]
   /// When the last EOSE came, seconds since 1970.
   var storedAt: [String: Int64] = [:]
@@ -83,7 +85,7 @@ extension Connector {
       throw Refusal(
         .full, "\(count) wishes are more than \(RelayDesire.requestMaximum)", outcome: .notStarted)
     }
-    let dialled = Set(read.filter { $0.wish != nil && !isOwn($0.relay) }.map(\.relay))
+    let dialled = Set(read.filter { $0.wish != nil && objection(to: $0.relay) == nil }.map(\.relay))
     var others: Set<RelayURL> = []
     for relay in dialled where links[relay] == nil && !configured.contains(relay) {
       try requireDialling(relay, besides: others.count)
@@ -96,7 +98,7 @@ extension Connector {
   func wish(_ read: AcceptedSubscription) throws(Refusal) {
     if let before = wishes.taken[read.key], before.relay != read.relay || read.wish == nil { drop(read.key) }
     wishes.taken[read.key] = read
-    wishes.home[read.key] = isOwn(read.relay) && read.wish != nil ? OwnAddresses.reason : nil
+    wishes.home[read.key] = read.wish == nil ? nil : objection(to: read.relay)
     if read.wish == nil { wishes.void.insert(read.key) }
     guard let wish = read.wish, wishes.home[read.key] == nil else {
       changed(read.key)
@@ -109,6 +111,7 @@ extension Connector {
       readmit(read.relay)
       link.noteOwnWish()
     }
+    noteWork(at: link, for: wish.isLive ? .feed : .lookUp)
     link.tell { session, now in session.openRequested(at: now) }
   }
 

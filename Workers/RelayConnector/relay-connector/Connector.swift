@@ -6,6 +6,7 @@ import EventLoop
 import Frames
 import Logging
 import Nostr
+import RelayDials
 import RelaySession
 import RelaySubscriptions
 import TLS
@@ -35,6 +36,13 @@ final class Connector {
   var own = OwnAddresses()
   /// Relays of the group whose connection led to an own relay, with the reason.
   var ledHome: [RelayURL: String] = [:]
+  /// Links that were left and whose connections have not ended yet.
+  private var leaving: [DialKey: RelayLink] = [:]
+  /// The groups of the other connectors, see Connector+Groups.
+  private(set) var groups = OtherGroups([], besides: "")
+  /// The dials of relays outside the group, see Connector+Dials.
+  var dials = DialBudget(seed: UInt64.random(in: .min ... .max))
+  let dialTimer = LoopTimer()
   private var idleTimers: [RelayURL: LoopTimer] = [:]
   private var nextKey: UInt64 = 1
   /// Whether a state has changed since the last publish, and whether a publish is under way.
@@ -68,8 +76,6 @@ final class Connector {
   /// What is covered, as the store says.
   let coverage: CoverageReader
 
-  /// How many relays callers may name in addition to the configured ones.
-  static let ephemeralMaximum = 64
   /// How long a link is kept that is not wanted and has no work.
   static let idleMilliseconds: UInt64 = 60_000
 
@@ -100,10 +106,12 @@ final class Connector {
     worker.serve(RelayMethod.desire) { [unowned self] (_, wanted) throws(Refusal) in try desire(wanted) }
     worker.serve(RelayMethod.follow) { [unowned self] (request, _) throws(Refusal) in try follow(request) }
     worker.serve(RelayMethod.list) { [unowned self] (_, _) in remarkedStates }
-    worker.serve(RelayMethod.information) { [unowned self] (_, wanted) throws(Refusal) in
-      try await information(wanted)
+    worker.serve(RelayMethod.information) { [unowned self] (request, wanted) throws(Refusal) in
+      try handsOver(request, about: wanted.relay) ? nil : try await information(wanted)
     }
-    worker.serve(RelayMethod.retry) { [unowned self] (_, wanted) throws(Refusal) in try retry(wanted) }
+    worker.serve(RelayMethod.retry) { [unowned self] (request, wanted) throws(Refusal) in
+      try handsOver(request, about: wanted.relay) ? nil : try retry(wanted)
+    }
   }
 
   // MARK: Settings
@@ -123,7 +131,10 @@ final class Connector {
     for text in settings.relays { wanted.append(try parse(text)) }
     let gone = configured.filter { !wanted.contains($0) }
     configured = wanted
-    adoptOwn(settings)
+    let before = groups
+    groups = OtherGroups(settings.connectors, besides: worker.name)
+    recount()
+    adoptOwn(settings, areGroupsNew: groups != before)
     for url in gone { dismissals.forget(url) }
     for url in wanted { readmit(url) }
     // Interests at a relay that is dialled by name continue without the configuration.
@@ -141,9 +152,22 @@ final class Connector {
     links[url] = nil
     idleTimers.removeValue(forKey: url)?.cancel()
     information.shelf.left(url, at: EventLoop.process.now)
+    perform(dials.left(link.key, at: EventLoop.process.now))
+    leaving[link.key] = link
     link.tell { session, now in session.closeRequested(at: now) }
+    forgetIfEnded(link)
     quarantine.leave(url)
     log.info("left", metadata: ["relay": "\(url)"])
+  }
+
+  /// The connection of a link has ended, or its dial has failed.
+  func dialEnded(_ link: RelayLink) {
+    perform(dials.ended(link.key, at: EventLoop.process.now))
+    forgetIfEnded(link)
+  }
+
+  private func forgetIfEnded(_ link: RelayLink) {
+    if !link.hasSocket { leaving[link.key] = nil }
   }
 
   /// For a drain: ends streams early, without waiting for a slow relay or caller.
@@ -181,15 +205,13 @@ final class Connector {
 
   /// - Parameter besides: the number of other relays outside the group that will also be dialled.
   func requireDialling(_ url: RelayURL, besides: Int) throws(Refusal) {
-    if links[url] != nil || configured.contains(url) { return }
-    guard settings.ephemeral else {
-      throw Refusal(
-        .noSuchRelay, "\(url) is not one of \(worker.name)'s relays, and it dials no others (ephemeral = false)",
-        outcome: .notStarted)
-    }
-    let others = links.keys.count { !configured.contains($0) }
-    guard others + besides < Self.ephemeralMaximum else {
-      throw Refusal(.full, "\(Self.ephemeralMaximum) relays are dialled by name already", outcome: .notStarted)
+    if configured.contains(url) { return }
+    guard groups.owners[url] == nil else { throw notHere(url) }
+    if links[url] != nil { return }
+    guard settings.ephemeral else { throw notHere(url) }
+    let others = links.keys.count(where: isOutside)
+    guard others + besides < Self.otherMaximum else {
+      throw Refusal(.full, "\(Self.otherMaximum) relays are dialled by name already", outcome: .notStarted)
     }
   }
 
@@ -214,7 +236,7 @@ final class Connector {
   func link(_ url: RelayURL) throws(Refusal) -> RelayLink {
     if let link = links[url] { return link }
     let link = RelayLink(
-      url: url, security: try security(for: url), quarantine: quarantine,
+      url: url, key: DialKey(newKey()), security: try security(for: url), quarantine: quarantine,
       connectMilliseconds: settings.connectTimeoutMilliseconds,
       messageByteCountMaximum: bus.welcome.frameLimit - FrameHeader.lengthMinimum, authenticate: authenticate,
       throwAwayKey: throwAwayKeys.key(for: url), log: log, owner: self)
@@ -232,6 +254,9 @@ final class Connector {
   func settle(_ link: RelayLink?) {
     // A link that was left already ends its work now; by then its URL may have another link.
     guard let link, links[link.url] === link, !isWanted(link.url), !link.hasWork else { return }
+    noteIdle(link)
+    // Its place may have gone to another relay at once.
+    guard links[link.url] === link else { return }
     let url = link.url
     let timer = idleTimers[url] ?? LoopTimer()
     idleTimers[url] = timer
@@ -303,9 +328,11 @@ final class Connector {
     let idle = states.relays.count { $0.state == .idle }
     let open = states.relays.count { $0.state == .open }
     let quarantined = states.relays.count { $0.state == .quarantined }
+    let waiting = states.relays.count { $0.waitsForBudget == true }
     var text = "\(open) of \(states.relays.count - idle) relays connected"
+    if waiting > 0 { text += ", \(waiting) over the budget" }
     if states.relays.isEmpty {
-      text = "no relays"
+      text = settings.ephemeral ? "no relay outside the groups needed now" : "no relays"
     } else if idle == states.relays.count {
       text = "no relay needed now, of \(idle)"
     } else if idle > 0 {

@@ -6,53 +6,20 @@ import EventLoop
 import LinuxSystem
 import Logging
 import Nostr
+import RelayDials
 import RelaySession
 import RelayQuarantine
 import WebSocket
-
-/// What the owner of links receives from them.
-@EventLoopActor
-protocol RelayLinkOwner: AnyObject {
-  /// An event came; its bytes are valid during the call.
-  func link(_ link: RelayLink, delivered key: RequestKey, _ event: UnsafeRawBufferPointer)
-  /// EOSE came; with `isOver` the key is free.
-  func link(
-    _ link: RelayLink, endedStored key: RequestKey, _ completeness: RelayMessage.Completeness, isOver: Bool)
-  /// A request has failed; its key is free.
-  func link(_ link: RelayLink, failed key: RequestKey, _ failure: WorkFailure)
-  /// The relay's OK; the key is free.
-  func link(_ link: RelayLink, answered key: PublishKey, isAccepted: Bool, _ reason: RelayReason)
-  /// A publish is over without an OK; its key is free.
-  func link(_ link: RelayLink, failed key: PublishKey, _ failure: WorkFailure)
-  /// The relay sent a NOTICE that may be about this work.
-  func link(_ link: RelayLink, noticed key: WorkKey, _ reason: RelayReason)
-  /// Have the account sign the challenge (NIP-42).
-  func link(_ link: RelayLink, authenticate account: PublicKey, _ challenge: String)
-  /// The REQ of a request was sent.
-  func link(_ link: RelayLink, sent key: RequestKey)
-  /// What the relay allows has changed.
-  func linkPolicyChanged(_ link: RelayLink)
-  /// Where this Roost's own relays listen.
-  var own: OwnAddresses { get }
-  /// The connection led to one of them, and was closed. There is no use in dialling again.
-  func linkLedHome(_ link: RelayLink)
-  /// The relay has closed the connection with ``Dismissals/closeCode``.
-  func linkDismissed(_ link: RelayLink, reason: String)
-  /// Why the relay must not be dialled, if it has asked for that.
-  func dismissal(of relay: RelayURL) -> (reason: String, milliseconds: UInt64)?
-  /// Whether all work for the relay took its name from other people.
-  func isForeign(_ link: RelayLink) -> Bool
-  /// The relay is held back from now on, or read again.
-  func link(_ link: RelayLink, isHeld: Bool)
-  /// The connection has another phase, or (`isNewPhase` false) other accounts have authenticated on it.
-  func linkChanged(_ link: RelayLink, isNewPhase: Bool)
-}
 
 /// One relay: its session machine, and the socket and timer that the machine commands.
 @EventLoopActor
 final class RelayLink {
   let url: RelayURL
+  /// Its name in the budget of dials.
+  let key: DialKey
   private(set) var session: RelaySession
+  /// Whether it may dial, dials, or has a connection.
+  private(set) var hasSocket = false
 
   private unowned let owner: any RelayLinkOwner
   private let quarantine: QuarantineService
@@ -80,16 +47,19 @@ final class RelayLink {
   var stored: (pageCount: UInt64, ends: [String: UInt64]) = (0, [:])
   /// Whether the last attempt failed because the relay is foreign.
   private var isHeldAsForeign = false
+  /// Whether any work for the relay took its name from the user.
+  private(set) var hadOwnWork = false
   private var openSince: (instant: Instant, seconds: Int64)?
   private var openMilliseconds: UInt64 = 0
   private var invalidEventCount: UInt64 = 0
 
   init(
-    url: RelayURL, security: (any TransportSecurity)?, quarantine: QuarantineService, connectMilliseconds: UInt64,
-    messageByteCountMaximum: Int, authenticate: ConnectorSettings.Authentication,
+    url: RelayURL, key: DialKey, security: (any TransportSecurity)?, quarantine: QuarantineService,
+    connectMilliseconds: UInt64, messageByteCountMaximum: Int, authenticate: ConnectorSettings.Authentication,
     throwAwayKey: @autoclosure () -> SecretKey, log: Logger, owner: any RelayLinkOwner
   ) {
     self.url = url
+    self.key = key
     self.quarantine = quarantine
     mark = quarantine.mark(for: url)
     hasStrikes = quarantine.hasStrikes(url)
@@ -128,6 +98,7 @@ final class RelayLink {
       noteChanges()
     } while !commands.isEmpty
     isPerforming = false
+    noteEnd()
     // Last, because it delivers messages that have been waiting.
     if isToResume {
       isToResume = false
@@ -214,6 +185,12 @@ final class RelayLink {
     owner.linkChanged(self, isNewPhase: isNewPhase)
   }
 
+  private func noteEnd() {
+    guard hasSocket, session.phase == .idle || session.phase == .waiting else { return }
+    hasSocket = false
+    owner.dialEnded(self)
+  }
+
   /// The relay sent an event that matches no filter of its request; the event was dropped. Logged at powers of ten,
   /// because a relay may send nothing else.
   func noteStray() {
@@ -271,7 +248,10 @@ final class RelayLink {
       state.reason = quarantine.reason
       return state
     }
-    state.reason = session.phase == .open || session.lastFailure.isEmpty ? nil : session.lastFailure
+    state.reason = session.phase == .open || session.absence.isEmpty ? nil : session.absence
+    if session.phase == .idle || session.phase == .waiting, let wait = owner.dialWait(of: self) {
+      (state.state, state.reason, state.waitsForBudget) = (.waiting, wait.reason, true)
+    }
     state.openSince = openSince?.seconds
     state.openMilliseconds =
       openMilliseconds + (openSince.map { EventLoop.process.now.milliseconds(since: $0.instant) } ?? 0)
@@ -343,8 +323,15 @@ final class RelayLink {
     tell { session, now in session.retryRequested(at: now) }
   }
 
+  /// The relay may be dialled now, after it had to wait.
+  func dialGranted() {
+    hasSocket = true
+    tell { session, now in session.dialGranted(at: now) }
+  }
+
   /// Own work for the relay has come: if the relay was not dialled because it was foreign, it is dialled now.
   func noteOwnWish() {
+    hadOwnWork = true
     guard isHeldAsForeign else { return }
     isHeldAsForeign = false
     tell { session, now in session.retryRequested(at: now) }
@@ -362,6 +349,14 @@ final class RelayLink {
       tell { session, now in session.connectFailed(attempt: attempt, failure, at: now) }
       return
     }
+    if !hasSocket, let wait = owner.waitBeforeDial(of: self) {
+      tell { session, now in
+        session.dialPostponed(attempt: attempt, reason: wait.reason, milliseconds: wait.milliseconds, at: now)
+      }
+      owner.linkPostponed(self)
+      return
+    }
+    hasSocket = true
     limits.dialsGlobalAddressesOnly = owner.isForeign(self)
     let endpoint = WebSocketEndpoint(
       host: url.host, port: url.port, isSecure: url.isSecure, requestTarget: url.requestTarget)

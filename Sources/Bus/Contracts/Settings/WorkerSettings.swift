@@ -69,6 +69,8 @@ public struct ConnectorSettings: WorkerSettings {
   public var caFile = ""
   /// Where the local relays of this Roost listen, which are not dialled; set by roostd, not a key of the file.
   public var ownAddresses: [String] = []
+  /// All enabled connectors, this one among them; set by roostd, not a key of the file.
+  public var connectors: [ConfiguredConnector] = []
 
   /// The defaults.
   public init() {}

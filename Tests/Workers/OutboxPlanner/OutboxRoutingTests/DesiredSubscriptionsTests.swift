@@ -250,24 +250,39 @@ struct DesiredSubscriptionsTests {
     #expect(bench.standing[0].filters[0]["since"] != nil)
   }
 
-  // MARK: The dial budget
+  // MARK: Relays outside the groups
 
-  @Test("Relays outside the groups wait for the budget, with the reason, and are asked when there is room")
-  func budget() throws {
+  @Test("A connector is asked for so many relays outside the groups at most; further demands wait, with the reason")
+  func outside() throws {
     let bench = bench([])
-    let keys = try (0..<10).map {
+    let count = RelayDesire.otherRelayMaximum
+    let keys = try (0..<count + 2).map {
       try bench.interest(InterestBench.observe([Filter(kinds: [1])], relays: ["wss://\($0).org"], isExclusive: true))
     }
     bench.settle()
-    #expect(bench.standing.count == DialBudget.newMaximum - DialBudget.reservedCount)
+    #expect(bench.standing.count == count)
     let waiting = keys.map { bench.progress(of: $0).relays[0] }.filter { $0.reason != nil }
-    #expect(waiting.count == 2 && waiting.allSatisfy { $0.state == .waiting && $0.reason?.contains("budget") == true })
-    let deadline = try #require(bench.set.deadline)
-    bench.settle(milliseconds: deadline.milliseconds(since: bench.now))
-    #expect(bench.standing.count == 10 && bench.budget.count == 10)
-    for key in keys { bench.end(key) }
+    #expect(waiting.count == 2 && waiting.allSatisfy { $0.state == .waiting })
+    #expect(waiting.allSatisfy { $0.reason == "512 relays outside the groups of supervisor.conf are wanted already" })
+    for key in keys.prefix(2) { bench.end(key) }
     bench.settle()
-    #expect(bench.budget.count == 0)
+    #expect(bench.standing.count == count)
+  }
+
+  @Test("An observer waits for a relay that its connector will dial, and not for one that cannot be reached")
+  func overBudget() throws {
+    let bench = bench([])
+    let key = try bench.interest(
+      InterestBench.observe([Filter(kinds: [1])], relays: ["wss://a.org"], isExclusive: true))
+    bench.settle()
+    var relay = RelayStates.Relay(relay: "wss://a.org", state: .waiting)
+    relay.reason = "12 new relays were dialled within the last minute, which is the budget"
+    relay.waitsForBudget = true
+    bench.set.reported("others", RelayReport(isWhole: false, relays: [relay]), at: bench.now)
+    #expect(!bench.progress(of: key).isComplete)
+    relay.waitsForBudget = nil
+    bench.set.reported("others", RelayReport(isWhole: false, relays: [relay]), at: bench.now)
+    #expect(bench.progress(of: key).isComplete)
   }
 
   // MARK: Random

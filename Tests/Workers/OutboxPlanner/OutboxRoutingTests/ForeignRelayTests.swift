@@ -1,5 +1,4 @@
 import Addresses
-import Clocks
 import Contracts
 import Cryptography
 import Nostr
@@ -42,33 +41,5 @@ struct ForeignRelayTests {
     let many = try (0..<40).map { ForeignRelayURL(try RelayURL("wss://\($0).org")) }
     let route = directory.plan(UnsignedEvent(pubkey: alice.key, createdAt: 1, kind: 1), foreign: many)
     #expect(route.choices.count == PlanPublish.relayMaximum && route.choices[0].url.text == "wss://hub.org")
-  }
-
-  @Test("They have a dial budget of their own, and take nothing of the user's")
-  func budget() throws {
-    var budget = DialBudget()
-    let now = Instant(nanoseconds: 0)
-    func relay(_ number: Int) throws -> RelayURL { try RelayURL("wss://\(number).org") }
-    var grantedCount = 0
-    for number in 0..<50 {
-      let admission = budget.dial(try relay(number), for: .foreign, at: now)
-      grantedCount += admission == .granted ? 1 : 0
-    }
-    #expect(grantedCount == DialBudget.foreignMaximum)
-    for number in 100..<108 {
-      let admission = budget.dial(try relay(number), for: .publish, at: now)
-      #expect(admission == .granted)
-    }
-    for number in 108..<112 {
-      let admission = budget.dial(try relay(number), for: .directMessage, at: now)
-      #expect(admission == .granted)
-    }
-    budget.release(try relay(0), for: .foreign, at: now)
-    let (early, later) = (
-      budget.dial(try relay(0), for: .foreign, at: now),
-      budget.dial(try relay(0), for: .foreign, at: now.advanced(milliseconds: 60_000))
-    )
-    #expect(early != .granted, "coming back is a new dial")
-    #expect(later == .granted)
   }
 }

@@ -16,7 +16,6 @@ final class InterestBench {
   }
   var directory: RelayDirectory
   var set = DesiredSubscriptions(generation: 7, frameLimit: 1 << 20)
-  var budget = DialBudget()
   var now = Instant(nanoseconds: 1_000_000_000)
   var wall: Int64 = 100_000
   var connectors: [String: Connector] = [:]
@@ -62,7 +61,7 @@ final class InterestBench {
   func settle(milliseconds: UInt64 = DesiredSubscriptions.gatherMilliseconds) {
     now = now.advanced(milliseconds: milliseconds)
     wall += Int64(milliseconds / 1_000)
-    set.pack(at: now, wall: wall, budget: &budget)
+    set.pack(at: now, wall: wall)
     deliver()
   }
 
@@ -121,7 +120,7 @@ final class InterestBench {
   /// Packs what has gathered, and delivers nothing.
   func pack() {
     now = now.advanced(milliseconds: DesiredSubscriptions.gatherMilliseconds)
-    set.pack(at: now, wall: wall, budget: &budget)
+    set.pack(at: now, wall: wall)
   }
 
   func storeAll() { for request in standing { report(.stored, of: request) } }

@@ -29,7 +29,7 @@ struct SilentConnectorTests {
     #expect(urls(directory.writes(by: alice.key)) == ["wss://hub.org", "wss://other.org"])
     #expect(directory.writes(by: alice.key).allSatisfy { $0.connector == nil && $0.why == ["configured"] })
     #expect(directory.reads().isEmpty)
-    #expect(directory.isConfigured(try RelayURL("wss://other.org")), "it costs nothing of the dial budget")
+    #expect(directory.isConfigured(try RelayURL("wss://other.org")), "it is no relay outside the groups")
     #expect(directory.reasonForNobody(at: try RelayURL("wss://hub.org")).contains("main, which dials it, is not there"))
     #expect(directory.dialler(of: try RelayURL("wss://elsewhere.org")) == "search")
     #expect(directory.silentConnectors == [main, search])
