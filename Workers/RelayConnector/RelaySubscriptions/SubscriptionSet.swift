@@ -283,6 +283,7 @@ public struct SubscriptionSet: Sendable {
       entries[known: key].refusal = .size
       refuse(key, failure.message)
     case .outOfBounds: preconditionFailure("only events are out of bounds")
+    case .noReconciliation: preconditionFailure("a REQ is no reconciliation")
     case .closedByRelay: refused(key, failure, at: now)
     }
     return settled([.changed(key)], at: now)

@@ -170,15 +170,27 @@ extension Connector {
 
 extension Connector: RelayLinkOwner {
   func link(_ link: RelayLink, delivered key: RequestKey, _ event: UnsafeRawBufferPointer) {
-    if let keeper = keeper(of: key, at: link) { keeper.delivered(key, event) } else { arrived(key, event) }
+    if let keeper = keeper(of: key, at: link) {
+      keeper.delivered(key, event)
+    } else if let reconciliation = reconciliations.running[key] {
+      reconciliation.delivered(key, event)
+    } else {
+      arrived(key, event)
+    }
   }
 
   func link(_ link: RelayLink, endedStored key: RequestKey, isOver: Bool) {
     if let keeper = keeper(of: key, at: link) {
       keeper.endedStored(key)
+    } else if let reconciliation = reconciliations.running[key] {
+      reconciliation.endedStored(key)
     } else if isOver {
       finish(key, isComplete: true)
     }
+  }
+
+  func link(_ link: RelayLink, reconciled key: RequestKey, _ message: [UInt8]) {
+    reconciliations.running[key]?.reconciled(key, message)
   }
 
   func link(_ link: RelayLink, failed key: RequestKey, _ failure: WorkFailure) {
@@ -189,6 +201,8 @@ extension Connector: RelayLinkOwner {
         asides.add(link.url, failure.message)
         keeper.setAside(failure.message)
       }
+    } else if let reconciliation = reconciliations.running[key] {
+      reconciliation.failed(key, failure)
     } else if let request = requests.removeValue(forKey: key) {
       request.end(.failure(Refusal(failure)))
       settle(request.link)
@@ -235,6 +249,7 @@ extension Connector: RelayLinkOwner {
 
   func isForeign(_ link: RelayLink) -> Bool {
     if configured.contains(link.url) || requests.values.contains(where: { $0.link === link }) { return false }
+    if reconciliations.all.contains(where: { $0.link === link }) { return false }
     if publishes.values.contains(where: { $0.relay == link.url && !$0.isForeign }) { return false }
     return wishes.keepers[link.url]?.isForeign ?? true
   }
@@ -249,10 +264,13 @@ extension Connector: RelayLinkOwner {
     dismissals.dismissal(of: relay, at: EventLoop.process.now)
   }
 
-  func link(_ link: RelayLink, sent key: RequestKey) { keeper(of: key, at: link)?.sent(key) }
+  func link(_ link: RelayLink, sent key: RequestKey) {
+    if let keeper = keeper(of: key, at: link) { keeper.sent(key) } else { reconciliations.running[key]?.sent(key) }
+  }
 
   func linkPolicyChanged(_ link: RelayLink) {
     wishes.keepers[link.url]?.policyChanged()
+    for reconciliation in reconciliations.all where reconciliation.link === link { reconciliation.policyChanged() }
     relaysChanged([link.url])
   }
 

@@ -46,6 +46,8 @@ final class Connector {
   var requests: [RequestKey: RequestInFlight] = [:]
   /// The `relay.publish` calls under way.
   var publishes: [PublishKey: PublishInFlight] = [:]
+  /// The reconciliations with relays, see Connector+Reconciliations.
+  var reconciliations = ReconciliationTable()
   /// The interests, see Connector+Subscriptions.
   var wishes = SubscriptionTable()
   /// The callers of `relay.follow`.
@@ -87,6 +89,7 @@ final class Connector {
     worker.serve(RelayMethod.information) { [unowned self] (_, wanted) throws(Refusal) in
       try await information(wanted)
     }
+    worker.serve(RelayMethod.reconcile, reconcile)
     worker.serve(RelayMethod.retry) { [unowned self] (_, wanted) throws(Refusal) in try retry(wanted) }
   }
 
@@ -133,6 +136,7 @@ final class Connector {
   /// For a drain: ends streams early, without waiting for a slow relay or caller.
   private func finishLive() {
     for link in links.values { link.releaseAll() }
+    for reconciliation in reconciliations.all { reconciliation.cancel() }
     for follower in followers { follower.finish() }
     endFetches()
   }
@@ -208,6 +212,7 @@ final class Connector {
   /// Whether a relay is to be connected even without work.
   func isWanted(_ url: RelayURL) -> Bool {
     (configured.contains(url) && settings.connect != .onDemand) || wishes.hasWishes(at: url)
+      || reconciliations.all.contains { $0.link.url == url }
   }
 
   /// Leaves a relay after a while, if it need not be connected and has no work.
@@ -239,6 +244,7 @@ final class Connector {
     quarantine.forgive(url)
     dismissals.forget(url)
     asides.forget(url)
+    reconciliations.memory.forget(url)
     wishes.keepers[url]?.forgive()
     links[url]?.retry()
     try comeBack(to: url)

@@ -17,6 +17,8 @@ protocol RelayLinkOwner: AnyObject {
   func link(_ link: RelayLink, delivered key: RequestKey, _ event: UnsafeRawBufferPointer)
   /// EOSE came; with `isOver` the key is free.
   func link(_ link: RelayLink, endedStored key: RequestKey, isOver: Bool)
+  /// The relay's next message of a reconciliation came.
+  func link(_ link: RelayLink, reconciled key: RequestKey, _ message: [UInt8])
   /// A request has failed; its key is free.
   func link(_ link: RelayLink, failed key: RequestKey, _ failure: WorkFailure)
   /// The relay's OK; the key is free.
@@ -137,6 +139,7 @@ final class RelayLink {
     case .deliver(let key, let range):
       owner.link(self, delivered: key, UnsafeRawBufferPointer(rebasing: message[range]))
     case .endStoredEvents(let key, _, let isOver): owner.link(self, endedStored: key, isOver: isOver)
+    case .passReconciliation(let key, let message): owner.link(self, reconciled: key, message)
     case .failRequest(let key, let failure): owner.link(self, failed: key, failure)
     case .answer(let key, let isAccepted, let reason):
       owner.link(self, answered: key, isAccepted: isAccepted, reason)
