@@ -137,7 +137,7 @@ let rooms: [[Target]] = [
   room(
     "Workers/RelayConnector",
     library("RelaySession", events + ["Addresses"]),
-    library("RelaySubscriptions", events + ["FairSharing", "Contracts", "RelaySession", "DequeModule"]),
+    library("RelaySubscriptions", events + ["Addresses", "FairSharing", "Contracts", "RelaySession", "DequeModule"]),
     library("RelayQuarantine", ["Clocks"]),
     library("RelayDials", ["Clocks"]),
     program(
@@ -333,7 +333,8 @@ let rooms: [[Target]] = [
       "Workers/RelayConnector/RelayPeerTests",
       ["Addresses", "Clocks", "Nostr", "EventLoop", "WebSocket", "RelaySession", "TestSupport"]),
     tests("Workers/EventStore/EventIndexTests", events + ["EventIndex", "TestSupport"]),
-    tests("Workers/EventStore/ReconciliationTests", events + ["Reconciliation", "TestSupport"]),
+    tests(
+      "Workers/EventStore/ReconciliationTests", events + ["Reconciliation", "TestSupport"], exclude: ["Vectors"]),
     tests("Workers/EventStore/ObservationsTests", values + ["NostrContracts", "Observations", "TestSupport"]),
     tests(
       "Workers/EventStore/EventArchiveTests",

@@ -15,9 +15,9 @@ enum ConversationEnd: Error {
 /// Blocks. Every frame that comes is noted in the visit; a ping and a close are answered, unless the script says
 /// ``isDeaf``.
 public final class RelayConversation {
-  /// The subscription id of the last REQ, COUNT or NEG-OPEN that was expected; empty before it.
+  /// The subscription id of the last REQ, COUNT or NEG-OPEN that was read; empty before it.
   public private(set) var subscription = ""
-  /// The id of the event in the last EVENT or AUTH that was expected; empty before it.
+  /// The id of the event in the last EVENT or AUTH that was read; empty before it.
   public private(set) var eventID = ""
   /// Whether pings and closes are left without an answer.
   public var isDeaf = false
@@ -70,16 +70,21 @@ public final class RelayConversation {
   /// The same for the first message with one of these labels.
   public func expect(oneOf labels: [String]) throws -> (label: String, text: String) {
     while true {
-      try wait { !unread.isEmpty }
-      let text = unread.removeFirst()
-      guard let label = labels.first(where: { text.hasPrefix("[\"\($0)\"") }) else { continue }
-      switch label {
-      case "EVENT", "AUTH": eventID = Self.value(of: "id", in: text)
-      case "REQ", "COUNT", "NEG-OPEN": subscription = Self.second(of: text)
-      default: break
-      }
-      return (label, text)
+      let text = try next()
+      if let label = labels.first(where: { text.hasPrefix("[\"\($0)\"") }) { return (label, text) }
     }
+  }
+
+  /// Waits for any text message, and remembers the id in it.
+  public func next() throws -> String {
+    try wait { !unread.isEmpty }
+    let text = unread.removeFirst()
+    switch text.split(separator: "\"", maxSplits: 2).dropFirst().first {
+    case "EVENT", "AUTH": eventID = Self.value(of: "id", in: text)
+    case "REQ", "COUNT", "NEG-OPEN": subscription = Self.second(of: text)
+    default: break
+    }
+    return text
   }
 
   /// Waits until the test calls ``ScriptedRelay/release(_:)`` with this name.

@@ -1,11 +1,13 @@
 public import Frames
 
-// `store.reconcile.*`: NIP-77 with the stored events. The store takes the part of a relay; the caller passes messages
-// between its client and the store.
+// `store.reconcile.*`: NIP-77 with the stored events. With `open` the store takes the part of a relay; the caller
+// passes messages between its client and the store.
 //
 //     store.reconcile.open    JSON: ReconcileOpen      a part, RAW: ReconcileMessage
 //     store.reconcile.next    RAW: ReconcileMessage    RAW: ReconcileMessage
 //     store.reconcile.close   JSON: ReconcileClose     nothing
+//
+// With `begin` the store takes the part of a client: see ReconcileBegin.
 //
 // The request `store.reconcile.open` stays open as long as its session. So the session ends with its caller's
 // connection, or when the caller cancels the request, and the caller learns when the store ends it. Rejected: an

@@ -317,6 +317,7 @@ public enum MemberTexts {
     MethodDeclaration.refusals	Its own refusals, in addition to those that any method may answer with.
     MethodDeclaration.server	The role that serves or publishes it.
     MethodDeclaration.text	What it does, in one or two sentences.
+    NeededEvents.bytes	The ids, one behind the other.
     ObserveChanges.changed	New and changed entries, each complete.
     ObserveChanges.generation	The generation of the store that counts these versions.
     ObserveChanges.removed	Keys of entries that no longer have an observer.
@@ -517,8 +518,20 @@ public enum MemberTexts {
     PushStatus.webPushFault	What is wrong with the Web Push key: it is not the key under which devices are subscribed; absent: nothing.
     QueriedEvents.bytes	The event, or the page.
     QueriedEvents.isRaw	Whether it is a page.
+    ReconcileBegin.filter	A NIP-01 filter; its `since` and `until` are the window of time.
+    ReconcileBegin.messageByteMaximum	The most bytes of a message to the relay, before hexadecimal encoding: 4,096 to 60,000; by default 60,000.
+    ReconcileBegin.relay	The relay's URL.
     ReconcileClose.session	The session's number.
+    ReconcileCounts.common	Events that the store and the relay have.
+    ReconcileCounts.fetched	Of them, those that came.
+    ReconcileCounts.needed	Events that the relay has named and the store lacked.
+    ReconcileCounts.receivedBytes	Bytes of the relay: messages in hexadecimal digits, and events.
+    ReconcileCounts.sentBytes	Bytes to the relay: messages in hexadecimal digits, and filters.
+    ReconcileCounts.unavailable	Of them, those that were asked for and did not come.
+    ReconcileCounts.windows	Windows of time that were compared to their end.
     ReconcileEnd.records	Events that were reconciled.
+    ReconcileFound.common	How many of them the relay has too. Each is now recorded as seen at the relay.
+    ReconcileFound.records	Events of the store that were compared.
     ReconcileMessage.bytes	The message.
     ReconcileMessage.session	The session's number, from 1.
     ReconcileOpen.filter	A NIP-01 filter. With a `limit`, only the newest events that match.
@@ -627,6 +640,15 @@ public enum MemberTexts {
     RelayPublishResult.isAccepted	Whether the relay accepted it.
     RelayPublishResult.message	The relay's words, with their standard prefix.
     RelayPublishResult.relay	The relay that answered.
+    RelayReconcile.account	The account that authenticates if the relay requires it, 64 hexadecimal digits; default: none.
+    RelayReconcile.filter	A NIP-01 filter, without `limit` and `search`.
+    RelayReconcile.relay	The relay; may be left out when the connector has exactly one.
+    RelayReconcile.since	The first second of the window, since 1970; default: 0.
+    RelayReconcile.until	The last second of the window, not before the first; default: now.
+    RelayReconcileResult.counts	What was counted. Events that came are in the store, however it ended.
+    RelayReconcileResult.end	How it ended.
+    RelayReconcileResult.reason	Why it did not end with `complete`.
+    RelayReconcileResult.relay	Canonical URL.
     RelayRemark.at	The last time, seconds since 1970.
     RelayRemark.count	The number of times, since the connector first connected to it.
     RelayRemark.kind	The kind of the remark.

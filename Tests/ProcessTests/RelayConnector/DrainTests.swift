@@ -140,6 +140,34 @@ extension ProcessTests {
       }
     }
 
+    @Test("What is covered but was checked long ago is compared by NIP-77, and paged again where that is not possible")
+    func old() throws {
+      let crowd = try Crowd(authors: 5, each: 60)
+      let relay = try RealRelay(crowd.path)
+      let pages = try NostrRelay(events: crowd.path)
+      for url in [relay.url, pages.url] {
+        try WishRig.run { rig in
+          let filter = crowd.filter(0..<5)
+          // The store has been told long ago that everything is here, and nothing is.
+          var run: [UInt8] = []
+          let received = UInt64(WallClock.seconds - 10 * 86_400) * 1_000_000_000
+          func add(_ kind: IngestRecord.Kind, _ bytes: [UInt8]) {
+            IngestRecord.append(kind, relay: 1, subscription: 1, receivedNanoseconds: received, bytes, to: &run)
+          }
+          add(.relayName, Array(url.utf8))
+          add(.subscriptionFilter, filter.json)
+          add(.partEnd, IngestRecord.bytes(of: 0...WallClock.seconds))
+          let header = try rig.client.request("store.import", flags: .raw)
+          rig.client.send(header, run)
+          let told = try rig.client.answer(to: header.id)
+          #expect(told.isResponse, "\(told.text)")
+          _ = try rig.follow()
+          try rig.want("home", [filter], at: url, version: 1, base: nil)
+          try awaitSoon("all of it came") { try rig.count() == 300 }
+        }
+      }
+    }
+
     @Test("A page without end is cut, with the reason")
     func endless() throws {
       let relay = try ScriptedRelay(

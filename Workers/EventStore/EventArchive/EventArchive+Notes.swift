@@ -64,6 +64,22 @@ extension EventArchive {
     }
   }
 
+  /// The stored ones of some events that never came from a relay, as seqs.
+  public func unseen(_ ids: [EventID], at relay: Int64) async throws(StorageFault) -> [Int64] {
+    let (memory, maker) = (memory, maker)
+    return try await file.read { session in
+      let reader = ArchiveReader(session: session, maker: maker, memory: memory)
+      let statement = try session.statement("SELECT 1 FROM seen WHERE seq = ? AND relay = ?")
+      var unseen: [Int64] = []
+      for id in ids {
+        guard let seq = try reader.seq(of: id) else { continue }
+        statement.bind(seq, relay)
+        if try statement.step() { statement.reset() } else { unseen.append(seq) }
+      }
+      return unseen
+    }
+  }
+
   /// Those of some events that any filter matches, in the given order; without those that are gone or expired.
   ///
   /// - Parameters:

@@ -207,6 +207,11 @@ public struct EventGate: Sendable {
       items[number] = item
       return
     }
+    if let seq = submissions[item.submission]?.events[item.index].seq {
+      item.resolution = .known(seq: seq)
+      items[number] = item
+      return
+    }
     let glance = glance(at: item)
     guard case .success(let id) = glance else {
       if case .failure(let fault) = glance { item.resolution = .invalid("\(fault)") }

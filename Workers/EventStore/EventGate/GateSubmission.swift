@@ -14,6 +14,8 @@ public struct IncomingEvent: Sendable {
   public let receivedAt: Int64
   /// A note to be written behind the events before it; then there are no bytes.
   public let note: ArchiveNote?
+  /// The seq of a stored event that the relay has too, and did not send; then there are no bytes.
+  public let seq: Int64?
 
   /// An event of a run.
   public init(record: Int, bytes: Range<Int>, relay: Int64?, receivedAt: Int64) {
@@ -21,14 +23,23 @@ public struct IncomingEvent: Sendable {
     self.bytes = bytes
     self.relay = relay
     self.receivedAt = receivedAt
-    note = nil
+    (note, seq) = (nil, nil)
+  }
+
+  /// A stored event that a relay has too, as a reconciliation has shown (NIP-77).
+  public init(record: Int, stored seq: Int64, relay: Int64, foundAt: Int64) {
+    self.record = record
+    self.seq = seq
+    self.relay = relay
+    receivedAt = foundAt
+    (bytes, note) = (0..<0, nil)
   }
 
   /// A note of a run. It is committed with the events before it, or after them.
   public init(record: Int, _ note: ArchiveNote) {
     self.record = record
     self.note = note
-    (bytes, relay, receivedAt) = (0..<0, nil, 0)
+    (bytes, relay, receivedAt, seq) = (0..<0, nil, 0, nil)
   }
 }
 

@@ -30,6 +30,8 @@ public enum ReconcileFault: Error, Hashable, Sendable, CustomStringConvertible {
   case badOrder
   /// A mode that is not one of the three.
   case badMode(UInt64)
+  /// So many messages have not led to an end.
+  case endless(messageCount: Int)
 
   /// The end of a sentence: `the message cannot be read: it …`.
   public var description: String {
@@ -41,6 +43,7 @@ public enum ReconcileFault: Error, Hashable, Sendable, CustomStringConvertible {
     case .badTime: "a time in it is beyond all times"
     case .badPrefix(let count): "a bound has \(count) bytes of an id, which has \(EventID.byteCount)"
     case .badOrder: "its ranges are not in order"
+    case .endless(let count): "it is message \(count), and the difference is still not known"
     case .badMode(let mode): "it has a range of mode \(mode), which is unknown"
     }
   }

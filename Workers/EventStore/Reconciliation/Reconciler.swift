@@ -21,6 +21,8 @@ public struct Reconciler: Sendable {
     public var next: [UInt8]?
     /// Ids of this side that the other side lacks, in order.
     public var haves: [EventID] = []
+    /// Where they are among this side's records.
+    public var haveIndices: [Int] = []
     /// Ids of the other side that this side lacks. A hostile side may name ids that are present here, or that exist
     /// nowhere.
     public var needs: [EventID] = []
@@ -40,6 +42,9 @@ public struct Reconciler: Sendable {
   private static let partCount = 16
   /// Ranges with at least this many records are cut and not listed.
   private static let listCountMaximum = 2 * partCount
+  /// A list ends with the id that reaches into so many bytes before the limit, as in the reference implementation. They
+  /// have room for that id, the list's bound and count, and the fingerprint for what did not fit.
+  private static let reserveByteCount = 200
   /// The most bytes of the fingerprint for what did not fit.
   private static let restByteMaximum = ReconcileWriter.boundByteMaximum + IDSum.fingerprintByteCount
 
@@ -170,9 +175,8 @@ public struct Reconciler: Sendable {
 
   /// Answers a list with the ids of this side, while there is room.
   private func list(_ range: Range<Int>, to bound: ReconcileBound, _ walk: inout Walk) {
-    let around = Self.restByteMaximum + ReconcileWriter.boundByteMaximum + ReconcileWriter.numberByteMaximum
-    let room = messageByteMaximum - walk.writer.bytes.count - around
-    let fitting = max(0, room / EventID.byteCount)
+    let room = messageByteMaximum - walk.writer.bytes.count - Self.reserveByteCount
+    let fitting = room < 0 ? 0 : room / EventID.byteCount + 1
     guard range.count > fitting else { return walk.writer.list(to: bound, records.records[range]) }
     let end = range.lowerBound + fitting
     if fitting > 0 {
@@ -193,9 +197,12 @@ public struct Reconciler: Sendable {
       }
     }
     var ours = Set<EventID>()
-    for record in records.records[range] {
-      ours.insert(record.id)
-      if !theirs.contains(record.id) { step.haves.append(record.id) }
+    for index in range {
+      let id = records.records[index].id
+      ours.insert(id)
+      guard !theirs.contains(id) else { continue }
+      step.haves.append(id)
+      step.haveIndices.append(index)
     }
     step.needs += order.filter { !ours.contains($0) }
   }

@@ -17,6 +17,8 @@ enum GateRequest {
   case offer(BusRequest)
   /// A request whose notes are written; nil when no caller waits for them.
   case notes(BusRequest?)
+  /// Stored events that a relay has too; resumed with nil when they are written.
+  case sightings(CheckedContinuation<Refusal?, Never>)
   /// The note that a relay is distrusted.
   case distrust(relay: Int64)
 
@@ -31,6 +33,7 @@ enum GateRequest {
       let outcomes = (result.outcomes ?? []).map { OfferOutcome($0) }
       request.respond(to: StoreMethod.offer, OfferOutcomes(OfferOutcome.bytes(of: outcomes)))
     case .notes(let request): request?.respond()
+    case .sightings(let continuation): continuation.resume(returning: nil)
     case .distrust: break
     }
   }
@@ -40,6 +43,7 @@ enum GateRequest {
     switch self {
     case .run(let request, _), .event(let request), .offer(let request): request.refuse(refusal)
     case .notes(let request): request?.refuse(refusal)
+    case .sightings(let continuation): continuation.resume(returning: refusal)
     case .distrust: break
     }
   }

@@ -68,7 +68,7 @@ final class ReconcileService {
   }
 
   /// When another attempt may find room.
-  private static let fullRetryMilliseconds: UInt32 = 5_000
+  static let fullRetryMilliseconds: UInt32 = 5_000
 
   /// The state of a session when its records are read.
   private enum Opening {
@@ -112,11 +112,11 @@ final class ReconcileService {
     return sessions.opened(number, reconciler, now: EventLoop.process.now) ? .open(reconciler) : .ended
   }
 
-  private static let cancelled = Refusal(.cancelled, "cancelled by the caller", outcome: .done)
-  private static let stopping = Refusal(
+  static let cancelled = Refusal(.cancelled, "cancelled by the caller", outcome: .done)
+  static let stopping = Refusal(
     .unavailable, "the event store is stopping", outcome: .done, retryAfterMilliseconds: fullRetryMilliseconds)
 
-  private static func tooMany(room: Int) -> Refusal {
+  static func tooMany(room: Int) -> Refusal {
     if room == ReconcileOpen.recordMaximum {
       return Refusal(
         .tooMany, "the filter matches more than \(room) events: ask for less at once, by time", outcome: .notStarted)

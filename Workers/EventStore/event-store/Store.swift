@@ -32,6 +32,7 @@ final class Store {
 
   private let reads: ArchiveReads
   private let reconciliations: ReconcileService
+  private let askedReconciliations: ReconcileAskingService
   private let covered: CoveredTopic
   private let keys = ParsedKeyCache()
   /// What waits for answers of the gate, by submission.
@@ -56,12 +57,14 @@ final class Store {
       throw Refusal(error.mayPass ? .unavailable : .failed, error.description)
     }
     reconciliations = ReconcileService(worker, reads)
+    askedReconciliations = ReconcileAskingService(worker, reads, relays)
     covered = CoveredTopic(worker.bus)
     chores = ChoreRunner(archive, health, log)
     reportLosses(rescue)
     try adoptSettings()
     tellStatus()
     health.onChange = { [unowned self] in tellStatus() }
+    askedReconciliations.onSightings = { [unowned self] in submit([], $0, .bulk, for: .sightings($1)) }
     observers.onNotes = { [unowned self] in write($0, for: .notes($1)) }
     chores.onDue = { [unowned self] in pump() }
     chores.onSweep = { [unowned self] in retry() }
@@ -72,6 +75,7 @@ final class Store {
     worker.onDrain = { [unowned self] in
       observers.drain()
       reconciliations.drain()
+      askedReconciliations.drain()
     }
     // So that all of it is in the one file, as a program that copies the file expects.
     worker.onEnd = { [archive, log] in
@@ -268,7 +272,7 @@ final class Store {
       case .distrust:
         chores.schedule.relayDistrusted()
         if !chores.schedule.isBusy { write() }
-      case .event, .offer, .notes: break
+      case .event, .offer, .notes, .sightings: break
       }
     case .refuse(let number):
       guard let request = requests.removeValue(forKey: number), let fault = health.fault else { return }

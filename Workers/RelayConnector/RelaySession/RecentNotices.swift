@@ -45,6 +45,7 @@ extension WorkFailure {
   /// The same failure, with words added and perhaps another outcome.
   func adding(_ words: String, _ outcome: WorkOutcome? = nil) -> WorkFailure {
     WorkFailure(
-      code, message + words, outcome ?? self.outcome, reason: reason, retryAfterMilliseconds: retryAfterMilliseconds)
+      code, message + words, outcome ?? self.outcome, reason: reason, recordCountMaximum: recordCountMaximum,
+      retryAfterMilliseconds: retryAfterMilliseconds)
   }
 }

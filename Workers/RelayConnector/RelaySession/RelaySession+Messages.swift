@@ -30,9 +30,12 @@ extension RelaySession {
     case .notice(let text): return receivedNotice(text, at: now)
     case .authentication(let challenge):
       return receivedChallenge(challenge, at: now)
-    case .count(let subscription, _, _, _), .reconciliation(let subscription, _),
-      .reconciliationRefused(let subscription, _, _):
-      return countUnclaimed(subscription, byteCount, at: now)
+    case .count(let subscription, _, _, _): return countUnclaimed(subscription, byteCount, at: now)
+    case .reconciliation(let subscription, let message):
+      return receivedReconciliation(subscription, message, byteCount, at: now)
+    case .reconciliationRefused(let subscription, let reason, let maximum):
+      return receivedReconciliationRefusal(
+        subscription, reason, recordCountMaximum: maximum, byteCount, at: now)
     case .unknown: return countGarbage(at: now)
     }
   }
@@ -52,6 +55,7 @@ extension RelaySession {
     remarks.note(.notice, text, at: now)
     var learned: [SessionAction] = []
     learn(from: text, at: now, &learned)
+    failReconciliations(after: text, &learned)
     if !learned.isEmpty { learned = settled(learned, at: now) }
     guard let leftOut = noticeBudget.take(limits, at: now) else { return learned }
     let requests = requests.keys.values.map(\.rawValue).sorted().map { WorkKey.request(RequestKey($0)) }

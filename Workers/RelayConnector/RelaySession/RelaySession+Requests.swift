@@ -25,6 +25,8 @@ struct Requests {
     var hasEndedStored = false
     /// The number of events received for it.
     var eventCount = 0
+    /// What makes it a reconciliation; nil for a REQ.
+    var reconciliation: ReconciliationState?
 
     /// When its time is over. A live request that was sent has no deadline.
     func due(isHeld: Bool) -> Instant? { subscription != nil && mode == .live ? nil : allowance.due(isHeld: isHeld) }
@@ -32,7 +34,10 @@ struct Requests {
 
   var all: [RequestKey: Request] = [:]
   var queue = SubscriptionQueue()
+  /// The open REQs.
   var keys: [String: RequestKey] = [:]
+  /// The open reconciliations. Their ids are separate from those of REQs (NIP-77).
+  var reconciliationKeys: [String: RequestKey] = [:]
 
   var hasWaiting: Bool { !queue.isEmpty }
   func nextDeadline(isHeld: Bool) -> Instant? { all.values.lazy.compactMap { $0.due(isHeld: isHeld) }.min() }
@@ -41,12 +46,18 @@ struct Requests {
   mutating func remove(_ key: RequestKey) -> Request? {
     guard let request = all.removeValue(forKey: key) else { return nil }
     if let subscription = request.subscription {
-      keys[subscription] = nil
+      forget(subscription)
       queue.closed(request.kind)
     } else {
       queue.withdraw(key, request.kind)
     }
     return request
+  }
+
+  /// A subscription id no longer means a request.
+  mutating func forget(_ subscription: String) {
+    keys[subscription] = nil
+    reconciliationKeys[subscription] = nil
   }
 }
 
@@ -68,19 +79,25 @@ extension RelaySession {
     _ key: RequestKey, _ filters: RawFilters, _ mode: RequestMode, _ kind: RequestClass, account: PublicKey? = nil,
     deadline: Instant, at now: Instant
   ) -> [SessionAction] {
+    let request = Requests.Request(
+      filters: filters, mode: mode, kind: kind, account: shownKey.key(for: account),
+      allowance: Allowance(until: deadline, at: now))
+    return begin(key, request, at: now)
+  }
+
+  /// Takes a request into the queue.
+  mutating func begin(_ key: RequestKey, _ request: Requests.Request, at now: Instant) -> [SessionAction] {
     precondition(requests.all[key] == nil, "request \(key.rawValue) is under way already")
     if let failure = unreachableForNow(at: now) { return [.failRequest(key, failure)] }
     var actions: [SessionAction] = []
-    switch requests.queue.admit(key, kind, maximum: limits.waitingRequestMaximum) {
+    switch requests.queue.admit(key, request.kind, maximum: limits.waitingRequestMaximum) {
     case .taken: break
     case .takenFor(let dropped):
       requests.all[dropped] = nil
       actions.append(.failRequest(dropped, fullQueue))
     case .refused: return [.failRequest(key, fullQueue)]
     }
-    requests.all[key] = Requests.Request(
-      filters: filters, mode: mode, kind: kind, account: shownKey.key(for: account),
-      allowance: Allowance(until: deadline, at: now))
+    requests.all[key] = request
     return settled(actions, at: now)
   }
 
@@ -138,7 +155,9 @@ extension RelaySession {
   ) {
     guard case .open(var connection) = state else { return }
     let subscription = connection.names.next(lengthMaximum: policy.subscriptionNameLengthMaximum)
-    let message = ClientMessage.request(subscription: subscription, request.filters)
+    let message =
+      request.reconciliation?.opening(subscription)
+      ?? ClientMessage.request(subscription: subscription, request.filters)
     guard message.count <= policy.messageBytes.value else {
       _ = requests.remove(key)
       actions.append(.failRequest(key, tooLarge(message.count)))
@@ -146,19 +165,24 @@ extension RelaySession {
     }
     var request = request
     request.subscription = subscription
+    if request.reconciliation != nil { sentOpening(&request, at: now) }
     request.eventCount = 0
     request.sentAt = now
     request.queuedSince = nil
     request.noticeMark = notices.mark
     requests.all[key] = request
-    requests.keys[subscription] = key
+    if request.reconciliation == nil {
+      requests.keys[subscription] = key
+    } else {
+      requests.reconciliationKeys[subscription] = key
+    }
     requests.queue.opened(key, request.kind)
     connection.pace.sent(spacing: policy.spacing, at: now)
     state = .open(connection)
     actions += [.requestSent(key), .send(message)]
   }
 
-  private func tooLarge(_ byteCount: Int) -> WorkFailure {
+  func tooLarge(_ byteCount: Int) -> WorkFailure {
     WorkFailure(
       .tooLarge, "the request is a message of \(byteCount) bytes, and \(url) takes \(policy.messageBytes.value)")
   }
@@ -255,7 +279,13 @@ extension RelaySession {
     guard case .open(var connection) = state, let subscription = request.subscription else { return [] }
     connection.unclaimed = (0, 0)
     state = .open(connection)
-    return [.send(ClientMessage.close(subscription: subscription))]
+    let isRequest = request.reconciliation == nil
+    return [
+      .send(
+        isRequest
+          ? ClientMessage.close(subscription: subscription)
+          : ClientMessage.closeReconciliation(subscription: subscription))
+    ]
   }
 
   // MARK: Messages
@@ -283,9 +313,18 @@ extension RelaySession {
   mutating func receivedClosed(
     _ subscription: String, _ reason: RelayReason, _ byteCount: Int, at now: Instant
   ) -> [SessionAction] {
-    guard let key = requests.keys[subscription], let request = requests.all[key] else {
+    // Some relays answer a NEG-OPEN that they do not know with CLOSED.
+    guard let key = requests.keys[subscription] ?? requests.reconciliationKeys[subscription] else {
       return countUnclaimed(subscription, byteCount, at: now)
     }
+    return refused(key, reason, recordCountMaximum: nil, "closed the subscription", at: now)
+  }
+
+  /// The relay has ended a request, or refused it.
+  mutating func refused(
+    _ key: RequestKey, _ reason: RelayReason, recordCountMaximum: Int?, _ what: String, at now: Instant
+  ) -> [SessionAction] {
+    let request = requests.all[known: key]
     if case .open(var connection) = state {
       connection.unclaimed = (0, 0)
       state = .open(connection)
@@ -307,11 +346,14 @@ extension RelaySession {
       return settled([.failRequest(key, failure)], at: now)
     case nil: break
     }
-    let kind = RefusalClass(reason)
+    // A window with too many events says nothing about messages or their rate.
+    let isWindow = request.reconciliation != nil && reason.refusesWindow(recordCountMaximum)
+    let kind = isWindow ? .unknown : RefusalClass(reason)
     learn(from: kind, open: subscriptionCount - 1, byteCount: request.filters.bytes.count, at: now, &actions)
     _ = requests.remove(key)
-    let message = "\(url) closed the subscription\(reason.text.isEmpty ? "" : ": \(reason.text)")"
-    let failure = WorkFailure(.closedByRelay, message, reason: reason).adding(said(since: request.noticeMark))
+    let message = "\(url) \(what)\(reason.text.isEmpty ? "" : ": \(reason.text)")"
+    let failure = WorkFailure(.closedByRelay, message, reason: reason, recordCountMaximum: recordCountMaximum)
+      .adding(said(since: request.noticeMark))
     return settled(actions + [.failRequest(key, failure)], at: now)
   }
 
@@ -365,9 +407,12 @@ extension RelaySession {
   /// Puts the request back into the queue. With `isHeld` it waits until the account has authenticated.
   private mutating func hold(_ key: RequestKey, isHeld: Bool, at now: Instant) {
     guard var request = requests.all[key], let subscription = request.subscription else { return }
-    requests.keys[subscription] = nil
+    requests.forget(subscription)
     request.subscription = nil
     request.isHeld = isHeld
+    // A reconciliation begins again when it is sent; until then the relay owes nothing.
+    request.reconciliation?.isRelaysTurn = false
+    if request.reconciliation != nil { request.allowance.move(to: Instant(nanoseconds: .max), at: now) }
     let until = now.advanced(milliseconds: limits.authenticationMilliseconds * 2)
     if request.allowance.deadline < until { request.allowance.move(to: until, at: now) }
     requests.all[key] = request

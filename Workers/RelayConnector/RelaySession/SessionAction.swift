@@ -79,6 +79,8 @@ public struct WorkFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case noSlot = "no-slot"
     /// The message is larger than the relay takes.
     case tooLarge = "too-large"
+    /// The relay answered a reconciliation with a NOTICE that it does not know the message (NIP-77).
+    case noReconciliation = "no-reconciliation"
     /// The event is beyond a bound that the relay publishes (NIP-11).
     case outOfBounds = "out-of-bounds"
     /// The caller is closing the session.
@@ -91,19 +93,22 @@ public struct WorkFailure: Error, Hashable, Sendable, CustomStringConvertible {
   public let message: String
   /// Whether the work was begun. A REQ changes nothing, so a retry is always safe.
   public let outcome: WorkOutcome
-  /// The relay's own reason, with CLOSED.
+  /// The relay's own reason, with CLOSED or NEG-ERR.
   public let reason: RelayReason?
+  /// The most records that the relay compares, if its NEG-ERR says so (NIP-77).
+  public let recordCountMaximum: Int?
   /// How long the session will not dial the relay, with `relay-unreachable`.
   public let retryAfterMilliseconds: UInt64?
 
   init(
     _ code: Code, _ message: String, _ outcome: WorkOutcome = .notStarted, reason: RelayReason? = nil,
-    retryAfterMilliseconds: UInt64? = nil
+    recordCountMaximum: Int? = nil, retryAfterMilliseconds: UInt64? = nil
   ) {
     self.code = code
     self.message = message
     self.outcome = outcome
     self.reason = reason
+    self.recordCountMaximum = recordCountMaximum
     self.retryAfterMilliseconds = retryAfterMilliseconds
   }
 
@@ -152,6 +157,8 @@ public enum SessionAction: Hashable, Sendable {
   case deliver(RequestKey, event: Range<Int>)
   /// EOSE came. With `isOver` the request is done and its key free; otherwise live events follow.
   case endStoredEvents(RequestKey, completeness: RelayMessage.Completeness, isOver: Bool)
+  /// The relay's next message of a reconciliation came: its bytes.
+  case passReconciliation(RequestKey, message: [UInt8])
   /// The request is over; its key is free.
   case failRequest(RequestKey, WorkFailure)
   /// The relay's OK; the key is free.

@@ -9,6 +9,8 @@ public struct SessionLimits: Sendable, Hashable {
   public var waitingRequestMaximum = 20
   /// How long a request waits for a free subscription.
   public var queueMilliseconds: UInt64 = 30_000
+  /// How long a relay may take to answer a message of a reconciliation (NIP-77).
+  public var reconciliationMilliseconds: UInt64 = 15_000
   /// How long after the last refusal that lowered a bound a new connection begins without what was learned.
   public var learnedMilliseconds: UInt64 = 3_600_000
   /// After `rate-limited`, how long until REQs are sent twice as often again.

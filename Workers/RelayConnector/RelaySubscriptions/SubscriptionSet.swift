@@ -285,6 +285,7 @@ public struct SubscriptionSet: Sendable {
       entries[known: key].refusal = .size
       refuse(key, failure.message)
     case .outOfBounds, .notShown: preconditionFailure("only events are out of bounds or protected")
+    case .noReconciliation: preconditionFailure("a REQ is no reconciliation")
     case .closedByRelay: refused(key, failure, at: now)
     }
     return settled([.changed(key)], at: now)

@@ -193,7 +193,13 @@ extension Connector {
 
 extension Connector: RelayLinkOwner {
   func link(_ link: RelayLink, delivered key: RequestKey, _ event: UnsafeRawBufferPointer) {
-    if let keeper = keeper(of: key, at: link) { keeper.delivered(key, event) } else { arrived(key, event) }
+    if let keeper = keeper(of: key, at: link) {
+      keeper.delivered(key, event)
+    } else if let reconciliation = reconciliations.running[key] {
+      reconciliation.delivered(key, event)
+    } else {
+      arrived(key, event)
+    }
   }
 
   func link(
@@ -201,9 +207,15 @@ extension Connector: RelayLinkOwner {
   ) {
     if let keeper = keeper(of: key, at: link) {
       keeper.endedStored(key, completeness)
+    } else if let reconciliation = reconciliations.running[key] {
+      reconciliation.endedStored(key)
     } else if isOver, !pageEnded(key, completeness) {
       finish(key, isComplete: true)
     }
+  }
+
+  func link(_ link: RelayLink, reconciled key: RequestKey, _ message: [UInt8]) {
+    reconciliations.running[key]?.reconciled(key, message)
   }
 
   func link(_ link: RelayLink, failed key: RequestKey, _ failure: WorkFailure) {
@@ -214,6 +226,8 @@ extension Connector: RelayLinkOwner {
         asides.add(link.url, failure.message)
         keeper.setAside(failure.message)
       }
+    } else if let reconciliation = reconciliations.running[key] {
+      reconciliation.failed(key, failure)
     } else if !pageFailed(key, failure), let request = requests.removeValue(forKey: key) {
       request.end(.failure(Refusal(failure)))
       settle(request.link)
@@ -260,6 +274,7 @@ extension Connector: RelayLinkOwner {
 
   func isForeign(_ link: RelayLink) -> Bool {
     if configured.contains(link.url) || requests.values.contains(where: { $0.link === link }) { return false }
+    if reconciliations.all.contains(where: { $0.link === link }) { return false }
     let events = publishes.values.filter { $0.relay == link.url }
     if events.contains(where: { !$0.isForeign }) { return false }
     if let keeper = wishes.keepers[link.url] { return keeper.isForeign }
@@ -277,10 +292,13 @@ extension Connector: RelayLinkOwner {
     dismissals.dismissal(of: relay, at: EventLoop.process.now)
   }
 
-  func link(_ link: RelayLink, sent key: RequestKey) { keeper(of: key, at: link)?.sent(key) }
+  func link(_ link: RelayLink, sent key: RequestKey) {
+    if let keeper = keeper(of: key, at: link) { keeper.sent(key) } else { reconciliations.running[key]?.sent(key) }
+  }
 
   func linkPolicyChanged(_ link: RelayLink) {
     wishes.keepers[link.url]?.policyChanged()
+    for reconciliation in reconciliations.all where reconciliation.link === link { reconciliation.policyChanged() }
     relaysChanged([link.url])
   }
 

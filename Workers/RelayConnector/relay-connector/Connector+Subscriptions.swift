@@ -117,7 +117,14 @@ extension Connector {
 
   private func keeper(of link: RelayLink) -> RelaySubscriber {
     if let keeper = wishes.keepers[link.url] { return keeper }
-    let keeper = RelaySubscriber(link, lines, coverage, log: log) { [unowned self] in changed($0) }
+    let keeper = RelaySubscriber(
+      link, lines, coverage,
+      reconcile: { [unowned self] old, account, onEnd in
+        reconcile(
+          old.filter, since: old.times.lowerBound, until: old.times.upperBound, at: link, account: account
+        ) { end, _ in onEnd(end) }
+      }, log: log
+    ) { [unowned self] in changed($0) }
     wishes.keepers[link.url] = keeper
     if link.isHeld { keeper.held(true) }
     if isForeign(link), let aside = asides.dismissal(of: link.url, at: EventLoop.process.now) {

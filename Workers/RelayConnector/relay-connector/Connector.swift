@@ -56,6 +56,8 @@ final class Connector {
   var pageOwners: [RequestKey: RequestKey] = [:]
   /// The `relay.publish` calls under way.
   var publishes: [PublishKey: PublishInFlight] = [:]
+  /// The reconciliations with relays, see Connector+Reconciliations.
+  var reconciliations = ReconciliationTable()
   /// The interests, see Connector+Subscriptions.
   var wishes = SubscriptionTable()
   /// The callers of `relay.follow`.
@@ -112,6 +114,7 @@ final class Connector {
     worker.serve(RelayMethod.retry) { [unowned self] (request, wanted) throws(Refusal) in
       try handsOver(request, about: wanted.relay) ? nil : try retry(wanted)
     }
+    worker.serve(RelayMethod.reconcile, reconcile)
   }
 
   // MARK: Settings
@@ -173,6 +176,7 @@ final class Connector {
   /// For a drain: ends streams early, without waiting for a slow relay or caller.
   private func finishLive() {
     for link in links.values { link.releaseAll() }
+    for reconciliation in reconciliations.all { reconciliation.cancel() }
     for follower in followers { follower.finish() }
     for keeper in wishes.keepers.values { keeper.coverLive(untilSecondsAgo: 0) }
     endFetches()
@@ -248,6 +252,7 @@ final class Connector {
   /// Whether a relay is to be connected even without work.
   func isWanted(_ url: RelayURL) -> Bool {
     (configured.contains(url) && settings.connect != .onDemand) || wishes.hasWishes(at: url)
+      || reconciliations.all.contains { $0.link.url == url }
   }
 
   /// Leaves a relay after a while, if it need not be connected and has no work.
@@ -282,6 +287,7 @@ final class Connector {
     quarantine.forgive(url)
     dismissals.forget(url)
     asides.forget(url)
+    reconciliations.memory.forget(url)
     wishes.keepers[url]?.forgive()
     links[url]?.retry()
     try comeBack(to: url)

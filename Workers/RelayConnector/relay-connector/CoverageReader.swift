@@ -3,6 +3,7 @@ import Bus
 import Contracts
 import EventLoop
 import Frames
+import LinuxSystem
 import Logging
 import Nostr
 import NostrContracts
@@ -18,6 +19,8 @@ final class CoverageReader {
     var parts: [[Drain.Known]]
     /// For each filter, when the relay last sent all that was wanted of it.
     var fetchedAt: [Int64?]
+    /// What was checked longer ago than a day.
+    var old: [OldCoverage] = []
 
     /// Nothing is covered.
     init(nothing parts: [[Filter]]) {
@@ -63,6 +66,7 @@ final class CoverageReader {
           try await ask(some, at: relay, inParts: true) { answer in
             guard let value = answer.part, let part = try? Filter(json: JSONPayload.encode(value)) else { return }
             read.append(Drain.Known(filter: part, covered: answer.intervals.joinedSpans))
+            known.old += OldCoverage.found(in: answer.intervals, of: part, at: WallClock.seconds)
           }
         }
         if !read.isEmpty { known.parts[index] = read }

@@ -119,6 +119,7 @@ final class RelayLink {
       owner.link(self, delivered: key, UnsafeRawBufferPointer(rebasing: message[range]))
     case .endStoredEvents(let key, let completeness, let isOver):
       owner.link(self, endedStored: key, completeness, isOver: isOver)
+    case .passReconciliation(let key, let message): owner.link(self, reconciled: key, message)
     case .failRequest(let key, let failure): owner.link(self, failed: key, failure)
     case .answer(let key, let isAccepted, let reason):
       owner.link(self, answered: key, isAccepted: isAccepted, reason)

@@ -14,6 +14,8 @@ protocol RelayLinkOwner: AnyObject {
   /// EOSE came; with `isOver` the key is free.
   func link(
     _ link: RelayLink, endedStored key: RequestKey, _ completeness: RelayMessage.Completeness, isOver: Bool)
+  /// The relay's next message of a reconciliation came.
+  func link(_ link: RelayLink, reconciled key: RequestKey, _ message: [UInt8])
   /// A request has failed; its key is free.
   func link(_ link: RelayLink, failed key: RequestKey, _ failure: WorkFailure)
   /// The relay's OK; the key is free.

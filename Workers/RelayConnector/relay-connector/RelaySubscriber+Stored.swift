@@ -35,6 +35,8 @@ extension RelaySubscriber {
   private func begin(_ key: String, _ round: UInt64, _ known: CoverageReader.Known, byteMaximum: Int) {
     guard let interest = interests[key], interest.isAsking(round) else { return }
     let wall = WallClock.seconds
+    var known = known
+    for window in pagedAgain.removeValue(forKey: key) ?? [] { window.remove(from: &known) }
     let parts = interest.filters.enumerated().flatMap { index, filter in
       Drain.plan(
         filter, index: index, depth: interest.depth, known: known.parts[index], fetchedAt: known.fetchedAt[index],
@@ -47,6 +49,7 @@ extension RelaySubscriber {
     let actions = drain.begin()
     interests[key]?.phase = .draining(drain)
     startedAt[key] = wall
+    oldCoverage[key] = known.old
     perform(actions, of: key)
   }
 
@@ -151,7 +154,11 @@ extension RelaySubscriber {
         metadata: ["relay": "\(link.url)", "end": "\(outcome.end.rawValue)", "why": "\(outcome.reason ?? "")"])
     }
     onChanged(key)
-    if isAgain, isOpen { fetch(key) }
+    if isAgain, isOpen {
+      fetch(key)
+    } else if drain.outcome?.end == .drained {
+      compareOld(of: key)
+    }
   }
 
   /// Whether what the relay sends says what it has. A relay that has asked for authentication may keep direct messages

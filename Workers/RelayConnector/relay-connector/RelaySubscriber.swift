@@ -51,6 +51,12 @@ final class RelaySubscriber {
   var startedAt: [String: Int64] = [:]
   /// Numbers of ends without events in runs, downwards.
   var lastFetch = UInt32.max
+  /// What was checked long ago, of each interest; it is compared when the drain is over.
+  var oldCoverage: [String: [OldCoverage]] = [:]
+  /// What is to be asked for in pages again, since it could not be compared.
+  var pagedAgain: [String: [OldCoverage]] = [:]
+  /// Compares the store with the relay (NIP-77).
+  let reconcile: Reconcile
   /// The most events that the relay has sent in one page.
   var fullestPage = 0
   var lastPageKey: UInt64 = 0
@@ -77,12 +83,13 @@ final class RelaySubscriber {
 
   /// `onChanged` is called with the key of an interest whose report has changed.
   init(
-    _ link: RelayLink, _ lines: IngestSenders, _ coverage: CoverageReader, log: Logger,
+    _ link: RelayLink, _ lines: IngestSenders, _ coverage: CoverageReader, reconcile: @escaping Reconcile, log: Logger,
     onChanged: @escaping @EventLoopActor (String) -> Void
   ) {
     self.link = link
     self.lines = lines
     self.coverage = coverage
+    self.reconcile = reconcile
     self.log = log
     self.onChanged = onChanged
     var random = SystemRandomNumberGenerator()
@@ -118,6 +125,8 @@ final class RelaySubscriber {
   func drop(_ key: String) {
     guard var interest = interests.removeValue(forKey: key) else { return }
     foreign.remove(key)
+    oldCoverage[key] = nil
+    pagedAgain[key] = nil
     _ = interest.drain { $0.cancel() }
     for entry in entries.filter({ $0.value.interest == key }).keys { dropEntry(entry) }
   }

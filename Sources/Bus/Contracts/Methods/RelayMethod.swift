@@ -32,10 +32,15 @@ public enum RelayMethod {
   public static let information = Method<RelayInformationRequest, RelayInformationResult>(
     262, "relay.information", of: .relayConnector, for: [.client, .outboxPlanner],
     "What a relay says of itself (NIP-11). Nothing of it is proven.", refuses: [.noInformation, .ownRelay])
+  /// Fetches what the store lacks of a relay's events (NIP-77).
+  public static let reconcile = Stream<RelayReconcile, ReconcileCounts, RelayReconcileResult>(
+    263, "relay.reconcile", of: .relayConnector, for: [.client],
+    "Fetches the events of a relay that the store lacks, by NIP-77. Each part is the counts so far.",
+    refuses: [.noSuchRelay, .ownRelay, .full])
 
   static let all: [MethodDeclaration] = [
     request.declaration, publish.declaration, list.declaration, desire.declaration, follow.declaration,
-    retry.declaration, information.declaration, RelayTopic.states.declaration,
+    retry.declaration, information.declaration, reconcile.declaration, RelayTopic.states.declaration,
   ]
 }
 
@@ -66,3 +71,5 @@ extension RelayStates.Relay: Payload {}
 extension RelayDesireResult: Payload {}
 extension RelayReport: Payload {}
 extension RelayInformationResult: Payload {}
+extension ReconcileCounts: Payload {}
+extension RelayReconcileResult: Payload {}

@@ -75,13 +75,23 @@ public enum StoreMethod {
   public static let offerForeign = Method<OfferedEvents, OfferOutcomes>(
     336, "store.offer.foreign", of: .eventStore, for: [.localRelay],
     "As `store.offer`, for events that no account signed; they count towards `foreign-limit`.", refuses: [.diskFull])
+  /// Begins a reconciliation with a relay.
+  public static let beginReconcile = Stream<ReconcileBegin, ReconcileMessage, ReconcileFound>(
+    337, "store.reconcile.begin", of: .eventStore, for: [.relayConnector],
+    "Compares stored events with a relay's (NIP-77). The one part is the first message; answered when the difference is known.",
+    refuses: [.tooMany, .full, .idle])
+  /// A relay's answer to a message of the store.
+  public static let receivedReconcile = Stream<ReconcileMessage, NeededEvents, ReconcileMessage>(
+    338, "store.reconcile.received", of: .eventStore, for: [.relayConnector],
+    "Takes a relay's message of a reconciliation: the ids that the store lacks, and the next message.",
+    refuses: [.noSuchSession])
 
   static let all: [MethodDeclaration] = [
     ingest.declaration, `import`.declaration, publish.declaration, query.declaration, count.declaration,
     observe.declaration, seen.declaration, status.declaration, acknowledge.declaration, fetched.declaration,
     listObserves.declaration, coverage.declaration, offer.declaration, openReconcile.declaration,
-    nextReconcile.declaration, closeReconcile.declaration, offerForeign.declaration, StoreTopic.observes.declaration,
-    StoreTopic.covered.declaration,
+    nextReconcile.declaration, closeReconcile.declaration, offerForeign.declaration, beginReconcile.declaration,
+    receivedReconcile.declaration, StoreTopic.observes.declaration, StoreTopic.covered.declaration,
   ]
 }
 
@@ -105,5 +115,6 @@ extension ActiveObserve: Payload {}
 extension ObserveListEnd: Payload {}
 extension CoveredFilter: Payload {}
 extension ReconcileEnd: Payload {}
+extension ReconcileFound: Payload {}
 extension ObserveChanges: Payload {}
 extension CoverageAdded: Payload {}

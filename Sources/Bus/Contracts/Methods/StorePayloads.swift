@@ -148,3 +148,23 @@ extension ReconcileMessage: Payload {
   /// The bytes.
   public var written: (bytes: [UInt8], isRaw: Bool) { (payload, true) }
 }
+
+extension NeededEvents: Payload {
+  /// The layout of a part.
+  public static var form: PayloadForm {
+    .raw(name: "needed-events", drawing: "To the end: ids of events, 32 bytes each.")
+  }
+
+  /// Reads a part.
+  ///
+  /// - Throws: `bad-payload` when it is JSON, or not whole ids.
+  public static func read(_ bytes: [UInt8], isRaw: Bool, of method: String) throws(Refusal) -> Self {
+    guard isRaw, bytes.count.isMultiple(of: idByteCount) else {
+      throw Refusal(.badPayload, "ids are RAW, 32 bytes each", outcome: .notStarted)
+    }
+    return Self(bytes)
+  }
+
+  /// The bytes.
+  public var written: (bytes: [UInt8], isRaw: Bool) { (bytes, true) }
+}

@@ -51,6 +51,7 @@ final class RelayShell {
     case .answer(let key, let isAccepted, let reason): answers[key] = (isAccepted, reason)
     case .failPublish(let key, let failure): publishFailures[key] = failure
     case .reportNotice(let text): notices.append(text)
+    case .passReconciliation: Issue.record("this shell reconciles nothing")
     case .reportLeftOut, .passNotice, .reportPolicy, .requestSent: break
     case .reportChallenge(let text): challenges.append(text)
     case .authenticate, .makeProbe: Issue.record("this shell has no signer")
