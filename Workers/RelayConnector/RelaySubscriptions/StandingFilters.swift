@@ -29,6 +29,10 @@ public enum StandingFilters {
     return groups
   }
 
+  /// Whether the filter is so narrow that its REQ brings what is stored too: a few ids.
+  public static func bringsStored(_ filter: Filter) -> Bool { (filter.ids?.count ?? .max) <= idMaximum }
+
+  private static let idMaximum = 100
   private static let addedByteCount = 32
   private static let filterMaximum = RawFilters.countMaximum
 
@@ -37,6 +41,7 @@ public enum StandingFilters {
   public static func asked(_ filters: [Filter], looksBack: Bool, wall: Int64) -> [Filter] {
     filters.map { filter in
       var asked = filter
+      if bringsStored(filter) { return asked }
       asked.limit = looksBack ? nil : 0
       if looksBack { asked.since = max(filter.since ?? 0, wall - backSeconds) }
       return asked

@@ -6,13 +6,14 @@ import Logging
 import Nostr
 import RelaySubscriptions
 
-// What is covered, but was checked long ago: a relay can receive old events at any time. Once a day the store is compared
-// with the relay (NIP-77). Where that is not possible, it is asked for in pages again, but only once a week.
+// What is covered, but was checked long ago: a relay can receive old events at any time. Once a day the store is
+// compared with the relay (NIP-77). Where that is not possible, the relay is asked in pages again, but only once a week.
 
 /// Compares the store with the relay in a window of time.
-typealias Reconcile = @EventLoopActor (
-  OldCoverage, PublicKey?, @escaping @EventLoopActor (Reconciliation.End) -> Void
-) -> RelayReconciler?
+typealias Reconcile =
+  @EventLoopActor (
+    OldCoverage, PublicKey?, @escaping @EventLoopActor (Reconciliation.End) -> Void
+  ) -> RelayReconciler?
 
 extension RelaySubscriber {
   /// Compares what was checked long ago, one window after the other.

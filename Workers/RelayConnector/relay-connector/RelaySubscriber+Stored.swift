@@ -38,9 +38,11 @@ extension RelaySubscriber {
     var known = known
     for window in pagedAgain.removeValue(forKey: key) ?? [] { window.remove(from: &known) }
     let parts = interest.filters.enumerated().flatMap { index, filter in
-      Drain.plan(
-        filter, index: index, depth: interest.depth, known: known.parts[index], fetchedAt: known.fetchedAt[index],
-        byteMaximum: byteMaximum, wall: wall)
+      interest.isLive && StandingFilters.bringsStored(filter)
+        ? []
+        : Drain.plan(
+          filter, index: index, depth: interest.depth, known: known.parts[index], fetchedAt: known.fetchedAt[index],
+          byteMaximum: byteMaximum, wall: wall)
     }
     let limit = link.session.policy.limit
     var drain = Drain(
@@ -134,7 +136,9 @@ extension RelaySubscriber {
 
   /// All that was wanted of a filter is committed.
   private func noteFetched(_ index: Int, of key: String) {
-    guard let interest = interests[key], interest.filters.indices.contains(index) else { return }
+    guard let interest = interests[key], interest.filters.indices.contains(index),
+      !(interest.isLive && StandingFilters.bringsStored(interest.filters[index]))
+    else { return }
     lastFetch -= 1
     lines.stored.end(
       relay: link.url.text, subscription: lastFetch, filters: [interest.filters[index].json], saying: .stored,

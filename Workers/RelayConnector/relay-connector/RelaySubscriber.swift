@@ -239,8 +239,11 @@ final class RelaySubscriber {
 
   /// Some relays read `limit` 0 as none (nostr-relay does), and send all they have.
   private func noteOld(_ reading: SubscriptionFilters.Reading, _ subscription: Subscription) {
-    guard !subscription.hasEnded, case .match(_, let createdAt) = reading, let since = subscription.since else { return }
-    if createdAt < since - Self.worthSeconds { refusesLimitZero = true }
+    guard !subscription.hasEnded, case .match(_, let createdAt) = reading, let since = subscription.since else {
+      return
+    }
+    let mayBeStored = subscription.question.filters.contains { $0.limit != 0 }
+    if !mayBeStored, createdAt < since - Self.worthSeconds { refusesLimitZero = true }
   }
 
   /// A person may be watching while a relay sends its stored events, so the count so far is reported now and then.
@@ -324,8 +327,11 @@ final class RelaySubscriber {
       pageEnded(page, of: subscription, entry, request)
       return
     }
-    lines.stored.end(relay: link.url.text, subscription: subscription.number, filters: [], saying: .page(nil)) {
-      [weak self] in
+    let whole = subscription.question.filters.filter(StandingFilters.bringsStored)
+    lines.stored.end(
+      relay: link.url.text, subscription: subscription.number, filters: whole.map(\.json),
+      saying: whole.isEmpty ? .page(nil) : .stored
+    ) { [weak self] in
       self?.perform { requests, now in requests.committed(entry, request, at: now) }
     }
   }
