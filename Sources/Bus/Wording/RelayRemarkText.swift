@@ -26,7 +26,7 @@ public enum RelayRemarkText {
     case .refusedEvent: "'roost queue' shows which events; if that continues, say 'writes = false' for its group"
     case .authWall:
       "ask it as an account that it knows (see 'authenticate' in supervisor.conf), or take it out of 'relays' there"
-    case .capped: "what is older than its answer is had by asking again with 'until'"
+    case .capped: "what is older is asked for page by page, and nothing is to be done"
     case .notice: nil
     }
   }
