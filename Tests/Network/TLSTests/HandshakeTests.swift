@@ -101,6 +101,9 @@ import WebSocket
         do {
           _ = try await peer.secure(milliseconds: 3_600_000)
           return nil
+        } catch let fault as LoopFault where fault.code == -ECANCELED {
+          // On a slow machine it is cancelled before there is a connection.
+          return WebSocketFault(.cancelled, endpoint: "", detail: fault.description)
         } catch { return error as? WebSocketFault }
       }
       // In the middle, as far as this side can make it so; earlier or later the end is the same.
