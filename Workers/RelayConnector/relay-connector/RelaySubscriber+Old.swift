@@ -7,7 +7,7 @@ import Nostr
 import RelaySubscriptions
 
 // What is covered, but was checked long ago: a relay can receive old events at any time. Once a day the store is
-// compared with the relay (NIP-77). Where that is not possible, the relay is asked in pages again, but only once a week.
+// compared with the relay (NIP-77). Where that is not possible, the relay is asked in pages again, once a week.
 
 /// Compares the store with the relay in a window of time.
 typealias Reconcile =
