@@ -92,6 +92,8 @@ public struct Drain: Sendable {
     public var eventMaximum = 2_000_000
     /// The most pages of a part that is to be no deeper than one page where nothing is covered.
     public var gapPageMaximum = 20
+    /// The most events of a page, whatever a relay says.
+    public var pageSizeMaximum = 5_000
     /// The most values in a list of one filter.
     public var valueMaximum = 500
 
@@ -102,8 +104,6 @@ public struct Drain: Sendable {
   let limits: Limits
   /// The `limit` that the relay obeys.
   let pageSize: Int
-  /// Whether the relay has said so itself.
-  let isPageSizeSaid: Bool
   /// The most events that this relay has sent in a page.
   public private(set) var fullestPage: Int
 
@@ -133,7 +133,9 @@ public struct Drain: Sendable {
     /// The events of the second `next` that have come.
     var boundary: Set<Sighting> = []
     var page: PageState?
-    var uncommitted = 0
+    /// The pages that have ended and are not committed, the first is the earliest; of the later ones the notes wait,
+    /// since what they prove stands on the events of the first.
+    var uncommitted: [(page: Page, note: Note)] = []
     var isDone = false
     var end = End.drained
     var reason: String?
@@ -147,9 +149,25 @@ public struct Drain: Sendable {
     let until: Int64?
     let limit: Int?
     var events: Set<Sighting> = []
+    /// The events in the order in which they came.
+    var order: [(createdAt: Int64, event: Sighting)] = []
     var newCount = 0
-    var oldest = Int64.max
-    var oldestEvents: Set<Sighting> = []
+    /// Events that the page was not asked for, and those that cannot be read.
+    var strayCount = 0
+    var unreadableCount = 0
+
+    /// The page's oldest second, and its events. A relay that already follows the REQ may push an old event that it
+    /// has just received into the page: one or two events with newer ones behind them do not count.
+    var oldest: (second: Int64, events: Set<Sighting>) {
+      var newestBehind = Int64.min
+      var (inOrder, early) = (Int64.max, [Int64]())
+      for (createdAt, _) in order.reversed() {
+        if createdAt < newestBehind { early.append(createdAt) } else { inOrder = min(inOrder, createdAt) }
+        newestBehind = max(newestBehind, createdAt)
+      }
+      let second = early.count <= 2 && order.count >= 10 ? inOrder : min(inOrder, early.min() ?? .max)
+      return (second, Set(order.lazy.filter { $0.createdAt == second }.map(\.event)))
+    }
   }
 
   /// A drain of these parts.
@@ -157,15 +175,14 @@ public struct Drain: Sendable {
   /// - Parameters:
   ///   - parts: what to ask for, the most important first.
   ///   - filterCount: the number of filters that the parts are of; a filter without parts is fetched already.
-  ///   - pageSize: the `limit` that the relay obeys; `isSaid` when the relay itself has said so.
+  ///   - pageSize: the `limit` that the relay obeys.
   ///   - fullestPage: the most events that the relay has sent in one page before.
   public init(
-    _ parts: [Part], filterCount: Int, pageSize: Int, isSaid: Bool, fullestPage: Int = 0, limits: Limits = Limits()
+    _ parts: [Part], filterCount: Int, pageSize: Int, fullestPage: Int = 0, limits: Limits = Limits()
   ) {
     waiting = parts
     self.limits = limits
-    self.pageSize = max(1, pageSize)
-    isPageSizeSaid = isSaid
+    self.pageSize = min(max(1, pageSize), limits.pageSizeMaximum)
     self.fullestPage = fullestPage
     for filter in 0..<filterCount { filters[filter] = (0, .drained) }
     for part in parts { filters[part.filterIndex, default: (0, .drained)].open += 1 }
@@ -182,6 +199,8 @@ public struct Drain: Sendable {
   /// The REQ of a page was sent, for the first time or again. `wall`: seconds since 1970.
   public mutating func sent(_ page: Page, wall: Int64) {
     guard let id = pages[page], let state = parts[id]?.page else { return }
+    // What came of it before comes again, and counts then.
+    parts[known: id].eventCount -= state.newCount
     parts[known: id].page = PageState(key: page, until: state.until, limit: state.limit)
     if parts[known: id].top == nil { parts[known: id].top = state.until.map { min($0, wall) } ?? wall }
   }
@@ -192,24 +211,38 @@ public struct Drain: Sendable {
   public mutating func received(
     _ page: Page, _ event: Sighting, createdAt: Int64, _ actions: inout [Action]
   ) -> Bool {
-    guard let number = pages[page], var running = parts[number], var state = running.page else { return false }
-    let isNew = state.events.insert(event).inserted && !running.boundary.contains(event)
+    guard let number = pages[page], parts[number]?.page != nil else { return false }
+    let isFirst = parts[known: number].page?.events.insert(event).inserted ?? false
+    let isNew = isFirst && !parts[known: number].boundary.contains(event)
+    if isFirst { parts[known: number].page?.order.append((createdAt, event)) }
     if isNew {
-      state.newCount += 1
+      parts[known: number].page?.newCount += 1
+      parts[known: number].eventCount += 1
       newCount += 1
-      running.eventCount += 1
     }
-    if createdAt < state.oldest { (state.oldest, state.oldestEvents) = (createdAt, []) }
-    if createdAt == state.oldest { state.oldestEvents.insert(event) }
-    running.page = state
-    parts[number] = running
-    // Twice as many as asked for: this page has no end. Of ids, and where the relay decides, a page's size counts.
-    let limit = state.limit ?? pageSize
-    if state.events.count > 2 * max(limit, pageSize) {
-      actions.append(.withdraw(page))
-      actions += over(number, .cut, "it sent more than \(2 * max(limit, pageSize)) events and was asked for \(limit)")
-    }
+    bound(page, number, &actions)
     return isNew
+  }
+
+  /// Something came for a page that it was not asked for, or that cannot be read.
+  public mutating func receivedOther(_ page: Page, isReadable: Bool, _ actions: inout [Action]) {
+    guard let number = pages[page], parts[number]?.page != nil else { return }
+    if isReadable {
+      parts[known: number].page?.strayCount += 1
+    } else {
+      parts[known: number].page?.unreadableCount += 1
+    }
+    bound(page, number, &actions)
+  }
+
+  /// Twice as many as asked for: this page has no end. Of ids, and where the relay decides, a page's size counts.
+  private mutating func bound(_ page: Page, _ number: Int, _ actions: inout [Action]) {
+    guard let state = parts[number]?.page else { return }
+    let limit = state.limit ?? pageSize
+    let maximum = 2 * max(limit, pageSize)
+    guard state.order.count + state.strayCount + state.unreadableCount > maximum else { return }
+    actions.append(.withdraw(page))
+    actions += over(number, .cut, "it sent more than \(maximum) events and was asked for \(limit)")
   }
 
   /// EOSE of a page came.
@@ -218,30 +251,32 @@ public struct Drain: Sendable {
     pageCount += 1
     fullestPage = max(fullestPage, state.events.count)
     parts[known: number].page = nil
-    parts[known: number].uncommitted += 1
     parts[known: number].pageCount += 1
-    let proof = running.part.isSecond ? second(number, state, completeness) : proof(number, state, completeness)
-    let note = Note(filter: running.part.filter, times: proof, isEnd: parts[number]?.isDone == true)
-    return settled([.note(page, note)])
+    let times = running.part.isSecond ? second(number, state, completeness) : proof(number, state, completeness)
+    let note = Note(filter: running.part.filter, times: times, isEnd: parts[number]?.isDone == true)
+    parts[known: number].uncommitted.append((page, note))
+    return settled(parts[known: number].uncommitted.count == 1 ? [.note(page, note)] : [])
   }
 
   /// The note of a page, and everything before it, is committed.
   public mutating func committed(_ page: Page) -> [Action] {
-    guard let number = pages.removeValue(forKey: page), parts[number] != nil else { return [] }
-    parts[known: number].uncommitted -= 1
-    return settled([])
+    guard let number = pages.removeValue(forKey: page), parts[number]?.uncommitted.first?.page == page else {
+      return []
+    }
+    parts[known: number].uncommitted.removeFirst()
+    return settled(parts[known: number].uncommitted.first.map { [.note($0.page, $0.note)] } ?? [])
   }
 
   /// A page will not be answered: the relay refused it, or was silent. What came of it stays; nothing is proven.
   public mutating func failed(_ page: Page, _ end: End, _ reason: String?) -> [Action] {
     guard let number = pages[page], let running = parts[number], let state = running.page else { return [] }
     // Without EOSE: what came came, and what is older can still be asked for.
-    if end == .silent, state.newCount > 0, running.part.isPaged, state.oldest < state.until ?? .max {
+    if end == .silent, state.newCount > 0, running.part.isPaged, state.oldest.second < state.until ?? .max {
       parts[known: number].page = nil
       pages[page] = nil
       parts[known: number].end = worse(running.end, .silent)
       parts[known: number].reason = running.reason ?? reason
-      turn(number, to: state)
+      turn(number, to: state.oldest.second, [])
       return settled([])
     }
     return over(number, end, reason)
@@ -277,9 +312,17 @@ public struct Drain: Sendable {
     }
     let low = part.since ?? 0
     let high = state.until.map { min($0, running.top ?? $0) } ?? running.top ?? low
-    if completeness == .finished || state.events.isEmpty { return done(number, low, high) }
+    if completeness == .finished { return done(number, low, high) }
+    if state.newCount == 0, state.strayCount > 0 {
+      // A relay that ignores times sends the same again and again, and has perhaps more.
+      parts[known: number].isDone = true
+      giveUp(number, .cut, "it sent \(state.strayCount) events that the page was not asked for, and nothing new")
+      return nil
+    }
+    if state.events.isEmpty { return done(number, low, high) }
+    let oldest = state.oldest
     if state.newCount == 0 {
-      let second = state.until ?? state.oldest
+      let second = state.until ?? oldest.second
       guard isFull(state) || completeness == .partial else { return done(number, low, high) }
       divide(number, second: second)
       // An event of that second may be missing, and of those above none.
@@ -288,11 +331,11 @@ public struct Drain: Sendable {
       } else {
         parts[known: number].isDone = true
       }
-      return second < high ? second + 1...high : nil
+      return second < high ? span(second + 1, high) : nil
     }
-    turn(number, to: state)
-    if let wanted = part.wanted, running.eventCount >= wanted { parts[known: number].isDone = true }
-    if let maximum = part.pageMaximum, running.pageCount >= maximum {
+    turn(number, to: oldest.second, oldest.events)
+    if let wanted = part.wanted, parts[known: number].eventCount >= wanted { parts[known: number].isDone = true }
+    if let maximum = part.pageMaximum, parts[known: number].pageCount >= maximum {
       parts[known: number].isDone = true
       if maximum > 1 { giveUp(number, .capped, "\(maximum) pages came, which is what is asked for at once") }
     }
@@ -300,12 +343,14 @@ public struct Drain: Sendable {
       parts[known: number].isDone = true
       giveUp(number, .capped, "\(running.eventCount) events came, which is what is asked for at once")
     }
-    return state.oldest < high ? max(low, state.oldest + 1)...high : nil
+    return oldest.second < high && state.strayCount == 0 ? span(max(low, oldest.second + 1), high) : nil
   }
+
+  private func span(_ low: Int64, _ high: Int64) -> ClosedRange<Int64>? { low <= high ? low...high : nil }
 
   private mutating func done(_ number: Int, _ low: Int64, _ high: Int64) -> ClosedRange<Int64>? {
     parts[known: number].isDone = true
-    return low <= high ? low...high : nil
+    return span(low, high)
   }
 
   private mutating func giveUp(_ number: Int, _ end: End, _ reason: String) {
@@ -314,18 +359,17 @@ public struct Drain: Sendable {
   }
 
   /// The next page begins at the oldest second of this one.
-  private mutating func turn(_ number: Int, to state: PageState) {
-    let isSameSecond = state.oldest == parts[number]?.next && state.until != nil
-    parts[known: number].boundary =
-      isSameSecond ? parts[known: number].boundary.union(state.oldestEvents) : state.oldestEvents
-    parts[known: number].next = state.oldest
-    if state.oldest < parts[known: number].part.since ?? 0 { parts[known: number].isDone = true }
+  private mutating func turn(_ number: Int, to second: Int64, _ events: Set<Sighting>) {
+    let isSameSecond = second == parts[number]?.next
+    parts[known: number].boundary = isSameSecond ? parts[known: number].boundary.union(events) : events
+    parts[known: number].next = second
+    if second < parts[known: number].part.since ?? 0 { parts[known: number].isDone = true }
   }
 
   /// Whether the relay may have cut the page: it is as full as any of its pages.
   private func isFull(_ state: PageState) -> Bool {
     let limit = state.limit ?? pageSize
-    return state.events.count >= (isPageSizeSaid ? min(limit, pageSize) : min(limit, fullestPage))
+    return state.events.count >= min(limit, fullestPage)
   }
 
   /// A second with more than a page: asks for it by author and kind, if the filter names several.
@@ -345,6 +389,7 @@ public struct Drain: Sendable {
   ) -> ClosedRange<Int64>? {
     guard let part = parts[number]?.part, let second = part.until else { return nil }
     parts[known: number].isDone = true
+    if state.strayCount > 0 { return nil }
     if completeness == .finished || (completeness != .partial && !isFull(state)) { return second...second }
     divide(number, second: second)
     return nil
@@ -367,7 +412,7 @@ public struct Drain: Sendable {
   }
 
   /// A part is over at once, with what it has.
-  private mutating func over(_ number: Int, _ end: End, _ reason: String?) -> [Action] {
+  mutating func over(_ number: Int, _ end: End, _ reason: String?) -> [Action] {
     if let page = parts[number]?.page?.key { pages[page] = nil }
     parts[known: number].page = nil
     parts[known: number].isDone = true
@@ -379,7 +424,7 @@ public struct Drain: Sendable {
     guard !isOver else { return actions }
     var actions = actions
     for (number, running) in parts.sorted(by: { $0.key < $1.key })
-    where running.isDone && running.page == nil && running.uncommitted == 0 {
+    where running.isDone && running.page == nil && running.uncommitted.isEmpty {
       finish(number, running, &actions)
     }
     while parts.values.count(where: { !$0.isDone }) < limits.pageMaximum, parts.count < 2 * limits.pageMaximum,
@@ -390,7 +435,7 @@ public struct Drain: Sendable {
       nextPart += 1
     }
     for (number, running) in parts.sorted(by: { $0.key < $1.key })
-    where !running.isDone && running.page == nil && running.uncommitted < limits.uncommittedMaximum {
+    where !running.isDone && running.page == nil && running.uncommitted.count < limits.uncommittedMaximum {
       ask(number, running, &actions)
     }
     if parts.isEmpty, waiting.isEmpty {

@@ -47,9 +47,14 @@ public struct StandingInterest: Sendable {
   public var refusal: RefusalClass?
   private var isWantedAgain = false
   private var round: UInt64 = 0
+  /// Tells it from an earlier interest with the same key.
+  public let generation: UInt64
 
   /// An interest.
-  public init(filters: [Filter], isLive: Bool, account: PublicKey?, depth: Drain.Depth, isFresh: Bool) {
+  public init(
+    filters: [Filter], isLive: Bool, account: PublicKey?, depth: Drain.Depth, isFresh: Bool, generation: UInt64
+  ) {
+    self.generation = generation
     self.filters = filters
     self.isLive = isLive
     self.account = account
@@ -61,6 +66,13 @@ public struct StandingInterest: Sendable {
   public func isSame(as other: StandingInterest) -> Bool {
     filters == other.filters && isLive == other.isLive && account == other.account && depth == other.depth
       && isFresh == other.isFresh
+  }
+
+  /// Whether it may match direct messages, which a relay may keep back from those who have not authenticated.
+  public var mayBePrivate: Bool {
+    filters.contains { filter in
+      filter.kinds?.contains { $0 == EventKind.encryptedDirectMessage || EventKind.giftWraps.contains($0) } ?? true
+    }
   }
 
   // MARK: Rounds
@@ -85,6 +97,8 @@ public struct StandingInterest: Sendable {
     }
     round += 1
     refusal = nil
+    // What is missing now is not here yet.
+    outcome = nil
     phase = .asking(round)
     return round
   }

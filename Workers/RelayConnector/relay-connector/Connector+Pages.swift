@@ -31,7 +31,7 @@ extension Connector {
     var limits = Drain.Limits()
     limits.pageMaximum = Self.pageMaximum
     var drain = Drain(
-      parts, filterCount: filters.count, pageSize: policy.limit.value, isSaid: policy.limit.source == .said,
+      parts, filterCount: filters.count, pageSize: policy.limit.value,
       limits: limits)
     let actions = drain.begin()
     request.drain = drain
@@ -55,7 +55,7 @@ extension Connector {
       case .ask(let page, let filter): ask(page, filter, of: key, request)
       case .note(let page, _): actions += request.drain?.committed(page) ?? []
       case .withdraw(let page):
-        for name in request.pages.filter({ $0.value == page }).keys { withdraw(name, of: request) }
+        for name in request.pages.filter({ $0.value.page == page }).keys { withdraw(name, of: request) }
       case .fetched: break
       case .ended:
         let outcome = request.drain?.outcome
@@ -67,12 +67,13 @@ extension Connector {
   private func ask(_ page: Drain.Page, _ filter: Filter, of key: RequestKey, _ request: RequestInFlight) {
     guard let filters = RawFilters(matchingSomething: [filter]) else { return }
     let name = RequestKey(newKey())
-    request.pages[name] = page
+    request.pages[name] = (page, SubscriptionFilters([filter]))
     pageOwners[name] = key
     request.drain?.sent(page, wall: WallClock.seconds)
-    let patience = settings.requestTimeoutMilliseconds
+    let silenceEnd = EventLoop.process.now.advanced(milliseconds: settings.requestTimeoutMilliseconds)
+    let deadline = request.deadline(isRelaysTurn: true, silenceEnd: silenceEnd)
     request.link.tell { session, now in
-      session.requestStarted(name, filters, .stored, .single, deadline: now.advanced(milliseconds: patience), at: now)
+      session.requestStarted(name, filters, .stored, .single, deadline: deadline, at: now)
     }
   }
 
@@ -92,18 +93,24 @@ extension Connector {
   ///
   /// - Returns: whether it is to be delivered: it is not if it has come before.
   func pageArrived(_ name: RequestKey, _ reading: SubscriptionFilters.Reading) -> Bool {
-    guard let key = pageOwners[name], let request = requests[key], let page = request.pages[name] else { return true }
-    guard case .match(let event, let createdAt) = reading else { return true }
+    guard let key = pageOwners[name], let request = requests[key], let page = request.pages[name]?.page else {
+      return true
+    }
     var actions: [Drain.Action] = []
-    let isNew = request.drain?.received(page, event, createdAt: createdAt, &actions) ?? false
+    var isNew = reading == .unreadable
+    if case .match(let event, let createdAt) = reading {
+      isNew = request.drain?.received(page, event, createdAt: createdAt, &actions) ?? false
+    } else {
+      request.drain?.receivedOther(page, isReadable: reading == .stray, &actions)
+    }
     perform(actions, of: key)
-    return isNew
+    return isNew && requests[key] != nil
   }
 
   /// EOSE came; returns false when it is not of a page.
   func pageEnded(_ name: RequestKey, _ completeness: RelayMessage.Completeness) -> Bool {
     guard let key = pageOwners.removeValue(forKey: name) else { return false }
-    guard let request = requests[key], let page = request.pages.removeValue(forKey: name) else { return true }
+    guard let request = requests[key], let page = request.pages.removeValue(forKey: name)?.page else { return true }
     perform(request.drain?.endedStored(page, completeness) ?? [], of: key)
     return true
   }
@@ -111,7 +118,12 @@ extension Connector {
   /// A page has failed; returns false when it is not of a page. Before the first event the call fails with it.
   func pageFailed(_ name: RequestKey, _ failure: WorkFailure) -> Bool {
     guard let key = pageOwners.removeValue(forKey: name) else { return false }
-    guard let request = requests[key], let page = request.pages.removeValue(forKey: name) else { return true }
+    guard let request = requests[key], let page = request.pages.removeValue(forKey: name)?.page else { return true }
+    if request.isLate, request.count > 0 {
+      cancelPages(of: key)
+      finish(key, isComplete: false, (.silent, failure.message))
+      return true
+    }
     if request.count == 0 {
       cancelPages(of: key)
       requests[key] = nil

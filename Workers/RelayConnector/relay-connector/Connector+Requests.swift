@@ -84,12 +84,13 @@ extension Connector {
   func arrived(_ key: RequestKey, _ event: UnsafeRawBufferPointer) {
     let owner = pageOwners[key] ?? key
     guard let request = requests[owner] else { return }
-    let reading = request.question.read(event)
+    let reading = (request.pages[key]?.question ?? request.question).read(event)
+    let isWanted = pageArrived(key, reading)
     guard reading != .stray else {
       request.link.noteStray()
       return
     }
-    guard pageArrived(key, reading) else { return }
+    guard isWanted else { return }
     request.deliver(Array(event))
     if request.hasEnough {
       cancelPages(of: owner)

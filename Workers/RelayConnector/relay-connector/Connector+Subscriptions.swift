@@ -73,7 +73,7 @@ extension Connector {
     let wish = RawFilters(matchingSomething: filters).map { _ in
       StandingInterest(
         filters: filters.filter { !$0.matchesNothing }, isLive: desired.isLive, account: account, depth: depth,
-        isFresh: desired.isFresh ?? false)
+        isFresh: desired.isFresh ?? false, generation: newKey())
     }
     return AcceptedSubscription(
       key: desired.key, relay: relay, filters: filters, isForeign: desired.isForeign ?? false, wish: wish)

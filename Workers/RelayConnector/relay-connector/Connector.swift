@@ -178,7 +178,7 @@ final class Connector {
     for link in links.values { link.releaseAll() }
     for reconciliation in reconciliations.all { reconciliation.cancel() }
     for follower in followers { follower.finish() }
-    for keeper in wishes.keepers.values { keeper.coverLive(untilSecondsAgo: 0) }
+    for keeper in wishes.keepers.values { keeper.coverLive() }
     endFetches()
   }
 

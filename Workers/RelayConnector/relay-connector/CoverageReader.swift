@@ -66,7 +66,8 @@ final class CoverageReader {
           try await ask(some, at: relay, inParts: true) { answer in
             guard let value = answer.part, let part = try? Filter(json: JSONPayload.encode(value)) else { return }
             read.append(Drain.Known(filter: part, covered: answer.intervals.joinedSpans))
-            known.old += OldCoverage.found(in: answer.intervals, of: part, at: WallClock.seconds)
+            known.old += OldCoverage.found(
+              in: answer.intervals, of: part, within: filters[index], at: WallClock.seconds)
           }
         }
         if !read.isEmpty { known.parts[index] = read }

@@ -3,7 +3,7 @@ import Nostr
 import RelaySubscriptions
 
 /// A window of time in which everything of a filter was here when the relay was last asked, which is long ago.
-struct OldCoverage {
+struct OldCoverage: Hashable {
   let filter: Filter
   let times: ClosedRange<Int64>
   let checkedAt: Int64
@@ -14,9 +14,14 @@ struct OldCoverage {
   private static let pageSeconds: Int64 = 604_800
 
   /// The intervals of a part that are old.
-  static func found(in intervals: [CoveredFilter.Interval], of part: Filter, at wall: Int64) -> [OldCoverage] {
-    intervals.filter { $0.checkedAt < wall - compareSeconds && $0.since <= $0.until }.map {
-      OldCoverage(filter: part, times: $0.since...$0.until, checkedAt: $0.checkedAt)
+  static func found(
+    in intervals: [CoveredFilter.Interval], of part: Filter, within filter: Filter, at wall: Int64
+  ) -> [OldCoverage] {
+    // Of a limit only the newest are wanted.
+    guard filter.limit == nil else { return [] }
+    return intervals.filter { $0.checkedAt < wall - compareSeconds }.compactMap { interval in
+      let (since, until) = (max(interval.since, filter.since ?? .min), min(interval.until, filter.until ?? .max))
+      return since <= until ? OldCoverage(filter: part, times: since...until, checkedAt: interval.checkedAt) : nil
     }
   }
 

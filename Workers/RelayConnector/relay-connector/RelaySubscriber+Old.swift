@@ -28,21 +28,39 @@ extension RelaySubscriber {
     }
   }
 
+  private static let pagedWindowMaximum = 10_000
+
   private func compared(_ window: OldCoverage, of key: String, _ end: Reconciliation.End) {
     guard interests[key] != nil else { return }
     if case .complete = end {
-      lastFetch -= 1
+      Self.lastFetch -= 1
       lines.stored.end(
-        relay: link.url.text, subscription: lastFetch, filters: [window.filter.json], saying: .part(window.times)
+        relay: link.url.text, subscription: Self.lastFetch, filters: [window.filter.json], saying: .part(window.times)
       ) {}
     } else {
       log.info("not compared with the relay", metadata: ["relay": "\(link.url)", "why": "\(end)"])
-      if window.isPagedAgain(at: WallClock.seconds) { pagedAgain[key, default: []].append(window) }
+      // Once for each window: what the pages do not prove stays old, and would come again without end.
+      if end.isAboutRelay, window.isPagedAgain(at: WallClock.seconds), pagedWindows.count < Self.pagedWindowMaximum,
+        pagedWindows.insert(window).inserted
+      {
+        pagedAgain[key, default: []].append(window)
+      }
     }
     if oldCoverage[key]?.isEmpty == false {
       compareOld(of: key)
     } else if pagedAgain[key] != nil, isOpen {
       fetch(key)
+    }
+  }
+}
+
+extension Reconciliation.End {
+  /// Whether the relay is the reason that it is not complete.
+  fileprivate var isAboutRelay: Bool {
+    switch self {
+    case .unsupported: true
+    case .failed(_, let isAboutRelay): isAboutRelay
+    case .complete, .cancelled: false
     }
   }
 }

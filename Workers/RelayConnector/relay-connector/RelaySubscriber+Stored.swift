@@ -28,15 +28,18 @@ extension RelaySubscriber {
         interest.isFresh
         ? CoverageReader.Known(nothing: asked)
         : await coverage.known(of: interest.filters, parts: asked, at: link.url)
+      guard self?.interests[key]?.generation == interest.generation else { return }
       self?.begin(key, round, known, byteMaximum: maximum)
     }
   }
 
   private func begin(_ key: String, _ round: UInt64, _ known: CoverageReader.Known, byteMaximum: Int) {
-    guard let interest = interests[key], interest.isAsking(round) else { return }
+    guard let interest = interests[key], interest.isAsking(round), interest.filters.count == known.parts.count
+    else { return }
     let wall = WallClock.seconds
     var known = known
-    for window in pagedAgain.removeValue(forKey: key) ?? [] { window.remove(from: &known) }
+    let again = pagedAgain.removeValue(forKey: key) ?? []
+    for window in again { window.remove(from: &known) }
     let parts = interest.filters.enumerated().flatMap { index, filter in
       interest.isLive && StandingFilters.bringsStored(filter)
         ? []
@@ -46,17 +49,17 @@ extension RelaySubscriber {
     }
     let limit = link.session.policy.limit
     var drain = Drain(
-      parts, filterCount: interest.filters.count, pageSize: limit.value, isSaid: limit.source == .said,
+      parts, filterCount: interest.filters.count, pageSize: limit.value,
       fullestPage: fullestPage)
     let actions = drain.begin()
     interests[key]?.phase = .draining(drain)
     startedAt[key] = wall
-    oldCoverage[key] = known.old
+    oldCoverage[key] = again.isEmpty ? known.old : []
     perform(actions, of: key)
   }
 
   private func refuse(_ key: String, _ reason: String) {
-    var drain = Drain([], filterCount: 0, pageSize: 1, isSaid: false)
+    var drain = Drain([], filterCount: 0, pageSize: 1)
     drain.refuse(reason)
     interests[key]?.refusal = .size
     _ = interests[key]?.ended(drain)
@@ -67,7 +70,7 @@ extension RelaySubscriber {
     for action in actions {
       switch action {
       case .ask(let page, let filter): ask(page, filter, of: key)
-      case .note: preconditionFailure("only the end of a page notes something")
+      case .note(let page, let note): say(note, of: page, key)
       case .withdraw(let page): forget(page, of: key)
       case .fetched(let index): noteFetched(index, of: key)
       case .ended: ended(key)
@@ -80,7 +83,7 @@ extension RelaySubscriber {
     lastPageKey += 1
     let entry = "page:\(lastPageKey)"
     entries[entry] = Entry(interest: key, filters: [filter], page: page)
-    pageKeys[PageName(interest: key, page: page)] = entry
+    pageKeys[PageName(generation: interest.generation, page: page)] = entry
     let kind = !interest.isLive && filter.ids != nil ? RequestClass.single : .backfill
     perform { requests, now in
       requests.wish(
@@ -89,31 +92,38 @@ extension RelaySubscriber {
     }
   }
 
-  /// EOSE of a page: what it proves goes to the store behind its events.
+  /// EOSE of a page.
   func pageEnded(_ page: Drain.Page, of subscription: Subscription, _ entry: String, _ request: RequestKey) {
     let key = subscription.interest
-    guard let actions = interests[key]?.drain({ $0.endedStored(page, subscription.completeness) }) else { return }
-    var others: [Drain.Action] = []
-    for action in actions {
-      guard case .note(_, let note) = action else {
-        others.append(action)
-        continue
-      }
-      let isSaid = mayClaim(key) && (note.times != nil || note.isEnd) && note.filter.ids == nil
-      let times = isSaid ? note.times : nil
-      lines.stored.end(
-        relay: link.url.text, subscription: subscription.number, filters: isSaid ? [note.filter.json] : [],
-        saying: note.isEnd ? .part(times) : .page(times)
-      ) { [weak self] in
-        guard let self else { return }
-        perform { requests, now in requests.committed(entry, request, at: now) }
-        forget(page, of: key)
-        if let actions = interests[key]?.drain({ $0.committed(page) }) { perform(actions, of: key) }
-      }
-    }
+    guard let name = pageName(page, of: key) else { return }
+    endedPages[name] = EndedPage(
+      entry: entry, request: request, number: subscription.number, mayClaim: subscription.mayClaim && mayClaim(key))
+    let actions = interests[key]?.drain { $0.endedStored(page, subscription.completeness) }
     interests[key].map { noteFullest($0) }
     link.stored.pageCount += 1
-    perform(others, of: key)
+    perform(actions ?? [], of: key)
+  }
+
+  /// What a page proves goes to the store behind its events.
+  private func say(_ note: Drain.Note, of page: Drain.Page, _ key: String) {
+    guard let name = pageName(page, of: key), let ended = endedPages.removeValue(forKey: name) else { return }
+    let isSaid = ended.mayClaim && (note.times != nil || note.isEnd) && note.filter.ids == nil
+    let times = isSaid ? note.times : nil
+    lines.stored.end(
+      relay: link.url.text, subscription: ended.number, filters: isSaid ? [note.filter.json] : [],
+      saying: note.isEnd ? .part(times) : .page(times)
+    ) { [weak self] in
+      guard let self else { return }
+      perform { requests, now in requests.committed(ended.entry, ended.request, at: now) }
+      guard interests[key]?.generation == name.generation else { return }
+      forget(page, of: key)
+      if let actions = interests[key]?.drain({ $0.committed(page) }) { perform(actions, of: key) }
+    }
+  }
+
+  /// The name of a page of the present interest with this key.
+  private func pageName(_ page: Drain.Page, of key: String) -> PageName? {
+    interests[key].map { PageName(generation: $0.generation, page: page) }
   }
 
   private func noteFullest(_ interest: StandingInterest) {
@@ -131,17 +141,17 @@ extension RelaySubscriber {
   }
 
   private func forget(_ page: Drain.Page, of key: String) {
-    if let entry = pageKeys.removeValue(forKey: PageName(interest: key, page: page)) { dropEntry(entry) }
+    if let name = pageName(page, of: key), let entry = pageKeys.removeValue(forKey: name) { dropEntry(entry) }
   }
 
   /// All that was wanted of a filter is committed.
   private func noteFetched(_ index: Int, of key: String) {
-    guard let interest = interests[key], interest.filters.indices.contains(index),
+    guard let interest = interests[key], interest.filters.indices.contains(index), mayClaim(key),
       !(interest.isLive && StandingFilters.bringsStored(interest.filters[index]))
     else { return }
-    lastFetch -= 1
+    Self.lastFetch -= 1
     lines.stored.end(
-      relay: link.url.text, subscription: lastFetch, filters: [interest.filters[index].json], saying: .stored,
+      relay: link.url.text, subscription: Self.lastFetch, filters: [interest.filters[index].json], saying: .stored,
       at: startedAt[key]
     ) {}
   }
@@ -169,16 +179,22 @@ extension RelaySubscriber {
   /// from those who have not.
   func mayClaim(_ key: String) -> Bool {
     guard let interest = interests[key], link.session.challenge != nil else { return true }
-    let mayBePrivate = interest.filters.contains {
-      $0.kinds?.contains { $0 == EventKind.encryptedDirectMessage || EventKind.giftWraps.contains($0) } ?? true
-    }
     let isShown = interest.account.map { link.session.authenticatedAccounts.contains($0) } ?? false
-    return !mayBePrivate || isShown
+    return !interest.mayBePrivate || isShown
   }
 }
 
 /// A page of an interest.
 struct PageName: Hashable {
-  let interest: String
+  let generation: UInt64
   let page: Drain.Page
+}
+
+/// A page that has ended and is not committed.
+struct EndedPage {
+  let entry: String
+  let request: RequestKey
+  let number: UInt32
+  /// Whether the relay had no reason to keep events back.
+  let mayClaim: Bool
 }

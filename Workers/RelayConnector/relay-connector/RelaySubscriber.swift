@@ -19,8 +19,10 @@ final class RelaySubscriber {
     /// The page that it asks for; nil for a live one.
     let page: Drain.Page?
     let question: SubscriptionFilters
-    /// When it was sent, seconds since 1970; of a live one from when what comes is covered.
-    var since: Int64?
+    /// When it was sent, seconds since 1970 and by the loop's clock.
+    var since: (wall: Int64, instant: Instant)?
+    /// Whether what came since then proves something, as far as authentication is concerned.
+    var mayClaim = true
     var hasEnded = false
     var completeness = RelayMessage.Completeness.unstated
   }
@@ -47,14 +49,18 @@ final class RelaySubscriber {
   var subscriptions: [RequestKey: Subscription] = [:]
   /// The keys in the set of the pages under way.
   var pageKeys: [PageName: String] = [:]
+  /// Pages that have ended, until what they prove is on its way to the store.
+  var endedPages: [PageName: EndedPage] = [:]
   /// When the drain of an interest began, seconds since 1970.
   var startedAt: [String: Int64] = [:]
   /// Numbers of ends without events in runs, downwards.
-  var lastFetch = UInt32.max
+  static var lastFetch = UInt32.max
   /// What was checked long ago, of each interest; it is compared when the drain is over.
   var oldCoverage: [String: [OldCoverage]] = [:]
   /// What is to be asked for in pages again, since it could not be compared.
   var pagedAgain: [String: [OldCoverage]] = [:]
+  /// What was asked for in pages again, in the life of this process.
+  var pagedWindows: Set<OldCoverage> = []
   /// Compares the store with the relay (NIP-77).
   let reconcile: Reconcile
   /// The most events that the relay has sent in one page.
@@ -128,6 +134,8 @@ final class RelaySubscriber {
     oldCoverage[key] = nil
     pagedAgain[key] = nil
     _ = interest.drain { $0.cancel() }
+    pageKeys = pageKeys.filter { $0.key.generation != interest.generation }
+    endedPages = endedPages.filter { $0.key.generation != interest.generation }
     for entry in entries.filter({ $0.value.interest == key }).keys { dropEntry(entry) }
   }
 
@@ -181,7 +189,8 @@ final class RelaySubscriber {
   /// The REQ of a request was sent.
   func sent(_ key: RequestKey) {
     perform { requests, now in requests.sent(key, at: now) }
-    subscriptions[key]?.since = WallClock.seconds
+    subscriptions[key]?.since = (WallClock.seconds, EventLoop.process.now)
+    if let interest = subscriptions[key]?.interest { subscriptions[key]?.mayClaim = mayClaim(interest) }
     guard let subscription = subscriptions[key], let page = subscription.page else { return }
     _ = interests[subscription.interest]?.drain { $0.sent(page, wall: WallClock.seconds) }
   }
@@ -197,8 +206,9 @@ final class RelaySubscriber {
 
   func shown(_ account: PublicKey) {
     perform { requests, now in requests.shown(account, at: now) }
-    for (key, interest) in interests where interest.account == account && interest.outcome?.end == .refused {
-      fetch(key)
+    for (key, interest) in interests where interest.account == account {
+      // What the relay may have kept back until now was not claimed.
+      if interest.outcome?.end == .refused || interest.mayBePrivate { fetch(key) }
     }
   }
 
@@ -213,11 +223,18 @@ final class RelaySubscriber {
   func delivered(_ key: RequestKey, _ event: UnsafeRawBufferPointer) {
     guard let subscription = subscriptions[key] else { return }
     let reading = subscription.question.read(event)
+    if let page = subscription.page, !reading.isMatch {
+      var actions: [Drain.Action] = []
+      _ = interests[subscription.interest]?.drain {
+        $0.receivedOther(page, isReadable: reading == .stray, &actions)
+      }
+      perform(actions, of: subscription.interest)
+    }
     guard reading != .stray else {
       link.noteStray()
       return
     }
-    var isNew = true
+    var isNew = reading != .unreadable
     if let page = subscription.page, case .match(let event, let createdAt) = reading {
       var actions: [Drain.Action] = []
       isNew =
@@ -227,7 +244,8 @@ final class RelaySubscriber {
       interests[subscription.interest]?.eventCount += 1
       noteOld(reading, subscription)
     }
-    guard requests.delivered(key, isNew: isNew, at: EventLoop.process.now) != nil, isNew else { return }
+    guard requests.delivered(key, isNew: isNew, at: EventLoop.process.now) != nil else { return }
+    guard isNew || reading == .unreadable else { return }
     if !subscription.hasEnded { noteCount(of: subscription.interest) }
     let line = subscription.hasEnded ? lines.live : lines.stored
     if !lines.append(event, of: link.url, subscription: subscription.number, on: line) {
@@ -239,9 +257,8 @@ final class RelaySubscriber {
 
   /// Some relays read `limit` 0 as none (nostr-relay does), and send all they have.
   private func noteOld(_ reading: SubscriptionFilters.Reading, _ subscription: Subscription) {
-    guard !subscription.hasEnded, case .match(_, let createdAt) = reading, let since = subscription.since else {
-      return
-    }
+    guard !subscription.hasEnded, case .match(_, let createdAt) = reading, let since = subscription.since?.wall
+    else { return }
     let mayBeStored = subscription.question.filters.contains { $0.limit != 0 }
     if !mayBeStored, createdAt < since - Self.worthSeconds { refusesLimitZero = true }
   }
@@ -265,6 +282,7 @@ final class RelaySubscriber {
   }
 
   func failed(_ key: RequestKey, _ failure: WorkFailure) {
+    let before = refusesLimitZero
     if let subscription = subscriptions.removeValue(forKey: key), subscription.page == nil {
       noteLiveEnd(of: subscription, failure)
     }
@@ -273,6 +291,12 @@ final class RelaySubscriber {
         "a subscription waits for a free one", metadata: ["relay": "\(link.url)", "why": "\(failure.message)"])
     }
     perform { requests, now in requests.failed(key, failure, at: now) }
+    guard refusesLimitZero, !before else { return }
+    // They are sent again in the other form.
+    for (key, interest) in interests where interest.isLive {
+      for entry in interest.liveKeys { dropEntry(entry) }
+      openLive(key)
+    }
   }
 
   // MARK: Actions
@@ -287,7 +311,7 @@ final class RelaySubscriber {
       case .start(let request, let entry, let wish): start(request, entry, wish)
       case .cancel(let request):
         if let subscription = subscriptions.removeValue(forKey: request), subscription.page == nil {
-          cover([subscription], untilSecondsAgo: 0)
+          cover([subscription])
         }
         link.tell { session, now in session.requestCancelled(request, at: now) }
       case .commit(let entry, let request): commit(entry, request)
@@ -318,7 +342,8 @@ final class RelaySubscriber {
         deadline: forever, at: now)
     }
     // What came while it was not open is fetched.
-    if entry.page == nil, isOpen { fetch(entry.interest) }
+    // With one subscription it looks back, and pages would take its place again.
+    if entry.page == nil, isOpen, !looksBack { fetch(entry.interest) }
   }
 
   private func commit(_ entry: String, _ request: RequestKey) {
@@ -349,42 +374,54 @@ final class RelaySubscriber {
 
   private func coverLater() {
     coverTimer.set(afterMilliseconds: Self.coverMilliseconds) { [weak self] in
-      self?.coverLive(untilSecondsAgo: 0)
+      self?.coverLive()
       self?.coverLater()
     }
   }
 
-  func coverLive(untilSecondsAgo seconds: Int64) {
-    cover(subscriptions.values.filter { $0.page == nil }, untilSecondsAgo: seconds)
-  }
+  func coverLive() { cover(subscriptions.values.filter { $0.page == nil }) }
 
-  /// While a live REQ was open, everything came that the relay got. `seconds` is how long the connection may have been
-  /// dead without a sign.
-  private func cover(_ open: [Subscription], untilSecondsAgo seconds: Int64) {
+  /// While a live REQ was open, everything came that the relay got, up to when the connection may have been dead without
+  /// a sign. Nothing is claimed if the machine was suspended meanwhile or its clock was set, and nothing while the
+  /// relay is held back: what it has sent is not read yet.
+  private func cover(_ open: [Subscription]) {
+    guard !link.isHeld else { return }
     for subscription in open {
-      guard let since = subscription.since, subscription.hasEnded, mayClaim(subscription.interest) else { continue }
-      let until = WallClock.seconds - max(seconds, Self.settlingSeconds)
-      guard until - since >= Self.worthSeconds else { continue }
-      let filters = subscription.question.filters.map(\.subject).filter { $0.ids == nil && $0.search == nil }
-      lines.live.end(
-        relay: link.url.text, subscription: subscription.number, filters: filters.map(\.json),
-        saying: .part(since...until)
-      ) {}
+      guard let since = subscription.since, subscription.hasEnded, subscription.mayClaim,
+        mayClaim(subscription.interest)
+      else { continue }
+      let wall = WallClock.seconds
+      let passed = Int64(clamping: EventLoop.process.now.milliseconds(since: since.instant) / 1_000)
+      guard abs(wall - since.wall - passed) <= Self.clockSeconds else { continue }
+      let until = wall - Self.unnoticedSeconds
+      guard until - since.wall >= Self.worthSeconds else { continue }
+      let filters = subscription.question.filters.filter { $0.ids == nil && $0.search == nil }.map { filter in
+        var unlimited = filter
+        unlimited.limit = nil
+        return unlimited.json
+      }
+      // Behind its events in both lanes.
+      let (relay, number) = (link.url.text, subscription.number)
+      lines.live.end(relay: relay, subscription: number, filters: [], saying: .page(nil)) { [lines] in
+        lines.stored.end(relay: relay, subscription: number, filters: filters, saying: .part(since.wall...until)) {}
+      }
     }
   }
 
   /// A dead connection is noticed by a missing pong after at most as long.
   private static let unnoticedSeconds: Int64 = 180
-  /// An event takes as long to reach the relay from its author.
-  private static let settlingSeconds: Int64 = 10
+  /// The two clocks may differ by so many seconds.
+  private static let clockSeconds: Int64 = 5
   /// Shorter times are not written.
   private static let worthSeconds: Int64 = 60
 
   /// A REQ with `limit` 0 that the relay refuses or closes at once is sent with a time from now on.
   private func noteLiveEnd(of subscription: Subscription, _ failure: WorkFailure) {
-    cover([subscription], untilSecondsAgo: Self.unnoticedSeconds)
-    guard failure.code == .closedByRelay, !refusesLimitZero else { return }
-    let hasStood = (subscription.since ?? 0) + Self.worthSeconds < WallClock.seconds
+    cover([subscription])
+    guard failure.code == .closedByRelay, !refusesLimitZero,
+      subscription.question.filters.contains(where: { $0.limit == 0 })
+    else { return }
+    let hasStood = (subscription.since?.wall ?? 0) + Self.worthSeconds < WallClock.seconds
     switch RefusalClass(failure.reason ?? RelayReason("")) {
     case .invalid, .unsupported, .unknown: refusesLimitZero = !hasStood
     default: break

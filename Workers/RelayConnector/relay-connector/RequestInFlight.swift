@@ -16,7 +16,9 @@ final class RequestInFlight {
   /// The stored events in pages, with `all`.
   var drain: Drain?
   /// The requests of the pages under way.
-  var pages: [RequestKey: Drain.Page] = [:]
+  var pages: [RequestKey: (page: Drain.Page, question: SubscriptionFilters)] = [:]
+  /// Whether its time in all is over.
+  var isLate: Bool { EventLoop.process.now >= totalEnd }
   /// The number of events passed on, or waiting to be.
   private(set) var count = 0
 

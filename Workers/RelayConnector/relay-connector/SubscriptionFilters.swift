@@ -20,6 +20,9 @@ struct SubscriptionFilters {
     case unreadable
     /// A filter matches it.
     case match(Drain.Sighting, createdAt: Int64)
+
+    /// Whether a filter matches it.
+    var isMatch: Bool { if case .match = self { true } else { false } }
   }
 
   /// Reads an event.

@@ -90,7 +90,7 @@ struct DrainBench {
   @discardableResult
   mutating func run(
     _ filters: [Filter], known: [[Drain.Known]]? = nil, fetchedAt: Int64? = nil, pageSize: Int = 50,
-    isSaid: Bool = false, depth: Drain.Depth = .asFiltersSay, limits: Drain.Limits = Drain.Limits(),
+    depth: Drain.Depth = .asFiltersSay, limits: Drain.Limits = Drain.Limits(),
     askMaximum: Int = 20_000
   ) -> Drain {
     let parts = filters.enumerated().flatMap { index, filter in
@@ -99,7 +99,7 @@ struct DrainBench {
         filter, index: index, depth: depth, known: known?[index] ?? whole, fetchedAt: fetchedAt, byteMaximum: 60_000,
         wall: wall, limits: limits)
     }
-    var drain = Drain(parts, filterCount: filters.count, pageSize: pageSize, isSaid: isSaid, limits: limits)
+    var drain = Drain(parts, filterCount: filters.count, pageSize: pageSize, limits: limits)
     var actions = drain.begin()
     var askCount = 0
     while !actions.isEmpty {

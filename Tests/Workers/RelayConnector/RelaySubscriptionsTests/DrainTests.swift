@@ -18,7 +18,7 @@ import Testing
     let parts = Drain.plan(
       filter, index: 0, depth: .asFiltersSay, known: [Drain.Known(filter: filter)], fetchedAt: nil,
       byteMaximum: 60_000, wall: Self.wall)
-    var drain = Drain(parts, filterCount: 1, pageSize: 2, isSaid: true)
+    var drain = Drain(parts, filterCount: 1, pageSize: 2)
     var asked = filter
     asked.limit = 2
     #expect(drain.begin() == [.ask(1, asked)])
@@ -43,7 +43,7 @@ import Testing
     let parts = Drain.plan(
       filter, index: 0, depth: .asFiltersSay, known: [Drain.Known(filter: filter)], fetchedAt: nil,
       byteMaximum: 60_000, wall: Self.wall)
-    var drain = Drain(parts, filterCount: 1, pageSize: 1, isSaid: true)
+    var drain = Drain(parts, filterCount: 1, pageSize: 1)
     var asked: [Drain.Page] = []
     func note(_ actions: [Drain.Action]) {
       for action in actions { if case .ask(let page, _) = action { asked.append(page) } }
@@ -132,7 +132,7 @@ import Testing
     var drain = Drain(
       Drain.plan(
         filter, index: 0, depth: .asFiltersSay, known: [Drain.Known(filter: filter)], fetchedAt: nil,
-        byteMaximum: 60_000, wall: Self.wall), filterCount: 1, pageSize: 10, isSaid: true)
+        byteMaximum: 60_000, wall: Self.wall), filterCount: 1, pageSize: 10)
     _ = drain.begin()
     drain.sent(1, wall: Self.wall)
     var actions: [Drain.Action] = []
@@ -166,5 +166,114 @@ import Testing
     let small = try #require(whole.parts(valueMaximum: 500, byteMaximum: 4_000))
     #expect(small.allSatisfy { $0.json.count <= 4_000 } && Set(small.flatMap { $0.authors ?? [] }) == Set(keys))
     #expect(Filter(search: String(repeating: "a", count: 500)).parts(valueMaximum: 500, byteMaximum: 100) == nil)
+  }
+}
+
+/// Habits of relays that must not make a claim.
+@Suite("Paging, against habits of relays") struct DrainHabitTests {
+  private static let wall: Int64 = 2_000_000
+  private let filter = Filter(authors: [DrainEvent.key(1)], kinds: [1])
+
+  private func drain(pageSize: Int = 50) -> Drain {
+    var drain = Drain(
+      Drain.plan(
+        filter, index: 0, depth: .asFiltersSay, known: [Drain.Known(filter: filter)], fetchedAt: nil,
+        byteMaximum: 60_000, wall: Self.wall), filterCount: 1, pageSize: pageSize)
+    _ = drain.begin()
+    drain.sent(1, wall: Self.wall)
+    return drain
+  }
+
+  private func send(_ times: [Int64], to drain: inout Drain, _ page: Drain.Page = 1) {
+    var actions: [Drain.Action] = []
+    for time in times {
+      let event = DrainEvent(Int(time), author: 1, kind: 1, createdAt: time)
+      _ = drain.received(page, Drain.Sighting(event.id, hash: 0), createdAt: time, &actions)
+    }
+  }
+
+  private func claim(_ actions: [Drain.Action]) -> ClosedRange<Int64>? {
+    for action in actions { if case .note(_, let note) = action { return note.times } }
+    return nil
+  }
+
+  @Test("One old event that a relay pushes into a page is not its oldest second")
+  func pushed() {
+    var drain = drain()
+    send((0..<20).map { 1_000 - $0 } + [5] + (20..<30).map { 1_000 - $0 }, to: &drain)
+    #expect(claim(drain.endedStored(1, .unstated)) == 972...Self.wall)
+    // A relay in no order has many such events: then the oldest counts.
+    drain = self.drain()
+    send([5, 9, 1, 7, 3, 8, 2, 6, 4, 10, 12, 11], to: &drain)
+    #expect(claim(drain.endedStored(1, .unstated)) == 2...Self.wall)
+  }
+
+  @Test("A relay that ignores times is cut, and what it proves is nothing")
+  func ignoring() {
+    var drain = drain(pageSize: 10)
+    send((0..<10).map { 1_000 - $0 }, to: &drain)
+    _ = drain.endedStored(1, .unstated)
+    drain.sent(2, wall: Self.wall)
+    var actions: [Drain.Action] = []
+    for _ in 0..<9 { drain.receivedOther(2, isReadable: true, &actions) }
+    send([991], to: &drain, 2)
+    let first = drain.committed(1)
+    #expect(claim(first) == nil)
+    let end = drain.endedStored(2, .unstated)
+    #expect(claim(end) == nil)
+    _ = drain.committed(2)
+    #expect(drain.outcome?.end == .cut)
+  }
+
+  @Test("What a page proves waits for the page before it")
+  func order() {
+    var drain = drain(pageSize: 2)
+    send([10, 9], to: &drain)
+    #expect(claim(drain.endedStored(1, .unstated)) == 10...Self.wall)
+    drain.sent(2, wall: Self.wall)
+    send([8, 7], to: &drain, 2)
+    #expect(claim(drain.endedStored(2, .unstated)) == nil, "the first is not committed")
+    #expect(claim(drain.committed(1)) == 8...9)
+  }
+
+  @Test("A page that breaks off and comes again counts once for a limit")
+  func again() {
+    var limited = filter
+    limited.limit = 4
+    var drain = Drain(
+      Drain.plan(
+        limited, index: 0, depth: .asFiltersSay, known: [Drain.Known(filter: filter)], fetchedAt: nil,
+        byteMaximum: 60_000, wall: Self.wall), filterCount: 1, pageSize: 2)
+    _ = drain.begin()
+    for _ in 0..<3 {
+      drain.sent(1, wall: Self.wall)
+      send([10, 9], to: &drain)
+    }
+    #expect(drain.endedStored(1, .unstated).count == 2, "another page is asked for")
+  }
+
+  @Test("Numbers at the ends of their range and what cannot be read make no trap, and no page without end")
+  func extremes() {
+    var drain = Drain(
+      Drain.plan(
+        filter, index: 0, depth: .all, known: [Drain.Known(filter: filter)], fetchedAt: nil, byteMaximum: 60_000,
+        wall: Self.wall), filterCount: 1, pageSize: .max)
+    _ = drain.begin()
+    drain.sent(1, wall: Self.wall)
+    send([.max, .min, 0, -1], to: &drain)
+    _ = drain.endedStored(1, .unstated)
+    drain = self.drain(pageSize: 10)
+    var actions: [Drain.Action] = []
+    for _ in 0..<21 { drain.receivedOther(1, isReadable: false, &actions) }
+    #expect(actions == [.withdraw(1), .ended] && drain.outcome?.end == .cut)
+    let future = Filter(kinds: [2], since: Self.wall + 1_000)
+    drain = Drain(
+      Drain.plan(
+        future, index: 0, depth: .all, known: [Drain.Known(filter: Filter(kinds: [2]))], fetchedAt: nil,
+        byteMaximum: 60_000, wall: Self.wall), filterCount: 1, pageSize: 10)
+    _ = drain.begin()
+    drain.sent(1, wall: Self.wall)
+    send([5], to: &drain)
+    #expect(claim(drain.endedStored(1, .unstated)) == nil)
   }
 }
