@@ -92,6 +92,10 @@ public struct Drain: Sendable {
     public var eventMaximum = 2_000_000
     /// The most pages of a part that is to be no deeper than one page where nothing is covered.
     public var gapPageMaximum = 20
+    /// The highest `limit` of a page, whatever the relay says: a relay may say 2^63-1.
+    public var pageSizeMaximum = 5_000
+    /// The most events of a page that is asked for without a limit.
+    public var defaultPageMaximum = 100_000
     /// The most values in a list of one filter.
     public var valueMaximum = 500
 
@@ -139,6 +143,16 @@ public struct Drain: Sendable {
     var reason: String?
     var eventCount = 0
     var pageCount = 0
+
+    /// Notes an event of its page where it is: a copy of the sets for each event would cost more than all else.
+    ///
+    /// - Returns: whether it had not come before; nil when no page is open.
+    mutating func received(_ event: Sighting, createdAt: Int64) -> Bool? {
+      let isOld = boundary.contains(event)
+      guard let isNew = page?.received(event, isOld: isOld, createdAt: createdAt) else { return nil }
+      if isNew { eventCount += 1 }
+      return isNew
+    }
   }
 
   /// What has come of a page.
@@ -150,6 +164,14 @@ public struct Drain: Sendable {
     var newCount = 0
     var oldest = Int64.max
     var oldestEvents: Set<Sighting> = []
+
+    mutating func received(_ event: Sighting, isOld: Bool, createdAt: Int64) -> Bool {
+      let isNew = events.insert(event).inserted && !isOld
+      if isNew { newCount += 1 }
+      if createdAt < oldest { (oldest, oldestEvents) = (createdAt, []) }
+      if createdAt == oldest { oldestEvents.insert(event) }
+      return isNew
+    }
   }
 
   /// A drain of these parts.
@@ -164,7 +186,7 @@ public struct Drain: Sendable {
   ) {
     waiting = parts
     self.limits = limits
-    self.pageSize = max(1, pageSize)
+    self.pageSize = min(max(1, pageSize), limits.pageSizeMaximum)
     isPageSizeSaid = isSaid
     self.fullestPage = fullestPage
     for filter in 0..<filterCount { filters[filter] = (0, .drained) }
@@ -192,21 +214,16 @@ public struct Drain: Sendable {
   public mutating func received(
     _ page: Page, _ event: Sighting, createdAt: Int64, _ actions: inout [Action]
   ) -> Bool {
-    guard let number = pages[page], var running = parts[number], var state = running.page else { return false }
-    let isNew = state.events.insert(event).inserted && !running.boundary.contains(event)
-    if isNew {
-      state.newCount += 1
-      newCount += 1
-      running.eventCount += 1
-    }
-    if createdAt < state.oldest { (state.oldest, state.oldestEvents) = (createdAt, []) }
-    if createdAt == state.oldest { state.oldestEvents.insert(event) }
-    running.page = state
-    parts[number] = running
+    guard let number = pages[page], let isNew = parts[number]?.received(event, createdAt: createdAt),
+      let state = parts[number]?.page
+    else { return false }
+    if isNew { newCount += 1 }
     // Twice as many as asked for: this page has no end.
-    if let limit = state.limit, state.events.count > 2 * max(limit, pageSize) {
+    let maximum = state.limit.map { 2 * max($0, pageSize) } ?? limits.defaultPageMaximum
+    if state.events.count > maximum {
       actions.append(.withdraw(page))
-      actions += over(number, .cut, "it sent more than \(state.events.count) events and was asked for \(limit)")
+      let asked = state.limit.map { "for \($0)" } ?? "without a limit"
+      actions += over(number, .cut, "it sent more than \(maximum) events and was asked \(asked)")
     }
     return isNew
   }
