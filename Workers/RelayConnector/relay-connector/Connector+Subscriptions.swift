@@ -114,7 +114,9 @@ extension Connector {
 
   private func keeper(of link: RelayLink) -> RelaySubscriber {
     if let keeper = wishes.keepers[link.url] { return keeper }
-    let keeper = RelaySubscriber(link, lines, coverage, log: log) { [unowned self] in changed($0) }
+    let keeper = RelaySubscriber(link, lines, coverage, pageMaximum: settings.pagesAtOnce, log: log) {
+      [unowned self] in changed($0)
+    }
     wishes.keepers[link.url] = keeper
     if link.isHeld { keeper.held(true) }
     if isForeign(link), let aside = asides.dismissal(of: link.url, at: EventLoop.process.now) {

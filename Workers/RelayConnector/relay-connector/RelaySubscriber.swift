@@ -54,6 +54,10 @@ final class RelaySubscriber {
   /// The most events that the relay has sent in one page.
   var fullestPage = 0
   var lastPageKey: UInt64 = 0
+  /// The most pages asked for at a time.
+  var pageMaximum: Int {
+    didSet { perform { requests, now in requests.pageMaximumChanged(pageMaximum, at: now) } }
+  }
   private(set) var isOpen = false
   private(set) var whyClosed: String?
   /// Whether the relay does not keep a REQ open whose filters have `limit` 0.
@@ -77,16 +81,19 @@ final class RelaySubscriber {
 
   /// `onChanged` is called with the key of an interest whose report has changed.
   init(
-    _ link: RelayLink, _ lines: IngestSenders, _ coverage: CoverageReader, log: Logger,
+    _ link: RelayLink, _ lines: IngestSenders, _ coverage: CoverageReader, pageMaximum: Int, log: Logger,
     onChanged: @escaping @EventLoopActor (String) -> Void
   ) {
     self.link = link
     self.lines = lines
     self.coverage = coverage
+    self.pageMaximum = pageMaximum
     self.log = log
     self.onChanged = onChanged
     var random = SystemRandomNumberGenerator()
-    requests = SubscriptionSet(seed: random.next())
+    var limits = SubscriptionLimits()
+    limits.pageMaximum = pageMaximum
+    requests = SubscriptionSet(limits: limits, seed: random.next())
     policyChanged()
     coverLater()
   }
@@ -230,7 +237,9 @@ final class RelaySubscriber {
 
   /// Some relays read `limit` 0 as none (nostr-relay does), and send all they have.
   private func noteOld(_ reading: SubscriptionFilters.Reading, _ subscription: Subscription) {
-    guard !subscription.hasEnded, case .match(_, let createdAt) = reading, let since = subscription.since else { return }
+    guard !subscription.hasEnded, case .match(_, let createdAt) = reading, let since = subscription.since else {
+      return
+    }
     if createdAt < since - Self.worthSeconds { refusesLimitZero = true }
   }
 
