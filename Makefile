@@ -6,6 +6,7 @@ CONFIG ?= supervisor.conf
 DURATION ?= 24h
 FUZZ_SECONDS ?= 600
 KILLS ?= 1000
+SECONDS ?= 600
 SANITIZERS ?= address thread
 
 # What the shipped supervisor.conf starts, and what a person needs beside it. `make run` builds no more than this.
@@ -14,12 +15,12 @@ PROGRAMS = roostd roost roost-exec event-store outbox-planner relay-connector si
 SWIFT_SOURCES = Sources Workers Tests Package.swift $(wildcard Benchmarks)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test methods check lint documentation sanitize bench hostile chaos fuzz soak power install \
-  clean packages python
+.PHONY: help run build test methods check lint documentation sanitize bench hostile chaos fuzz soak soak-relays power \
+  install clean packages python
 
 help: ## print this list
 	@echo 'Roost. Usage: make TARGET'
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: packages ## build what CONFIG=supervisor.conf starts, for release, and start it
 	@for program in $(PROGRAMS); do $(SWIFT) build -c release --product $$program || exit; done
@@ -54,8 +55,8 @@ sanitize: packages python ## run every test under each of SANITIZERS="address th
 bench: packages ## measure against yardsticks in C and other supervisors, and print the ratios
 	-@Scripts/python-environment.sh
 	@for program in roostd roost-exec relay-connector event-store signer outbox-planner local-relay \
-	    dvm-tracker dvm-provider push-relay loop-bench event-bench archive-bench websocket-bench job-bench \
-	    push-bench http2-bench; do \
+	    dvm-tracker dvm-provider push-relay loop-bench event-bench archive-bench session-bench websocket-bench \
+	    job-bench push-bench http2-bench; do \
 	  $(SWIFT) build -c release --product $$program || exit; \
 	done
 	@for program in push-relay push-fakes; do $(SWIFT) build -c release --product $$program || exit; done
@@ -79,6 +80,12 @@ fuzz: packages ## run each fuzz entry for FUZZ_SECONDS=600
 
 soak: packages python build ## repeat every test with new seeds for DURATION=24h
 	Scripts/soak.sh $(DURATION)
+
+soak-relays: packages python ## observe authors at fifty relays that lie, refuse and stall, for SECONDS=600
+	@for program in roostd roost-exec event-store signer outbox-planner relay-connector; do \
+	  $(SWIFT) build -c release --product $$program || exit; \
+	done
+	.venv/bin/python3 Benchmarks/soak_relays.py --seconds $(SECONDS)
 
 power: packages python build ## cut the power 200 times over all that is accepted, and say what was lost
 	ROOST_POWER_CUTS=100 ROOST_POWER_ROUNDS=60 ROOST_POWER_TURNS=12 $(SWIFT) test --skip-build --filter PowerCutTests

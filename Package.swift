@@ -265,7 +265,11 @@ let rooms: [[Target]] = [
     program(
       "job-bench", ["Cryptography", "Nostr", "Storage", "Contracts", "JobTracking", "JobLedger"], in: "JobBench"),
     program(
-      "archive-bench", ["Cryptography", "Nostr", "Storage", "Reconciliation", "EventArchive"], in: "ArchiveBench"),
+      "archive-bench", ["Cryptography", "Nostr", "Storage", "Reconciliation", "Observations", "EventArchive"],
+      in: "ArchiveBench"),
+    // What the connector's machines cost for each event of a relay; run by `make bench`
+    program(
+      "session-bench", ["Clocks", "Nostr", "Addresses", "RelaySession", "RelaySubscriptions"], in: "SessionBench"),
     // Phones and senders that ask a push relay as fast as it answers; run by `make bench`
     program("push-bench", ["Cryptography"], in: "PushBench"),
     // How fast one HTTP/2 connection carries posts; run by `make bench`

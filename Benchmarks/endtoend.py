@@ -45,9 +45,9 @@ def connector(urls):
 
 
 @contextlib.contextmanager
-def canned(path):
+def canned(path, *options):
     """The relay with the events of a file; its URL."""
-    process = subprocess.Popen([measure.YARDSTICKS / "canned", path], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([measure.YARDSTICKS / "canned", path, *options], stdout=subprocess.PIPE, text=True)
     try:
         yield process.stdout.readline().strip()
     finally:

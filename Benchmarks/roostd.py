@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pathlib
+import socket as sockets
 import subprocess
 import tempfile
 import time
@@ -59,6 +60,12 @@ def child_named(parent, name):
     raise RuntimeError(f"no child of {parent} is called {name}")
 
 
+def is_listening(path):
+    """Whether a socket takes connections; it has its name a moment before."""
+    with contextlib.closing(sockets.socket(sockets.AF_UNIX)) as probe:
+        return probe.connect_ex(str(path)) == 0
+
+
 @contextlib.contextmanager
 def running(workers="", state=None):
     """roostd with the role `bench` and these workers; `state` is a directory that outlives it."""
@@ -75,7 +82,7 @@ def running(workers="", state=None):
         try:
             socket = folder / "run" / "roost.sock"
             deadline = time.monotonic() + 10
-            while not socket.exists():
+            while not is_listening(socket):
                 if process.poll() is not None or time.monotonic() > deadline:
                     raise RuntimeError(f"roostd did not start: {(folder / 'output').read_text()}")
                 time.sleep(0.01)

@@ -3,8 +3,8 @@
 
     python3 Benchmarks/run.py [--rounds 7] [--seconds 1] [--restarts 20] [--idle-seconds 20] [--stored N] [--skip hub]
 
-About ten minutes. Rounds of different programs are interleaved, and medians are compared, so a neighbour's noise falls
-on all alike. Results are kept in Benchmarks/results, one file a run.
+About twenty minutes. Rounds of different programs are interleaved, and medians are compared, so a neighbour's noise
+falls on all alike. Results are kept in Benchmarks/results, one file a run.
 """
 
 import argparse
@@ -18,6 +18,7 @@ import gate
 import hub
 import jobs
 import measure
+import pages
 import publish
 import push
 import push_privacy
@@ -26,7 +27,7 @@ import report
 import restart
 import sockets
 
-PARTS = ["hub", "executor", "events", "gate", "publish", "endtoend", "relay", "jobs", "push", "push-privacy",
+PARTS = ["hub", "executor", "events", "gate", "publish", "endtoend", "pages", "relay", "jobs", "push", "push-privacy",
          "restart", "sockets"]
 
 
@@ -50,6 +51,7 @@ def main():
         "gate": lambda: gate.run(options.rounds, options.stored),
         "publish": lambda: publish.run(options.rounds),
         "endtoend": lambda: endtoend.run(options.rounds, options.idle_seconds),
+        "pages": lambda: pages.run(options.rounds, options.idle_seconds),
         "relay": lambda: relay.run(options.rounds),
         "jobs": lambda: jobs.run(options.rounds),
         "push": lambda: push.run(options.rounds),

@@ -12,13 +12,14 @@ import Storage
 //     archive-bench store DATABASE COUNT      the same; prints the processor time of one as JSON
 //     archive-bench records DATABASE COUNT    reads all for a reconciliation, so many times; milliseconds as JSON
 //     archive-bench look DATABASE COUNT       looks so many events up by id, words of all frequencies; times as JSON
+//     archive-bench cover DATABASE KEYS       remembers what is covered for so many authors and kinds; rates as JSON
 //
 // Events for a database have no signature: they are handed over as verified, in batches of 1,000. Their words are
 // indexed when it is filled; how long that takes, `fill` tells.
 
 let usage =
   "usage: archive-bench make FIRST COUNT | fill DATABASE COUNT | store DATABASE COUNT | records DATABASE COUNT "
-  + "| look DATABASE COUNT"
+  + "| look DATABASE COUNT | cover DATABASE KEYS"
 let batch = 1_000
 
 func processorSeconds() -> Double {
@@ -143,6 +144,7 @@ case ("fill", _): try fill(EventArchive(path: arguments[2]), count)
 case ("store", _): try measure(EventArchive(path: arguments[2]), count)
 case ("records", _): try reconcile(EventArchive(path: arguments[2]), count)
 case ("look", _): try look(EventArchive(path: arguments[2]), count)
+case ("cover", _): try Coverage(arguments[2]).measure(count)
 default:
   print(usage)
   exit(2)

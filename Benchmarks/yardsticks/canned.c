@@ -1,42 +1,42 @@
 /* A relay that says what was prepared: so fast that whoever asks it is what is measured.
 
-     canned EVENTS.jsonl
+     canned EVENTS.jsonl [--cap N] [--delay MILLISECONDS]
 
-   Listens on a port of 127.0.0.1 and prints its URL. To any REQ it sends all events of the file and EOSE, whatever the
-   filters say, and keeps the connection; an EVENT has OK at once, a ping its pong. CLOSE ends a REQ that is still being
+   Listens on a port of 127.0.0.1 and prints its URL. To a REQ it sends the events that match, the newest first, and
+   EOSE, and keeps the connection; an EVENT has OK at once, a ping its pong. CLOSE ends a REQ that is still being
    answered. At SIGTERM it prints what it has done as one line of JSON.
+
+   A filter may have `authors`, `kinds`, `since`, `until` and `limit`; one with another member gets CLOSED. With --cap it
+   sends so many events, at most, to one filter. With --delay an answer begins so long after its REQ, as from a relay
+   that is far away.
 
    One thread and poll(2). An event's frame is its JSON between a header and the subscription's name, copied into an
    output buffer that is filled when the socket has emptied it: a memory copy for each event, and a write for 256 KiB.
-   It compresses nothing, and takes what its few known peers say: messages in one frame, below 64 KiB. */
-#include "frame.h"
+   Which events match is looked up when the REQ comes: the events are sorted by time, and those of each author are
+   linked. It compresses nothing, and takes what its few known peers say: messages in one frame, below 128 KiB. */
+#include "matching.h"
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <openssl/evp.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
 
 enum {
   CLIENT_MAXIMUM = 512,
   STREAM_MAXIMUM = 32, /* REQs of one client that are being answered */
   NAME_MAXIMUM = 64,   /* bytes of a subscription's name, NIP-01 */
-  INPUT_BYTES = 80 << 10,
+  INPUT_BYTES = 160 << 10,
   OUTPUT_BYTES = 256 << 10,
   HEADER_BYTES = 4,   /* of a frame from 126 to 65,535 bytes; smaller ones are sent with fewer */
   REPLY_BYTES = 256,  /* an OK, a pong, an EOSE, with its header */
-  EVENT_MAXIMUM = 60 << 10,
-};
-
-struct event {
-  const char *json;
-  size_t count;
 };
 
 struct stream {
   char name[NAME_MAXIMUM];
   size_t name_count;
-  size_t next; /* event */
+  uint32_t *matches; /* events, in the order in which they go */
+  size_t match_count, next;
+  uint64_t due; /* nanoseconds: not before */
 };
 
 struct client {
@@ -46,38 +46,16 @@ struct client {
   size_t stream_count;
   size_t input_count;
   size_t begin, end; /* what is unwritten in `output` */
-  char input[INPUT_BYTES];
+  char input[INPUT_BYTES + 1];
   uint8_t output[OUTPUT_BYTES];
 };
 
-static struct event *events;
-static size_t event_count;
+static size_t cap = SIZE_MAX;
+static uint64_t delay; /* nanoseconds */
 static struct client *clients[CLIENT_MAXIMUM];
 static size_t client_count;
 static struct { unsigned long connections, requests, events, publishes; } done;
 static volatile sig_atomic_t is_over;
-
-static void load(const char *path) {
-  FILE *file = fopen(path, "r");
-  if (!file) fail(path);
-  size_t capacity = 0, room = 0;
-  char *line = NULL;
-  for (ssize_t count; (count = getline(&line, &room, file)) > 0; line = NULL, room = 0) {
-    if (line[count - 1] == '\n') count--;
-    if (count == 0 || count > EVENT_MAXIMUM) {
-      fprintf(stderr, "canned: a line of %zd bytes\n", count);
-      exit(2);
-    }
-    if (event_count == capacity) {
-      capacity = capacity ? capacity * 2 : 1024;
-      events = realloc(events, capacity * sizeof *events);
-      if (!events) fail("realloc");
-    }
-    events[event_count++] = (struct event){line, (size_t)count};
-  }
-  free(line);
-  fclose(file);
-}
 
 /* Output. Whoever calls has looked for room. */
 
@@ -111,7 +89,7 @@ static void add_parts(struct client *client, const char *head, const char *name,
 
 static void add_event(struct client *client, const struct stream *stream) {
   static const char head[] = "[\"EVENT\",\"";
-  const struct event *event = &events[stream->next];
+  const struct event *event = &events[stream->matches[stream->next]];
   add_header(client, 1, sizeof head - 1 + stream->name_count + 2 + event->count + 1);
   add(client, head, sizeof head - 1);
   add(client, stream->name, stream->name_count);
@@ -121,17 +99,24 @@ static void add_event(struct client *client, const struct stream *stream) {
   done.events++;
 }
 
+static void end_stream(struct client *client, struct stream *stream) {
+  free(stream->matches);
+  size_t place = (size_t)(stream - client->streams);
+  memmove(stream, stream + 1, (--client->stream_count - place) * sizeof *stream);
+}
+
 /* As much of the oldest REQ's answer as there is room for. */
 static void fill(struct client *client) {
   while (client->stream_count > 0) {
     struct stream *stream = &client->streams[0];
-    for (; stream->next < event_count; stream->next++) {
-      if (room(client) < events[stream->next].count + 2 * REPLY_BYTES) return;
+    if (delay > 0 && stream->due > now_nanoseconds()) return;
+    for (; stream->next < stream->match_count; stream->next++) {
+      if (room(client) < events[stream->matches[stream->next]].count + 2 * REPLY_BYTES) return;
       add_event(client, stream);
     }
     if (room(client) < 2 * REPLY_BYTES) return;
     add_parts(client, "[\"EOSE\",\"", stream->name, stream->name_count, "\"]");
-    memmove(stream, stream + 1, --client->stream_count * sizeof *stream);
+    end_stream(client, stream);
   }
 }
 
@@ -167,23 +152,65 @@ static size_t quoted(const char *text, size_t size, int count, const char **star
   return last ? (size_t)(last - text) : 0;
 }
 
-static void take_request(struct client *client, const char *name, size_t count) {
+static void add_match(struct stream *stream, uint32_t event) {
+  if ((stream->match_count & (stream->match_count + 1)) == 0) {
+    stream->matches = realloc(stream->matches, 2 * (stream->match_count + 1) * sizeof *stream->matches);
+    if (!stream->matches) fail("realloc");
+  }
+  stream->matches[stream->match_count++] = event;
+}
+
+/* Adds what matches a filter, the newest first. */
+static void look_up(struct stream *stream, const struct filter *filter) {
+  size_t most = filter->limit < 0 ? 0 : (size_t)filter->limit, end = stream->match_count;
+  most = most < cap ? most : cap;
+  if (!filter->names_authors || filter->author_count > FEW_AUTHORS) {
+    for (size_t i = first_until(filter->until); i < event_count && stream->match_count - end < most; i++) {
+      if (events[i].created_at < filter->since) break;
+      if (is_match(&events[i], filter)) add_match(stream, (uint32_t)i);
+    }
+    return;
+  }
+  uint32_t next[FEW_AUTHORS];
+  for (size_t i = 0; i < filter->author_count; i++) next[i] = authors[filter->few[i]].newest;
+  while (stream->match_count - end < most) {
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < filter->author_count; i++) {
+      while (next[i] != UINT32_MAX && !is_match(&events[next[i]], filter)) next[i] = events[next[i]].older;
+      if (next[i] != UINT32_MAX && (best == SIZE_MAX || next[i] < next[best])) best = i;
+    }
+    if (best == SIZE_MAX) return;
+    add_match(stream, next[best]);
+    next[best] = events[next[best]].older;
+  }
+}
+
+/* A REQ: `text` is what follows its name, `,{…},{…}]`, and ends with a 0. */
+static void take_request(struct client *client, const char *name, size_t count, const char *text) {
   if (count == 0 || count > NAME_MAXIMUM || client->stream_count == STREAM_MAXIMUM) {
     client->is_closing = true;
     return;
   }
   struct stream *stream = &client->streams[client->stream_count++];
+  *stream = (struct stream){.name_count = count, .due = delay > 0 ? now_nanoseconds() + delay : 0};
   memcpy(stream->name, name, count);
-  stream->name_count = count;
-  stream->next = 0;
   done.requests++;
+  while (text && text[0] == ',' && text[1] == '{') {
+    struct filter filter;
+    text = read_filter(text + 1, &filter);
+    if (!text || !filter.is_known) break;
+    look_up(stream, &filter);
+  }
+  if (text && strcmp(text, "]") == 0) return;
+  add_parts(client, "[\"CLOSED\",\"", name, count, "\",\"unsupported: canned does not know this filter\"]");
+  end_stream(client, stream);
 }
 
 static void drop_request(struct client *client, const char *name, size_t count) {
   for (size_t i = 0; i < client->stream_count; i++) {
     struct stream *stream = &client->streams[i];
     if (stream->name_count != count || memcmp(stream->name, name, count) != 0) continue;
-    memmove(stream, stream + 1, (--client->stream_count - i) * sizeof *stream);
+    end_stream(client, stream);
     return;
   }
 }
@@ -193,7 +220,7 @@ static void take_text(struct client *client, const char *text, size_t size) {
   size_t count = quoted(text, size, 1, &label);
   if (count == 3 && memcmp(label, "REQ", 3) == 0) {
     count = quoted(text, size, 3, &name);
-    take_request(client, name, count);
+    take_request(client, name, count, name + count + 1);
   } else if (count == 5 && memcmp(label, "CLOSE", 5) == 0) {
     count = quoted(text, size, 3, &name);
     drop_request(client, name, count);
@@ -209,26 +236,31 @@ static void take_text(struct client *client, const char *text, size_t size) {
 static ssize_t take_frame(struct client *client) {
   uint8_t *bytes = (uint8_t *)client->input;
   if (client->input_count < 2) return 0;
-  size_t count = bytes[1] & 0x7f, head = 2;
-  if (count == 127 || !(bytes[1] & 0x80) || !(bytes[0] & 0x80)) return -1;
-  if (count == 126) {
-    if (client->input_count < 4) return 0;
-    count = (size_t)bytes[2] << 8 | bytes[3];
-    head = 4;
+  size_t count = bytes[1] & 0x7f, head = count == 126 ? 4 : count == 127 ? 10 : 2;
+  if (!(bytes[1] & 0x80) || !(bytes[0] & 0x80)) return -1;
+  if (client->input_count < head) return 0;
+  if (head > 2) {
+    count = 0;
+    for (size_t i = 2; i < head; i++) count = count << 8 | bytes[i];
   }
+  if (count > INPUT_BYTES - head - 4) return -1;
   if (client->input_count < head + 4 + count) return 0;
   uint8_t *payload = bytes + head + 4;
   for (size_t i = 0; i < count; i++) payload[i] ^= bytes[head + i % 4];
   uint8_t opcode = bytes[0] & 0x0f;
   if (opcode == 1) {
+    /* Behind the payload is the next frame's first byte, or the buffer's spare one. */
+    uint8_t after = payload[count];
+    payload[count] = 0;
     take_text(client, (char *)payload, count);
+    payload[count] = after;
   } else if (opcode == 8 || opcode == 9) {
     if (count > 125) return -1;
     add_header(client, opcode == 8 ? 8 : 10, count);
     add(client, payload, count);
     if (opcode == 8) {
       client->is_closing = true;
-      client->stream_count = 0;
+      while (client->stream_count > 0) end_stream(client, client->streams);
     }
   }
   return (ssize_t)(head + 4 + count);
@@ -311,15 +343,23 @@ static void run(int listener) {
   while (!is_over) {
     watched[0] = (struct pollfd){listener, POLLIN, 0};
     size_t count = client_count;
+    int wait = -1;
     for (size_t i = 0; i < count; i++) {
       const struct client *client = clients[i];
       bool reads = client->input_count < INPUT_BYTES, writes = client->end > 0 || client->stream_count > 0;
+      if (client->end == 0 && client->stream_count > 0 && delay > 0) {
+        uint64_t now = now_nanoseconds(), due = client->streams[0].due;
+        int milliseconds = due > now ? (int)((due - now) / 1000000 + 1) : 0;
+        if (milliseconds > 0 && (wait < 0 || milliseconds < wait)) wait = milliseconds;
+        writes = milliseconds == 0;
+      }
       watched[i + 1] = (struct pollfd){client->fd, (short)((reads ? POLLIN : 0) | (writes ? POLLOUT : 0)), 0};
     }
-    if (poll(watched, count + 1, -1) < 0) continue;
+    if (poll(watched, count + 1, wait) < 0) continue;
     for (size_t i = count; i-- > 0;) {
       if (watched[i + 1].revents == 0 || serve(clients[i], watched[i + 1].revents)) continue;
       close(clients[i]->fd);
+      while (clients[i]->stream_count > 0) end_stream(clients[i], clients[i]->streams);
       free(clients[i]);
       clients[i] = clients[--client_count];
     }
@@ -333,8 +373,15 @@ static void end(int number) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 2) {
-    fprintf(stderr, "usage: canned EVENTS.jsonl\n");
+  int option = 2;
+  for (; option + 1 < argc; option += 2) {
+    unsigned long value = strtoul(argv[option + 1], NULL, 10);
+    if (strcmp(argv[option], "--cap") == 0 && value > 0) cap = value;
+    else if (strcmp(argv[option], "--delay") == 0) delay = value * 1000000;
+    else break;
+  }
+  if (argc < 2 || option != argc) {
+    fprintf(stderr, "usage: canned EVENTS.jsonl [--cap N] [--delay MILLISECONDS]\n");
     return 2;
   }
   load(argv[1]);

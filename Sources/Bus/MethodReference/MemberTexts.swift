@@ -49,6 +49,7 @@ public enum MemberTexts {
     ConnectorSettings.connectors	All enabled connectors, this one among them; set by roostd, not a key of the file.
     ConnectorSettings.ephemeral	Whether it dials relays that a caller names and that belong to no group.
     ConnectorSettings.ownAddresses	Where the local relays of this Roost listen, which are not dialled; set by roostd, not a key of the file.
+    ConnectorSettings.pagesAtOnce	The most pages of stored events that are asked for at a time at one relay, 1 to 16.
     ConnectorSettings.reads	Whether subscriptions of observations are opened at the relays of the group.
     ConnectorSettings.relays	The URLs of the group's relays.
     ConnectorSettings.requestTimeoutMilliseconds	How long a relay may leave a request without an answer.

@@ -101,6 +101,7 @@ enum Schema {
       Setting(
         "connect-timeout", entry: "connectTimeoutMilliseconds", of: ConnectorSettings.self,
         .milliseconds(.milliseconds(100) ... .seconds(600))),
+      Setting("pages-at-once", entry: "pagesAtOnce", of: ConnectorSettings.self, .integer(1...16)),
       Setting("ca-file", entry: "caFile", of: ConnectorSettings.self, .optionalPath, .restartsWorker),
     ],
     "event-store": [

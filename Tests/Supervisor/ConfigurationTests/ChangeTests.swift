@@ -56,7 +56,7 @@ struct ChangeTests {
           "relays": .array([.string("wss://a.example"), .string("wss://b.example/x")]), "ephemeral": .boolean(false),
           "requestTimeoutMilliseconds": .integer(1_000), "connectTimeoutMilliseconds": .integer(10_000),
           "authenticate": .string("account"), "connect": .string("always"), "reads": .boolean(true),
-          "writes": .boolean(true),
+          "writes": .boolean(true), "pagesAtOnce": .integer(8),
           "caFile": .string(""),
         ]))
     #expect(

@@ -62,7 +62,10 @@ struct SubscriptionQueue {
 
   /// Whether one of this class may be opened, of `places` in all.
   func mayOpen(_ kind: RequestClass, places: Int) -> Bool {
-    let kept = [RequestClass.live, .single].count { $0 != kind && (open[$0] ?? 0) == 0 }
+    // Of two places, pages of old events may have what live interests leave: each page ends soon, and a single event
+    // waits for that. Otherwise no page would ever be sent beside a live interest.
+    let keepers: [RequestClass] = kind == .backfill && places == 2 ? [.live] : [.live, .single]
+    let kept = keepers.count { $0 != kind && (open[$0] ?? 0) == 0 }
     // With few places, every class may still use the last one.
     return openCount < max(1, places - kept)
   }

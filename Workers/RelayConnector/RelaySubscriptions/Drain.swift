@@ -92,8 +92,10 @@ public struct Drain: Sendable {
     public var eventMaximum = 2_000_000
     /// The most pages of a part that is to be no deeper than one page where nothing is covered.
     public var gapPageMaximum = 20
-    /// The most events of a page, whatever a relay says.
+    /// The highest `limit` of a page, whatever the relay says: a relay may say 2^63-1.
     public var pageSizeMaximum = 5_000
+    /// The most events of a page that is asked for without a limit.
+    public var defaultPageMaximum = 100_000
     /// The most values in a list of one filter.
     public var valueMaximum = 500
 
@@ -134,13 +136,23 @@ public struct Drain: Sendable {
     var boundary: Set<Sighting> = []
     var page: PageState?
     /// The pages that have ended and are not committed, the first is the earliest; of the later ones the notes wait,
-    /// since what they prove stands on the events of the first.
+    /// since what they prove includes the events of the first.
     var uncommitted: [(page: Page, note: Note)] = []
     var isDone = false
     var end = End.drained
     var reason: String?
     var eventCount = 0
     var pageCount = 0
+
+    /// Notes an event of its page where it is: a copy of the sets for each event would cost more than all else.
+    ///
+    /// - Returns: whether it had not come before; nil when no page is open.
+    mutating func received(_ event: Sighting, createdAt: Int64) -> Bool? {
+      let isOld = boundary.contains(event)
+      guard let isNew = page?.received(event, isOld: isOld, createdAt: createdAt) else { return nil }
+      if isNew { eventCount += 1 }
+      return isNew
+    }
   }
 
   /// What has come of a page.
@@ -155,6 +167,13 @@ public struct Drain: Sendable {
     /// Events that the page was not asked for, and those that cannot be read.
     var strayCount = 0
     var unreadableCount = 0
+
+    mutating func received(_ event: Sighting, isOld: Bool, createdAt: Int64) -> Bool {
+      guard events.insert(event).inserted else { return false }
+      order.append((createdAt, event))
+      if !isOld { newCount += 1 }
+      return !isOld
+    }
 
     /// The page's oldest second, and its events. A relay that already follows the REQ may push an old event that it
     /// has just received into the page: one or two events with newer ones behind them do not count.
@@ -211,15 +230,10 @@ public struct Drain: Sendable {
   public mutating func received(
     _ page: Page, _ event: Sighting, createdAt: Int64, _ actions: inout [Action]
   ) -> Bool {
-    guard let number = pages[page], parts[number]?.page != nil else { return false }
-    let isFirst = parts[known: number].page?.events.insert(event).inserted ?? false
-    let isNew = isFirst && !parts[known: number].boundary.contains(event)
-    if isFirst { parts[known: number].page?.order.append((createdAt, event)) }
-    if isNew {
-      parts[known: number].page?.newCount += 1
-      parts[known: number].eventCount += 1
-      newCount += 1
+    guard let number = pages[page], let isNew = parts[number]?.received(event, createdAt: createdAt) else {
+      return false
     }
+    if isNew { newCount += 1 }
     bound(page, number, &actions)
     return isNew
   }
@@ -235,14 +249,14 @@ public struct Drain: Sendable {
     bound(page, number, &actions)
   }
 
-  /// Twice as many as asked for: this page has no end. Of ids, and where the relay decides, a page's size counts.
+  /// Twice as many as asked for: this page has no end.
   private mutating func bound(_ page: Page, _ number: Int, _ actions: inout [Action]) {
     guard let state = parts[number]?.page else { return }
-    let limit = state.limit ?? pageSize
-    let maximum = 2 * max(limit, pageSize)
+    let maximum = state.limit.map { 2 * max($0, pageSize) } ?? limits.defaultPageMaximum
     guard state.order.count + state.strayCount + state.unreadableCount > maximum else { return }
     actions.append(.withdraw(page))
-    actions += over(number, .cut, "it sent more than \(maximum) events and was asked for \(limit)")
+    let asked = state.limit.map { "for \($0)" } ?? "without a limit"
+    actions += over(number, .cut, "it sent more than \(maximum) events and was asked \(asked)")
   }
 
   /// EOSE of a page came.

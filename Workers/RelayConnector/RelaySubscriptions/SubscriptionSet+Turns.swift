@@ -3,9 +3,15 @@ internal import RelaySession
 
 // Who has a subscription when there are fewer than interests.
 extension SubscriptionSet {
-  /// Live interests that may be open at a time: one subscription stays free for single events. As many of the others
-  /// are started; the session lets them wait for it.
-  var liveMaximum: Int { slots > 1 ? slots - 1 : isPageWanted ? 0 : 1 }
+  /// Live interests that may be open at a time: one subscription stays free for single events, and one for pages of
+  /// stored events, which live interests would keep out for good. Of two subscriptions these share one.
+  var liveMaximum: Int {
+    switch slots {
+    case ...1: isPageWanted ? 0 : 1
+    case 2: 1
+    default: slots - 2
+    }
+  }
 
   /// Whether something other than a live interest is to be sent, or is under way.
   private var isPageWanted: Bool {
@@ -45,7 +51,7 @@ extension SubscriptionSet {
       .sorted { $0.value.number < $1.value.number }
     for (key, entry) in waiting {
       let isLive = entry.wish.isLive
-      let maximum = isLive ? liveMaximum : min(limits.pageMaximum, max(1, slots - 1))
+      let maximum = isLive ? liveMaximum : min(limits.pageMaximum, max(1, slots - 2))
       if count[isLive, default: 0] < maximum {
         count[isLive, default: 0] += 1
       } else if !makeRoom(for: entry, &actions, at: now) {

@@ -37,7 +37,7 @@ public import RelaySession
 
 /// The subscriptions to hold open at one relay.
 public struct SubscriptionSet: Sendable {
-  let limits: SubscriptionLimits
+  private(set) var limits: SubscriptionLimits
   private var generator: SeededGenerator
   var entries: [String: Entry] = [:]
   var keys: [RequestKey: String] = [:]
@@ -136,6 +136,12 @@ public struct SubscriptionSet: Sendable {
   /// The relay allows so many subscriptions, at least 1.
   public mutating func slotsChanged(_ count: Int, at now: Instant) -> [Action] {
     slots = count
+    return settled([], at: now)
+  }
+
+  /// So many pages of stored events are asked for at a time, from now on.
+  public mutating func pageMaximumChanged(_ count: Int, at now: Instant) -> [Action] {
+    limits.pageMaximum = count
     return settled([], at: now)
   }
 

@@ -118,7 +118,7 @@ extension Connector {
   private func keeper(of link: RelayLink) -> RelaySubscriber {
     if let keeper = wishes.keepers[link.url] { return keeper }
     let keeper = RelaySubscriber(
-      link, lines, coverage,
+      link, lines, coverage, pageMaximum: settings.pagesAtOnce,
       reconcile: { [unowned self] old, account, onEnd in
         reconcile(
           old.filter, since: old.times.lowerBound, until: old.times.upperBound, at: link, account: account

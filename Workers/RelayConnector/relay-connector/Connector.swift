@@ -146,6 +146,9 @@ final class Connector {
     if settings.connect != .onDemand {
       for url in wanted where !isOwn(url) { try link(url).tell { session, now in session.openRequested(at: now) } }
     }
+    for keeper in wishes.keepers.values where keeper.pageMaximum != settings.pagesAtOnce {
+      keeper.pageMaximum = settings.pagesAtOnce
+    }
     relaysChanged(wanted + gone)
     for follower in followers { follower.changed() }
   }

@@ -48,9 +48,11 @@ extension RelaySubscriber {
           byteMaximum: byteMaximum, wall: wall)
     }
     let limit = link.session.policy.limit
+    var limits = Drain.Limits()
+    limits.pageMaximum = pageMaximum
     var drain = Drain(
       parts, filterCount: interest.filters.count, pageSize: limit.value,
-      fullestPage: fullestPage)
+      fullestPage: fullestPage, limits: limits)
     let actions = drain.begin()
     interests[key]?.phase = .draining(drain)
     startedAt[key] = wall

@@ -21,7 +21,7 @@ final class RelaySubscriber {
     let question: SubscriptionFilters
     /// When it was sent, seconds since 1970 and by the loop's clock.
     var since: (wall: Int64, instant: Instant)?
-    /// Whether what came since then proves something, as far as authentication is concerned.
+    /// Whether the relay had no reason to keep events back when it was sent: it wants no authentication, or has it.
     var mayClaim = true
     var hasEnded = false
     var completeness = RelayMessage.Completeness.unstated
@@ -66,6 +66,10 @@ final class RelaySubscriber {
   /// The most events that the relay has sent in one page.
   var fullestPage = 0
   var lastPageKey: UInt64 = 0
+  /// The most pages asked for at a time.
+  var pageMaximum: Int {
+    didSet { perform { requests, now in requests.pageMaximumChanged(pageMaximum, at: now) } }
+  }
   private(set) var isOpen = false
   private(set) var whyClosed: String?
   /// Whether the relay does not keep a REQ open whose filters have `limit` 0.
@@ -89,17 +93,21 @@ final class RelaySubscriber {
 
   /// `onChanged` is called with the key of an interest whose report has changed.
   init(
-    _ link: RelayLink, _ lines: IngestSenders, _ coverage: CoverageReader, reconcile: @escaping Reconcile, log: Logger,
+    _ link: RelayLink, _ lines: IngestSenders, _ coverage: CoverageReader, pageMaximum: Int,
+    reconcile: @escaping Reconcile, log: Logger,
     onChanged: @escaping @EventLoopActor (String) -> Void
   ) {
     self.link = link
     self.lines = lines
     self.coverage = coverage
     self.reconcile = reconcile
+    self.pageMaximum = pageMaximum
     self.log = log
     self.onChanged = onChanged
     var random = SystemRandomNumberGenerator()
-    requests = SubscriptionSet(seed: random.next())
+    var limits = SubscriptionLimits()
+    limits.pageMaximum = pageMaximum
+    requests = SubscriptionSet(limits: limits, seed: random.next())
     policyChanged()
     coverLater()
   }
@@ -381,9 +389,9 @@ final class RelaySubscriber {
 
   func coverLive() { cover(subscriptions.values.filter { $0.page == nil }) }
 
-  /// While a live REQ was open, everything came that the relay got, up to when the connection may have been dead without
-  /// a sign. Nothing is claimed if the machine was suspended meanwhile or its clock was set, and nothing while the
-  /// relay is held back: what it has sent is not read yet.
+  /// While a live REQ was open, everything came that the relay got, up to when the connection may have been dead
+  /// without a sign. Nothing is claimed if the machine was suspended meanwhile or its clock was set, and nothing while
+  /// the relay is held back: what it has sent is not read yet.
   private func cover(_ open: [Subscription]) {
     guard !link.isHeld else { return }
     for subscription in open {

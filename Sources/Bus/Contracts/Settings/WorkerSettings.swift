@@ -65,6 +65,8 @@ public struct ConnectorSettings: WorkerSettings {
   public var requestTimeoutMilliseconds: UInt64 = 30_000
   /// How long each step of connecting may take.
   public var connectTimeoutMilliseconds: UInt64 = 10_000
+  /// The most pages of stored events that are asked for at a time at one relay, 1 to 16.
+  public var pagesAtOnce = 8
   /// A file of certificate authorities that are trusted in addition to the system's; "" for none.
   public var caFile = ""
   /// Where the local relays of this Roost listen, which are not dialled; set by roostd, not a key of the file.

@@ -28,6 +28,20 @@ struct SubscriptionQueueTests {
     #expect(bench.session.subscriptionCount == 5)
   }
 
+  @Test("Of two places a page of old events has the one that a live interest leaves")
+  func shared() {
+    let bench = Bench(slots: 2)
+    bench.connect()
+    bench.request(1, .stored, .backfill)
+    bench.request(2, .stored, .backfill)
+    #expect(bench.session.subscriptionCount == 1, "one stays free for live interests")
+    bench.request(3, .live, .live)
+    bench.apply { $0.requestCancelled(RequestKey(1), at: $1) }
+    bench.apply { $0.requestCancelled(RequestKey(2), at: $1) }
+    bench.request(4, .stored, .backfill)
+    #expect(Set(bench.session.requests.keys.values.map(\.rawValue)) == [3, 4])
+  }
+
   @Test("When a place is free, live interests go first, then single events, then backfill")
   func order() {
     let bench = Bench(slots: 1)

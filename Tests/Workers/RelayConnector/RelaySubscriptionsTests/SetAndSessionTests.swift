@@ -104,7 +104,7 @@ private final class SetAndSession {
     both.run(seconds: 400, delay: 200)
     #expect((0..<15).allSatisfy { both.set.report("o\($0)")?.state == .stored })
     #expect((0..<30).allSatisfy { both.set.report("l\($0)")?.state == .stored })
-    #expect(both.session.subscriptionCount == 19 && both.session.queuedCount == 0)
+    #expect(both.session.subscriptionCount == 18 && both.session.queuedCount == 0)
   }
 
   @Test("Single events beside as many live interests as there is room for all have their answer")

@@ -43,7 +43,7 @@ private struct Model {
     limits.turnMilliseconds = 1 << 40
     limits.retryMemoryMilliseconds = 0
     let bench = WishBench(limits: limits, seed: seed)
-    bench.apply { $0.slotsChanged(Self.startedMaximum + 1, at: $1) }
+    bench.apply { $0.slotsChanged(Self.startedMaximum + 2, at: $1) }
     var model = Model()
     var commits: [(String, RequestKey)] = []
     for _ in 0..<400 {

@@ -106,7 +106,7 @@ import Testing
   @Test("No more are asked at a time than the limit; the next in order follows when one is over")
   func limit() {
     let bench = WishBench()
-    bench.apply { $0.slotsChanged(3, at: $1) }
+    bench.apply { $0.slotsChanged(4, at: $1) }
     for key in ["d", "c", "b", "a"] { bench.wish(key, .once()) }
     bench.open()
     #expect(Set(bench.underWay.values.map(\.key)) == ["d", "c"])
@@ -168,10 +168,23 @@ import Testing
     #expect(bench.state("a") == .waiting("rate-limited: x"))
   }
 
+  @Test("As many pages are asked for at a time as the setting says, also after it has changed")
+  func pagesAtOnce() {
+    let bench = WishBench()
+    bench.apply { $0.pageMaximumChanged(2, at: $1) }
+    bench.open()
+    for key in ["a", "b", "c", "d", "e"] { bench.wish(key, .once()) }
+    #expect(Set(bench.underWay.values.map(\.key)) == ["a", "b"])
+    bench.apply { $0.pageMaximumChanged(4, at: $1) }
+    #expect(Set(bench.underWay.values.map(\.key)) == ["a", "b", "c", "d"])
+    bench.apply { $0.pageMaximumChanged(1, at: $1) }
+    #expect(bench.underWay.count == 4, "what is under way goes on")
+  }
+
   @Test("More live interests than a relay has subscriptions take turns, and none waits for ever")
   func turns() throws {
     let bench = WishBench()
-    bench.apply { $0.slotsChanged(3, at: $1) }
+    bench.apply { $0.slotsChanged(4, at: $1) }
     bench.open()
     let keys = (0..<10).map { "k\($0)" }
     for key in keys { bench.wish(key) }
@@ -196,7 +209,7 @@ import Testing
     for number in 0..<3 { bench.wish("k\(number)") }
     // Two have room; the third is refused again and again, each time when it has got a subscription.
     for _ in 0..<10 {
-      bench.apply { $0.slotsChanged(3, at: $1) }
+      bench.apply { $0.slotsChanged(4, at: $1) }
       bench.fail(try #require(bench.request("k0")), .closedByRelay, "rate-limited: too many concurrent REQs")
       guard case .waiting? = bench.state("k0") else {
         Issue.record("\(String(describing: bench.state("k0")))")
@@ -216,7 +229,7 @@ import Testing
     let keys = (0..<10).map { "k\($0)" }
     for key in keys { bench.wish(key) }
     for key in keys.prefix(4) { if let request = bench.request(key) { bench.end(request) } }
-    bench.apply { $0.slotsChanged(5, at: $1) }
+    bench.apply { $0.slotsChanged(6, at: $1) }
     #expect(Set(bench.underWay.values.map(\.key)) == Set(keys.prefix(4)))
     var served: Set<String> = []
     for _ in 0..<10 {
@@ -235,7 +248,7 @@ import Testing
   func oneMore() {
     let bench = WishBench()
     bench.open()
-    for number in 0..<20 {
+    for number in 0..<19 {
       bench.wish("k\(number)")
       for (request, wish) in bench.underWay {
         bench.end(request)
