@@ -174,7 +174,9 @@ extension ProcessTests {
         .accept(), .expect("REQ"), .endOfStored(), .expect("REQ"), .events(0..<20_000), .expect("CLOSE"))
       try WishRig.run { rig in
         let following = try rig.follow()
-        try rig.desire([relay.url])
+        // Of an author all pages are wanted, so each has a limit.
+        let author = try #require(PublicKey(String(repeating: "a", count: 64)))
+        try rig.want("cut", [Filter(authors: [author], kinds: [1])], at: relay.url, version: 1, base: nil)
         try rig.await(following, "the cut") { $0.end == .cut && $0.reason?.contains("was asked for") == true }
       }
     }
