@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Bytes of a relay's wire for the one event in a hundred that the store lacks: by reconciliation (NIP-77), and by paging
+"""Bytes of a relay's wire for the one event in a hundred that the store lacks: by reconciliation (NIP-77), and by
+paging
 through all.
 
     python3 Benchmarks/reconcile.py [--events 100000] [--products .build/release]
@@ -67,7 +68,8 @@ def run(count):
                     [measure.PRODUCTS / "roost", "import", folder / "stored.jsonl", "--socket", daemon.socket],
                     check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
                 stored = client.call("store.count", filters=[{}])["count"]
-                result, synced, seconds = measured(client, url, "relay.reconcile", filter={}, since=min(times), until=max(times))
+                result, synced, seconds = measured(
+                    client, url, "relay.reconcile", filter={}, since=min(times), until=max(times))
                 if result["end"] != "complete":
                     raise RuntimeError(f"the reconciliation ended as {result}")
                 counts = result["counts"]
@@ -79,9 +81,10 @@ def run(count):
             relay.terminate()
             relay.communicate()
     yield f"{end['events']} events at the relay, {stored} in the store, {counts['fetched']} came"
-    yield f"reconciled  {synced + counts['sentBytes']:>12,} bytes, of them {counts['sentBytes']:,} sent  {seconds:.1f} s"
+    sent = counts["sentBytes"]
+    yield f"reconciled  {synced + sent:>12,} bytes, of them {sent:,} sent  {seconds:.1f} s"
     yield f"paged       {paged:>12,} bytes  {paging:.1f} s"
-    yield f"share       {100 * (synced + counts['sentBytes']) / paged:.2f} %"
+    yield f"share       {100 * (synced + sent) / paged:.2f} %"
 
 
 def main():
