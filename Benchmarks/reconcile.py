@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Bytes of a relay's wire for the one event in a hundred that the store lacks: by reconciliation (NIP-77), and by
-paging
-through all.
+paging through all.
 
     python3 Benchmarks/reconcile.py [--events 100000] [--products .build/release]
 

@@ -182,7 +182,11 @@ public struct RelaySession: Sendable {
   /// The shell cannot dial now, and says so instead of reporting on this attempt; ``dialGranted(at:)`` follows when it
   /// can. Publishes fail with the reason, because their caller keeps them; requests wait until their deadlines.
   ///
-  /// - Parameter milliseconds: when the shell expects to have a dial; nil when that is not known.
+  /// - Parameters:
+  ///   - attempt: the number of the attempt.
+  ///   - reason: why it waits.
+  ///   - milliseconds: when the shell expects to have a dial; nil when that is not known.
+  ///   - now: the instant.
   public mutating func dialPostponed(
     attempt: UInt64, reason: String, milliseconds: UInt64?, at now: Instant
   ) -> [SessionAction] {

@@ -196,6 +196,7 @@ public struct Drain: Sendable {
   ///   - filterCount: the number of filters that the parts are of; a filter without parts is fetched already.
   ///   - pageSize: the `limit` that the relay obeys.
   ///   - fullestPage: the most events that the relay has sent in one page before.
+  ///   - limits: the bounds.
   public init(
     _ parts: [Part], filterCount: Int, pageSize: Int, fullestPage: Int = 0, limits: Limits = Limits()
   ) {

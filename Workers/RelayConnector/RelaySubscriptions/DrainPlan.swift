@@ -97,6 +97,7 @@ extension Drain {
   ///   - fetchedAt: when the relay last sent all that was wanted of exactly this filter, seconds since 1970.
   ///   - byteMaximum: bytes of a filter that the relay takes.
   ///   - wall: now, seconds since 1970.
+  ///   - limits: the bounds.
   public static func plan(
     _ filter: Filter, index: Int, depth: Depth, known: [Known], fetchedAt: Int64?, byteMaximum: Int, wall: Int64,
     limits: Limits = Limits()
