@@ -49,7 +49,7 @@ struct RelayTextTests {
       ])
   }
 
-  @Test("The figures of a relay are told in words with their units")
+  @Test("The figures of a relay stand in words with their units")
   func figures() {
     var relay = list.relays[2]
     var state = RelayStates.Relay(relay: relay.relay, state: "open")

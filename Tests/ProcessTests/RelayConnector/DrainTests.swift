@@ -180,5 +180,56 @@ extension ProcessTests {
         try rig.await(following, "the cut") { $0.end == .cut && $0.reason?.contains("was asked for") == true }
       }
     }
+
+    @Test("A relay that refuses 'limit' 0 is asked for new events from two days back")
+    func refusesLimit() throws {
+      let relay = try ScriptedRelay(
+        .accept(), .expect("REQ"), .closed("invalid: limit must be positive"),
+        .forever(.expect("REQ"), .endOfStored()))
+      try WishRig.run { rig in
+        let following = try rig.follow()
+        try rig.want("home", [Filter(kinds: [1])], at: relay.url, version: 1, base: nil)
+        try rig.await(following, "stored", Self.isDrained)
+        let texts = relay.visits[0].texts("REQ")
+        #expect(texts[0].contains(#""limit":0"#))
+        #expect(texts.contains { $0.contains(#""since""#) && !$0.contains(#""limit""#) }, "\(texts)")
+      }
+    }
+
+    @Test("At a relay with one subscription, pages and new events take turns, and no REQ is sent without end")
+    func oneSubscription() throws {
+      let relay = try ScriptedRelay(
+        scripts: [[.accept(), .forever(.expect("REQ"), .endOfStored())]],
+        information: #"{"limitation":{"max_subscriptions":1}}"#)
+      try WishRig.run { rig in
+        let following = try rig.follow()
+        try rig.want("home", [Filter(authors: [SecretKey.generate().publicKey])], at: relay.url, version: 1, base: nil)
+        try rig.await(following, "stored", Self.isDrained)
+        for _ in 0..<20 {
+          _ = try rig.client.call("relay.request", #"{"relay":"\#(relay.url)","filters":[{"kinds":[9]}]}"#)
+        }
+        let pages = relay.visits[0].texts("REQ").count { $0.contains(#""limit":5000"#) }
+        #expect((1...3).contains(pages), "\(pages) pages")
+      }
+    }
+
+    @Test("An interest that goes and comes again while the store is away is fetched as any other")
+    func comesAgain() throws {
+      let relay = try ScriptedRelay(.accept(), .forever(.expect("REQ"), .endOfStored()))
+      try WishRig.run { rig in
+        #expect(try rig.client.call("supervisor.hold", #"{"worker":"event-store"}"#).isResponse)
+        let following = try rig.follow()
+        let filter = Filter(authors: [try #require(PublicKey(String(repeating: "a", count: 64)))], kinds: [1])
+        // The connector waits for the store's coverage for ten seconds, and then asks without it.
+        try rig.want("home", [filter], at: relay.url, version: 1, base: nil)
+        try relay.awaitVisits("a page") { $0[0].texts("REQ").contains { $0.contains("5000") } }
+        let gone = RelayDesire(generation: 1, version: 2, base: 1, changed: [], removed: ["home"])
+        #expect(
+          try rig.planner.call("relay.desire", String(decoding: JSONPayload.encode(gone), as: UTF8.self)).isResponse)
+        try rig.want("home", [filter], at: relay.url, version: 3, base: 2)
+        #expect(try rig.client.call("supervisor.hold", #"{"worker":"event-store","hold":false}"#).isResponse)
+        try rig.await(following, "stored", Self.isDrained)
+      }
+    }
   }
 }

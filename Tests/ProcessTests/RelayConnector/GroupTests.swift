@@ -62,7 +62,7 @@ extension ProcessTests {
   /// Requests to the role, where several connectors have different relays.
   @Suite("Several groups of relays")
   struct GroupTests {
-    @Test("Whoever is asked first, a request goes to the group that has the relay, and else to the one for all others")
+    @Test("A request goes to the group that has the relay, and otherwise to the one for all others")
     func routed() throws {
       try GroupRig.run { rig in
         for _ in 0..<3 {
@@ -111,7 +111,7 @@ extension ProcessTests {
     }
 
     @Test("No connector for relays of no group: the refusal names the relay, and what to set")
-    func nobody() throws {
+    func noGroup() throws {
       try GroupRig.run(dialsOthers: false) { rig in
         for method in ["relay.request", "relay.publish", "relay.information"] {
           let refusal = try rig.ask(rig.stranger, method).refusal

@@ -73,7 +73,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("counts ids that nobody has as unavailable, and asks for them once")
+    @Test("counts ids that no relay has as unavailable, and asks for them once")
     func phantoms() throws {
       let phantoms = (0..<30).map { EventID(SHA256.hash(Array("phantom \($0)".utf8))) }
       let events = makeEvents(0..<47)

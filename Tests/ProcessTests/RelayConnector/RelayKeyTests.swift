@@ -11,7 +11,7 @@ extension ProcessTests {
   struct RelayKeyTests {
     private static let account = String(repeating: "1", count: 64)
 
-    /// A relay that refuses the first REQ until somebody has authenticated.
+    /// A relay that refuses the first REQ until a client has authenticated.
     private static func asking() throws -> ScriptedRelay {
       try ScriptedRelay(
         .accept(), .challenge("who"), .expect("REQ"), .closed("auth-required: who?"), .expect("AUTH"), .ok(true, ""),
@@ -29,7 +29,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("A throw-away key answers for work without an account, is another one at each relay, and is told as that")
+    @Test("A throw-away key answers for work without an account, differs from relay to relay, and is reported as such")
     func throwAway() throws {
       let (relay, other) = (try Self.asking(), try Self.asking())
       try withRoost(

@@ -75,7 +75,7 @@ struct HandOverTests {
     bench.expectNothingLeft()
   }
 
-  @Test("A worker that is stopped takes none: the caller is told so")
+  @Test("A worker that is stopped takes none, and the caller gets a refusal")
   func stopped() throws {
     bench.leave(second)
     bench.closeMailbox(second)

@@ -28,13 +28,11 @@ final class ReconcileAskingService {
 
   private let reads: ArchiveReads
   private let relays: RelayNumbers
-  private var sessions: ReconcileSessions
+  private let requests: ReconcileRequests
   /// The sessions that take messages, or whose sightings are being written.
   private var open: [UInt64: Session] = [:]
   /// One session's records are read after the other's, as in ``ReconcileService``.
   private let slot = ReadSlots(count: 1)
-  /// Ends idle sessions.
-  private let timer = LoopTimer()
 
   private struct Session {
     let request: BusRequest
@@ -54,7 +52,8 @@ final class ReconcileAskingService {
     limits.records = ReconcileOpen.recordMaximum
     limits.allRecords = ReconcileOpen.recordMaximum
     limits.idleMilliseconds = ReconcileOpen.idleMilliseconds
-    sessions = ReconcileSessions(limits: limits)
+    requests = ReconcileRequests(limits)
+    requests.onEnd = { [unowned self] in open[$0] = nil }
     worker.serve(StoreMethod.beginReconcile, begin)
     worker.serve(StoreMethod.receivedReconcile, received)
   }
@@ -65,28 +64,27 @@ final class ReconcileAskingService {
     _ request: BusRequest, _ wanted: ReconcileBegin, _ filter: Filter
   ) async throws(Refusal) -> ReconcileFound? {
     let relay = try Self.canonical(wanted.relay)
-    guard let number = sessions.begin(caller: request.caller.rawValue, now: EventLoop.process.now) else {
+    guard let number = requests.sessions.begin(caller: request.caller.rawValue, now: EventLoop.process.now) else {
       throw Refusal(
-        .full, "\(sessions.count) reconciliations with relays are under way already", outcome: .notStarted,
-        retryAfterMilliseconds: ReconcileService.fullRetryMilliseconds)
+        .full, "\(requests.sessions.count) reconciliations with relays are under way already", outcome: .notStarted,
+        retryAfterMilliseconds: ReconcileRequests.fullRetryMilliseconds)
     }
     do throws(Refusal) {
       request.accept()
       await reads.catchUp(for: [filter])
       let maximum = wanted.messageByteMaximum ?? ReconcileBegin.messageByteRange.upperBound
       let reconciler = try await slot.read { () throws(Refusal) -> Reconciler in
-        guard !request.isCancelled else { throw ReconcileService.cancelled }
+        guard !request.isCancelled else { throw ReconcileRequests.cancelled }
         return try await read(number, filter, messageByteMaximum: maximum)
       }
-      guard !request.isCancelled else { throw ReconcileService.cancelled }
+      guard !request.isCancelled else { throw ReconcileRequests.cancelled }
       open[number] = Session(request: request, relay: relay, side: AskingSide(reconciler))
-      request.onCancel = { [unowned self] in end(number, ReconcileService.cancelled) }
-      setIdleTimer()
+      requests.opened(number, request)
       try await request.send(
         ReconcileMessage(session: Int64(number), bytes: reconciler.initiate()), of: StoreMethod.beginReconcile)
       return nil
     } catch {
-      forget(number)
+      requests.forget(number)
       throw error
     }
   }
@@ -101,13 +99,15 @@ final class ReconcileAskingService {
   private func read(
     _ number: UInt64, _ filter: Filter, messageByteMaximum: Int
   ) async throws(Refusal) -> Reconciler {
-    let room = sessions.room
+    let room = requests.sessions.room
     let records = try await reads.read { [reads] () throws(StorageFault) in
       try await reads.archive.records(filter, maximum: room, now: Store.now)
     }
     guard let records else { throw ReconcileService.tooMany(room: room) }
     let reconciler = Reconciler(records, messageByteMaximum: messageByteMaximum)
-    guard sessions.opened(number, reconciler, now: EventLoop.process.now) else { throw ReconcileService.stopping }
+    guard requests.sessions.opened(number, reconciler, now: EventLoop.process.now) else {
+      throw ReconcileRequests.stopping
+    }
     return reconciler
   }
 
@@ -118,7 +118,7 @@ final class ReconcileAskingService {
   ) async throws(Refusal) -> ReconcileMessage? {
     let number = UInt64(exactly: message.session)
     guard let number, open[number]?.side.isOver == false,
-      sessions.take(number, caller: request.caller.rawValue, now: EventLoop.process.now) != nil
+      requests.sessions.take(number, caller: request.caller.rawValue, now: EventLoop.process.now) != nil
     else {
       throw Refusal(
         .noSuchSession, "you have no session \(message.session): it has ended, or never began", outcome: .notStarted)
@@ -133,18 +133,11 @@ final class ReconcileAskingService {
   }
 
   private func step(_ number: UInt64, _ message: [UInt8]) throws(Refusal) -> Reconciler.Step {
-    guard message.count <= ReconcileOpen.messageByteMaximum else {
-      throw Refusal(
-        .badPayload, "the message has \(message.count) bytes; \(ReconcileOpen.messageByteMaximum) are taken at most",
-        outcome: .notStarted)
-    }
-    do throws(ReconcileFault) {
+    try ReconcileRequests.read(message) { message throws(ReconcileFault) in
       guard let step = try open[number]?.side.received(message) else {
         preconditionFailure("the session was just looked at")
       }
       return step
-    } catch {
-      throw Refusal(.badPayload, "the message cannot be read: \(error)", outcome: .notStarted)
     }
   }
 
@@ -158,15 +151,15 @@ final class ReconcileAskingService {
         var start: Int? = 0
         while let next = start, open[number] != nil {
           start = try await writeSightings(of: session, from: next)
-          _ = sessions.take(number, caller: session.request.caller.rawValue, now: EventLoop.process.now)
+          _ = requests.sessions.take(number, caller: session.request.caller.rawValue, now: EventLoop.process.now)
         }
         guard open[number] != nil else { return }
-        forget(number)
+        requests.forget(number)
         session.request.respond(
           to: StoreMethod.beginReconcile,
           ReconcileFound(records: session.side.reconciler.records.count, common: session.side.commonCount))
       } catch {
-        end(number, error)
+        requests.end(number, error)
       }
     }
   }
@@ -187,32 +180,6 @@ final class ReconcileAskingService {
     return next
   }
 
-  // MARK: Ends
-
   /// The store is to finish.
-  func drain() {
-    for number in sessions.numbers { end(number, ReconcileService.stopping) }
-  }
-
-  private func end(_ number: UInt64, _ refusal: Refusal) {
-    let request = open[number]?.request
-    forget(number)
-    request?.refuse(refusal)
-  }
-
-  private func forget(_ number: UInt64) {
-    open[number] = nil
-    sessions.end(number)
-  }
-
-  private func setIdleTimer() {
-    guard !timer.isSet, let deadline = sessions.nextDeadline else { return }
-    timer.set(at: deadline) { [unowned self] in
-      let seconds = sessions.limits.idleMilliseconds / 1_000
-      for number in sessions.idle(now: EventLoop.process.now) {
-        end(number, Refusal(.idle, "no message has come for \(seconds) s", outcome: .done))
-      }
-      setIdleTimer()
-    }
-  }
+  func drain() { requests.drain() }
 }

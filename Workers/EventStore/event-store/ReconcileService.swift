@@ -16,13 +16,9 @@ import WorkerKit
 @EventLoopActor
 final class ReconcileService {
   private let reads: ArchiveReads
-  private var sessions: ReconcileSessions
-  /// The open requests, by session.
-  private var requests: [UInt64: BusRequest] = [:]
+  private let requests: ReconcileRequests
   /// One session's records are read after the other's: each may take as much memory as is left for all.
   private let slot = ReadSlots(count: 1)
-  /// Ends idle sessions.
-  private let timer = LoopTimer()
 
   init(_ worker: Worker, _ reads: ArchiveReads) {
     self.reads = reads
@@ -31,7 +27,7 @@ final class ReconcileService {
     limits.count = ReconcileOpen.sessionMaximum
     limits.records = ReconcileOpen.recordMaximum
     limits.idleMilliseconds = ReconcileOpen.idleMilliseconds
-    sessions = ReconcileSessions(limits: limits)
+    requests = ReconcileRequests(limits)
     worker.serve(StoreMethod.openReconcile, open)
     worker.serve(StoreMethod.nextReconcile, proceed)
     worker.serve(StoreMethod.closeReconcile, close)
@@ -47,10 +43,10 @@ final class ReconcileService {
     }
     // Before anything is read for it.
     _ = try Self.answer(to: message, from: Reconciler(ReconcileRecords([])))
-    guard let number = sessions.begin(caller: request.caller.rawValue, now: EventLoop.process.now) else {
+    guard let number = requests.sessions.begin(caller: request.caller.rawValue, now: EventLoop.process.now) else {
       throw Refusal(
-        .full, "\(sessions.count) reconciliations are under way already", outcome: .notStarted,
-        retryAfterMilliseconds: Self.fullRetryMilliseconds)
+        .full, "\(requests.sessions.count) reconciliations are under way already", outcome: .notStarted,
+        retryAfterMilliseconds: ReconcileRequests.fullRetryMilliseconds)
     }
     do throws(Refusal) {
       request.accept()
@@ -62,13 +58,10 @@ final class ReconcileService {
         ReconcileMessage(session: Int64(number), bytes: answer), of: StoreMethod.openReconcile)
       return nil
     } catch {
-      forget(number)
+      requests.forget(number)
       throw error
     }
   }
-
-  /// When another attempt may find room.
-  static let fullRetryMilliseconds: UInt32 = 5_000
 
   /// The state of a session when its records are read.
   private enum Opening {
@@ -92,29 +85,23 @@ final class ReconcileService {
     switch opening {
     case .tooMany(let room): throw Self.tooMany(room: room)
     case .open(let reconciler) where !request.isCancelled:
-      requests[number] = request
-      request.onCancel = { [unowned self] in end(number, Self.cancelled) }
-      setIdleTimer()
+      requests.opened(number, request)
       return reconciler
-    case .open, .ended: throw request.isCancelled ? Self.cancelled : Self.stopping
+    case .open, .ended: throw request.isCancelled ? ReconcileRequests.cancelled : ReconcileRequests.stopping
     }
   }
 
   private func open(
     _ number: UInt64, _ filter: Filter, _ recipients: Recipients?
   ) async throws(Refusal) -> Opening {
-    let room = sessions.room
+    let room = requests.sessions.room
     let records = try await reads.read { [reads] () throws(StorageFault) in
       try await reads.archive.records(filter, for: recipients, maximum: room, now: Store.now)
     }
     guard let records else { return .tooMany(room: room) }
     let reconciler = Reconciler(records)
-    return sessions.opened(number, reconciler, now: EventLoop.process.now) ? .open(reconciler) : .ended
+    return requests.sessions.opened(number, reconciler, now: EventLoop.process.now) ? .open(reconciler) : .ended
   }
-
-  static let cancelled = Refusal(.cancelled, "cancelled by the caller", outcome: .done)
-  static let stopping = Refusal(
-    .unavailable, "the event store is stopping", outcome: .done, retryAfterMilliseconds: fullRetryMilliseconds)
 
   static func tooMany(room: Int) -> Refusal {
     if room == ReconcileOpen.recordMaximum {
@@ -123,7 +110,7 @@ final class ReconcileService {
     }
     return Refusal(
       .full, "other reconciliations leave room for \(room) events, and the filter matches more", outcome: .notStarted,
-      retryAfterMilliseconds: fullRetryMilliseconds)
+      retryAfterMilliseconds: ReconcileRequests.fullRetryMilliseconds)
   }
 
   // MARK: store.reconcile.next, store.reconcile.close
@@ -136,56 +123,23 @@ final class ReconcileService {
   private func close(_ request: BusRequest, _ wanted: ReconcileClose) throws(Refusal) -> Nothing? {
     let reconciler = try taken(wanted.session, by: request)
     let opening = requests[UInt64(wanted.session)]
-    forget(UInt64(wanted.session))
+    requests.forget(UInt64(wanted.session))
     opening?.respond(to: StoreMethod.openReconcile, ReconcileEnd(records: reconciler.records.count))
     return Nothing()
   }
 
   private func taken(_ session: Int64, by request: BusRequest) throws(Refusal) -> Reconciler {
     let reconciler = UInt64(exactly: session).flatMap {
-      sessions.take($0, caller: request.caller.rawValue, now: EventLoop.process.now)
+      requests.sessions.take($0, caller: request.caller.rawValue, now: EventLoop.process.now)
     }
     if let reconciler { return reconciler }
     throw Refusal(.noSuchSession, "you have no session \(session): it has ended, or never began", outcome: .notStarted)
   }
 
   private static func answer(to message: [UInt8], from reconciler: Reconciler) throws(Refusal) -> [UInt8] {
-    guard message.count <= ReconcileOpen.messageByteMaximum else {
-      throw Refusal(
-        .badPayload, "the message has \(message.count) bytes; \(ReconcileOpen.messageByteMaximum) are taken at most",
-        outcome: .notStarted)
-    }
-    do throws(ReconcileFault) { return try reconciler.answer(to: message) } catch {
-      throw Refusal(.badPayload, "the message cannot be read: \(error)", outcome: .notStarted)
-    }
+    try ReconcileRequests.read(message) { message throws(ReconcileFault) in try reconciler.answer(to: message) }
   }
-
-  // MARK: Ends
 
   /// The store is to finish.
-  func drain() {
-    for number in sessions.numbers { end(number, Self.stopping) }
-  }
-
-  private func end(_ number: UInt64, _ refusal: Refusal) {
-    let request = requests[number]
-    forget(number)
-    request?.refuse(refusal)
-  }
-
-  private func forget(_ number: UInt64) {
-    requests[number] = nil
-    sessions.end(number)
-  }
-
-  private func setIdleTimer() {
-    guard !timer.isSet, let deadline = sessions.nextDeadline else { return }
-    timer.set(at: deadline) { [unowned self] in
-      let seconds = sessions.limits.idleMilliseconds / 1_000
-      for number in sessions.idle(now: EventLoop.process.now) {
-        end(number, Refusal(.idle, "no message has come for \(seconds) s", outcome: .done))
-      }
-      setIdleTimer()
-    }
-  }
+  func drain() { requests.drain() }
 }

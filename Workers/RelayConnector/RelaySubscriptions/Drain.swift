@@ -297,12 +297,6 @@ public struct Drain: Sendable {
     return over(number, end, reason)
   }
 
-  /// It cannot be asked for.
-  public mutating func refuse(_ reason: String) {
-    isOver = true
-    outcome = (.refused, reason)
-  }
-
   /// It is no longer wanted.
   public mutating func cancel() -> [Action] {
     guard !isOver else { return [] }

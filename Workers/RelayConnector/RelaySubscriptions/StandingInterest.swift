@@ -119,6 +119,13 @@ public struct StandingInterest: Sendable {
     return isWantedAgain
   }
 
+  /// It cannot be asked for.
+  public mutating func refused(_ reason: String, about refusal: RefusalClass) {
+    phase = .idle
+    outcome = (.refused, reason)
+    self.refusal = refusal
+  }
+
   /// Changes the drain; nothing happens when none is under way.
   public mutating func drain<Result>(_ body: (inout Drain) -> Result) -> Result? {
     guard case .draining(var drain) = phase else { return nil }

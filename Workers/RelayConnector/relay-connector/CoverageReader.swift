@@ -52,6 +52,7 @@ final class CoverageReader {
       changed.raise()
     }
     var known = Known(nothing: parts)
+    var isReadable = true
     do throws(Refusal) {
       let limited = filters.indices.filter { filters[$0].limit != nil && filters[$0].ids == nil }
       if !limited.isEmpty {
@@ -64,7 +65,10 @@ final class CoverageReader {
         for start in stride(from: 0, to: parts[index].count, by: Self.filterMaximum) {
           let some = Array(parts[index][start..<min(start + Self.filterMaximum, parts[index].count)])
           try await ask(some, at: relay, inParts: true) { answer in
-            guard let value = answer.part, let part = try? Filter(json: JSONPayload.encode(value)) else { return }
+            guard let part = Self.part(of: answer) else {
+              isReadable = false
+              return
+            }
             read.append(Drain.Known(filter: part, covered: answer.intervals.joinedSpans))
             known.old += OldCoverage.found(
               in: answer.intervals, of: part, within: filters[index], at: WallClock.seconds)
@@ -72,11 +76,22 @@ final class CoverageReader {
         }
         if !read.isEmpty { known.parts[index] = read }
       }
+      // A part that is missing here would never be asked for.
+      guard isReadable else {
+        log.error("the store's coverage cannot be read", metadata: ["relay": "\(relay)"])
+        return Known(nothing: parts)
+      }
     } catch {
       log.info("the store does not say what is covered", metadata: ["relay": "\(relay)", "why": "\(error.message)"])
       return Known(nothing: parts)
     }
     return known
+  }
+
+  private static func part(of answer: CoveredFilter) -> Filter? {
+    guard let value = answer.part else { return nil }
+    // `try?`: the caller reports it.
+    return try? Filter(json: JSONPayload.encode(value))
   }
 
   private func ask(

@@ -37,9 +37,9 @@ struct OldCoverage: Hashable {
   /// Takes the window out of what is covered.
   func remove(from known: inout CoverageReader.Known) {
     for filter in known.parts.indices {
-      for part in known.parts[filter].indices where known.parts[filter][part].filter == self.filter {
-        let covered = known.parts[filter][part].covered.flatMap { $0.without(times) }
-        known.parts[filter][part] = Drain.Known(filter: self.filter, covered: covered)
+      for (index, part) in known.parts[filter].enumerated() where self.filter.covers(part.filter) {
+        known.parts[filter][index] = Drain.Known(
+          filter: part.filter, covered: part.covered.flatMap { $0.without(times) })
       }
     }
   }

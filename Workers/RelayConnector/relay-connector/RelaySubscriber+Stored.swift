@@ -19,7 +19,9 @@ extension RelaySubscriber {
     let parts = interest.filters.map { Drain.parts(of: $0, byteMaximum: maximum) }
     if let wrong = parts.firstIndex(where: { $0 == nil }) {
       let count = interest.filters[wrong].json.count
-      refuse(key, "a filter has \(count) bytes and cannot be cut, and \(link.url) takes \(maximum)")
+      let reason = "a filter has \(count) bytes and cannot be cut, and \(link.url) takes \(maximum)"
+      interests[key]?.refused(reason, about: .size)
+      onChanged(key)
       return
     }
     let asked = parts.compactMap { $0 }
@@ -58,14 +60,6 @@ extension RelaySubscriber {
     startedAt[key] = wall
     oldCoverage[key] = again.isEmpty ? known.old : []
     perform(actions, of: key)
-  }
-
-  private func refuse(_ key: String, _ reason: String) {
-    var drain = Drain([], filterCount: 0, pageSize: 1)
-    drain.refuse(reason)
-    interests[key]?.refusal = .size
-    _ = interests[key]?.ended(drain)
-    onChanged(key)
   }
 
   func perform(_ actions: [Drain.Action], of key: String) {

@@ -5,7 +5,7 @@ import RelaySubscriptions
 import TestSupport
 import Testing
 
-/// An event as far as paging sees it.
+/// What paging sees of an event.
 struct DrainEvent: Hashable {
   let id: EventID
   let author: Int

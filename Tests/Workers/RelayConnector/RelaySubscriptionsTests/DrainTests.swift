@@ -99,7 +99,7 @@ import Testing
         limited, index: 0, depth: .asFiltersSay, known: [known], fetchedAt: fetchedAt, byteMaximum: 60_000,
         wall: Self.wall)
     }
-    #expect(plan(nil).map(\.since) == [nil], "nobody knows whether five of it are here")
+    #expect(plan(nil).map(\.since) == [nil], "five of it may not be here")
     #expect(plan(1_500_000).map(\.since) == [Self.wall - 2_048])
     #expect(plan(1_999_999).map(\.since) == [nil], "the answer was after what is covered")
   }

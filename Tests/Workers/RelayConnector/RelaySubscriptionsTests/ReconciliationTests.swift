@@ -226,7 +226,7 @@ struct ReconciliationTests {
     #expect(Self.fetches(Self.conclude(&capped, needed: Self.ids(0..<150))).map(\.ids.count) == [100, 50])
   }
 
-  @Test("asks once for an id that nobody has, and counts it as unavailable")
+  @Test("asks once for an id that no relay has, and counts it as unavailable")
   func unavailable() {
     var machine = Self.machine()
     let ids = Self.ids(0..<10)
