@@ -49,6 +49,40 @@ public enum StandingFilters {
   }
 
   private static let backSeconds: Int64 = 172_800
+
+  // MARK: What they cover
+
+  /// The seconds that a REQ covers which has stayed open: everything came that the relay got, up to when the connection
+  /// may have been dead without a sign.
+  ///
+  /// - Parameters:
+  ///   - since: when it was sent, seconds since 1970.
+  ///   - wall: now.
+  ///   - passedSeconds: the seconds between by a clock that no one sets and that stops with the machine.
+  /// - Returns: nil if the clocks disagree, because the machine was suspended meanwhile or its clock was set, or if the
+  ///   time is not worth a row.
+  public static func covered(since: Int64, wall: Int64, passedSeconds: Int64) -> ClosedRange<Int64>? {
+    guard abs(wall - since - passedSeconds) <= clockSeconds, wall - unnoticedSeconds - since >= worthSeconds else {
+      return nil
+    }
+    return since...wall - unnoticedSeconds
+  }
+
+  /// A dead connection is noticed by a missing pong after at most as long.
+  private static let unnoticedSeconds: Int64 = 180
+  /// The two clocks may differ by so many seconds.
+  private static let clockSeconds: Int64 = 5
+  /// Shorter times are not written.
+  private static let worthSeconds: Int64 = 60
+
+  /// The filters of which that is claimed: with their own times, since what these exclude has not come.
+  public static func claimed(_ filters: [Filter]) -> [Filter] {
+    filters.filter { $0.ids == nil && $0.search == nil }.map { filter in
+      var claimed = filter
+      claimed.limit = nil
+      return claimed
+    }
+  }
 }
 
 extension [Filter] {

@@ -268,7 +268,7 @@ final class RelaySubscriber {
     guard !subscription.hasEnded, case .match(_, let createdAt) = reading, let since = subscription.since?.wall
     else { return }
     let mayBeStored = subscription.question.filters.contains { $0.limit != 0 }
-    if !mayBeStored, createdAt < since - Self.worthSeconds { refusesLimitZero = true }
+    if !mayBeStored, createdAt < since - Self.oldSeconds { refusesLimitZero = true }
   }
 
   /// A person may be watching while a relay sends its stored events, so the count so far is reported now and then.
@@ -389,39 +389,26 @@ final class RelaySubscriber {
 
   func coverLive() { cover(subscriptions.values.filter { $0.page == nil }) }
 
-  /// While a live REQ was open, everything came that the relay got, up to when the connection may have been dead
-  /// without a sign. Nothing is claimed if the machine was suspended meanwhile or its clock was set, and nothing while
-  /// the relay is held back: what it has sent is not read yet.
+  /// What live REQs have covered. Nothing while the relay is held back: what it has sent is not read yet.
   private func cover(_ open: [Subscription]) {
     guard !link.isHeld else { return }
-    for subscription in open {
-      guard let since = subscription.since, subscription.hasEnded, subscription.mayClaim,
-        mayClaim(subscription.interest)
-      else { continue }
-      let wall = WallClock.seconds
-      let passed = Int64(clamping: EventLoop.process.now.milliseconds(since: since.instant) / 1_000)
-      guard abs(wall - since.wall - passed) <= Self.clockSeconds else { continue }
-      let until = wall - Self.unnoticedSeconds
-      guard until - since.wall >= Self.worthSeconds else { continue }
-      let filters = subscription.question.filters.filter { $0.ids == nil && $0.search == nil }.map { filter in
-        var unlimited = filter
-        unlimited.limit = nil
-        return unlimited.json
-      }
+    for subscription in open where subscription.hasEnded && subscription.mayClaim && mayClaim(subscription.interest) {
+      guard let since = subscription.since else { continue }
+      let passed = EventLoop.process.now.milliseconds(since: since.instant) / 1_000
+      let times = StandingFilters.covered(
+        since: since.wall, wall: WallClock.seconds, passedSeconds: Int64(clamping: passed))
+      guard let times else { continue }
+      let filters = StandingFilters.claimed(subscription.question.filters).map(\.json)
       // Behind its events in both lanes.
       let (relay, number) = (link.url.text, subscription.number)
       lines.live.end(relay: relay, subscription: number, filters: [], saying: .page(nil)) { [lines] in
-        lines.stored.end(relay: relay, subscription: number, filters: filters, saying: .part(since.wall...until)) {}
+        lines.stored.end(relay: relay, subscription: number, filters: filters, saying: .part(times)) {}
       }
     }
   }
 
-  /// A dead connection is noticed by a missing pong after at most as long.
-  private static let unnoticedSeconds: Int64 = 180
-  /// The two clocks may differ by so many seconds.
-  private static let clockSeconds: Int64 = 5
-  /// Shorter times are not written.
-  private static let worthSeconds: Int64 = 60
+  /// An event older than the REQ by so many seconds is a stored one; and one that stood as long was not refused.
+  private static let oldSeconds: Int64 = 60
 
   /// A REQ with `limit` 0 that the relay refuses or closes at once is sent with a time from now on.
   private func noteLiveEnd(of subscription: Subscription, _ failure: WorkFailure) {
@@ -429,7 +416,7 @@ final class RelaySubscriber {
     guard failure.code == .closedByRelay, !refusesLimitZero,
       subscription.question.filters.contains(where: { $0.limit == 0 })
     else { return }
-    let hasStood = (subscription.since?.wall ?? 0) + Self.worthSeconds < WallClock.seconds
+    let hasStood = (subscription.since?.wall ?? 0) + Self.oldSeconds < WallClock.seconds
     switch RefusalClass(failure.reason ?? RelayReason("")) {
     case .invalid, .unsupported, .unknown: refusesLimitZero = !hasStood
     default: break

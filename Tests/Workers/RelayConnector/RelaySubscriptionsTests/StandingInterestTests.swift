@@ -62,4 +62,19 @@ import Testing
     wrong.refused("too long", about: .size)
     #expect(state(wrong) == .refused("too long", .size))
   }
+
+  @Test("A REQ covers the time that it was open, but not over a suspend or a clock that was set")
+  func covered() {
+    #expect(StandingFilters.covered(since: 1_000, wall: 5_000, passedSeconds: 4_000) == 1_000...4_820)
+    #expect(StandingFilters.covered(since: 1_000, wall: 30_000, passedSeconds: 4_000) == nil, "suspended")
+    #expect(StandingFilters.covered(since: 5_000, wall: 1_000, passedSeconds: 4_000) == nil, "set back")
+    #expect(StandingFilters.covered(since: 1_000, wall: 1_200, passedSeconds: 200) == nil, "too short")
+  }
+
+  @Test("Of its filters, times are claimed too, and neither limits, ids nor searches")
+  func claimed() {
+    let past = Filter(authors: [DrainEvent.key(1)], until: 500, limit: 0)
+    let claimed = StandingFilters.claimed([past, Filter(ids: []), Filter(search: "x")])
+    #expect(claimed == [Filter(authors: [DrainEvent.key(1)], until: 500)])
+  }
 }
