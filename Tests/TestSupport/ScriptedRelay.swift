@@ -87,7 +87,10 @@ public final class ScriptedRelay: Sendable {
   /// Blocks until what the relay has seen is as wanted.
   @discardableResult
   public func awaitVisits(_ what: String, _ condition: ([Visit]) -> Bool) throws -> [Visit] {
-    try awaitSoon("\(url): \(what)", within: Self.patienceSeconds) { condition(visits) }
+    try awaitSoon("\(url): \(what)", within: Self.patienceSeconds) {
+      let visits = self.visits
+      return !visits.isEmpty && condition(visits)
+    }
     return visits
   }
 
