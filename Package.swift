@@ -168,7 +168,8 @@ let rooms: [[Target]] = [
   ),
   room(
     "Workers/OutboxPlanner",
-    library("OutboxRouting", values + ["Addresses", "NostrContracts"]),
+    library("RelaySelection"),
+    library("OutboxRouting", values + ["Addresses", "NostrContracts", "RelaySelection", "DequeModule"]),
     library("PublishQueue", values + queues),
     library("PublishLedger", ["Cryptography", "Nostr", "Storage", "Contracts", "PublishQueue"]),
     program(

@@ -115,9 +115,13 @@ enum Schema {
       Setting("recent-events", entry: "recentEventsBytes", of: StoreSettings.self, .size(0...1 << 30)),
     ],
     "outbox-planner": [
+      Setting("autopilot", entry: "autopilot", of: PlannerSettings.self, .flag),
+      Setting("selection", entry: "selection", of: PlannerSettings.self, .choice(PlannerSettings.Selection.self)),
+      Setting("indexers", entry: "indexers", of: PlannerSettings.self, .list(of: .relay, "relay URLs", count: 0...8)),
+      Setting("allow-private-relays", entry: "allowsPrivateRelays", of: PlannerSettings.self, .flag),
       Setting(
         "publish-expiry", entry: "publishExpiryMilliseconds", of: PlannerSettings.self,
-        .milliseconds(.seconds(1) ... .seconds(30 * 86_400)))
+        .milliseconds(.seconds(1) ... .seconds(30 * 86_400))),
     ],
     "local-relay": localRelay,
     "dvm-provider": provider,

@@ -89,6 +89,7 @@ extension Bool: SettingsEntry {
 
 extension ConnectorSettings.Dialling: SettingsEntry {}
 extension ConnectorSettings.Authentication: SettingsEntry {}
+extension PlannerSettings.Selection: SettingsEntry {}
 extension StoreSettings.Verification: SettingsEntry {}
 extension PushSettings.Disclosure: SettingsEntry {}
 extension PushSettings.Admission: SettingsEntry {}

@@ -47,7 +47,9 @@ extension ProcessTests {
           let list = try rig.client.call("store.observes.list")
           rig.client.send(FrameHeader(type: .cancel, re: patient))
           _ = try rig.client.answer(to: patient)
-          return list.parts.count == 1 && list.parts[0].text.contains(#""needsNetwork":false"#)
+          return list.parts.contains {
+            $0.text.contains(#""kinds":[1]"#) && $0.text.contains(#""needsNetwork":false"#)
+          }
         }
       }
     }

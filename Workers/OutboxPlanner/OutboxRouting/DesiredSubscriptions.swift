@@ -1,6 +1,7 @@
 internal import Addresses
 public import Clocks
 public import Contracts
+public import Cryptography
 internal import Nostr
 
 // Turns interests into the REQs of each connector, and the reports of the connectors into progress for the observers. A
@@ -44,6 +45,8 @@ public struct DesiredSubscriptions: Sendable {
   /// Seconds that are requested again when a demand moves to another REQ: clocks differ, and events take time to
   /// arrive.
   public static let overlapSeconds: Int64 = 300
+  /// Demands of one interest at one relay: one more difference, and they become one again.
+  static let differenceMaximum = 4
   /// How long a demand that has no place waits for the next attempt, if no change comes earlier.
   public static let retryMilliseconds: UInt64 = 5_000
 
@@ -118,6 +121,8 @@ public struct DesiredSubscriptions: Sendable {
   struct Entry: Sendable {
     let interest: Interest
     let fresh: UInt64
+    /// The people whose relays decide where it is asked.
+    let people: Set<PublicKey>
     var stops: [DemandID] = []
     var problem: String?
     /// When its present relays were chosen, seconds since 1970.
@@ -153,7 +158,9 @@ public struct DesiredSubscriptions: Sendable {
       ended(interest.key, at: now, wall: wall)
     }
     lastNumber += 1
-    entries[interest.key] = Entry(interest: interest, fresh: interest.isFresh ? lastNumber : 0, plannedAt: wall)
+    entries[interest.key] = Entry(
+      interest: interest, fresh: interest.isFresh ? lastNumber : 0, people: Interest.people(interest.filters),
+      plannedAt: wall)
     plan(interest.key, in: directory, at: now, wall: wall)
     noteChange(of: interest.key)
   }
@@ -177,6 +184,18 @@ public struct DesiredSubscriptions: Sendable {
     for key in entries.keys.sorted() { plan(key, in: directory, at: now, wall: wall) }
   }
 
+  /// Other relays are asked for these people: plans the interests again that name one of them.
+  public mutating func replan(
+    _ people: Set<PublicKey>, in directory: RelayDirectory, at now: Instant, wall: Int64
+  ) {
+    guard !people.isEmpty else { return }
+    for key in entries.keys.sorted() where entries[key]?.people.isDisjoint(with: people) == false {
+      plan(key, in: directory, at: now, wall: wall)
+    }
+    // The changes of people's relays have gathered already.
+    if gatherUntil != nil { gatherUntil = now }
+  }
+
   /// All sources have answered after a start, or their time is over.
   public mutating func settled() {
     guard !isSettled else { return }
@@ -192,11 +211,11 @@ public struct DesiredSubscriptions: Sendable {
     let interest = entry.interest
     let route = directory.route(interest.filters, named: interest.named, isExclusive: interest.isExclusive)
     var stops: [DemandID] = []
-    for stop in route.stops {
+    for stop in route.stops.flatMap({ differences($0, from: entry) }) {
       let id = DemandID(
         relay: stop.choice.url, question: FilterKey(stop.filters), isLive: interest.isLive, fresh: entry.fresh)
       demand(id, stop, wishedBy: key, at: now)
-      stops.append(id)
+      if !stops.contains(id) { stops.append(id) }
       if isStored(id) { entry.stored.insert(id) }
     }
     entry.problem = route.problem?.description
@@ -212,6 +231,28 @@ public struct DesiredSubscriptions: Sendable {
     }
     entries[key] = entry
     tellFetched(key)
+  }
+
+  /// What a relay is to be asked besides what an interest asks it already, so that a change of somebody's relays asks
+  /// for the difference only. A demand that asks for people who are now asked for elsewhere stays, unless these are
+  /// most of them.
+  ///
+  /// - Returns: the demands of the interest at this relay, those that stay and those to be made.
+  private func differences(
+    _ stop: FilterRoute.Stop, from entry: Entry
+  ) -> [FilterRoute.Stop] {
+    let old = entry.stops.filter { id in
+      id.relay == stop.choice.url && demands[id].map { $0.choice.account == stop.choice.account } ?? false
+    }
+    guard !old.isEmpty, !old.contains(where: { $0.question == FilterKey(stop.filters) }) else { return [stop] }
+    let asked = old.flatMap { demands[$0]?.filters ?? [] }
+    func size(_ filters: [Filter]) -> Int { filters.reduce(0) { $0 + RelayDirectory.subjects(of: $1).count } }
+    let new = stop.filters.compactMap { $0.without(asked) }
+    guard size(asked) <= 2 * size(stop.filters), new.isEmpty || old.count < Self.differenceMaximum else {
+      return [stop]
+    }
+    return old.map { FilterRoute.Stop(stop.choice, demands[$0]?.filters ?? []) }
+      + (new.isEmpty ? [] : [FilterRoute.Stop(stop.choice, new)])
   }
 
   private mutating func demand(_ id: DemandID, _ stop: FilterRoute.Stop, wishedBy key: String, at now: Instant) {
@@ -291,4 +332,29 @@ public struct DesiredSubscriptions: Sendable {
   public var observeCount: Int { entries.values.count { $0.interest.isObserve } }
   /// REQs that are open, or are to be opened, at relays.
   public var requestCount: Int { packs.count }
+}
+
+extension Filter {
+  /// The part of this filter for people whom none of the others asks for alike; nil when there are none.
+  fileprivate func without(_ others: [Filter]) -> Filter? {
+    if others.contains(self) { return nil }
+    let alike = others.filter { $0.withoutPeople == withoutPeople }
+    guard !alike.isEmpty else { return self }
+    var rest = self
+    if let authors {
+      let asked = Set(alike.flatMap { $0.authors ?? [] })
+      rest.authors = authors.filter { !asked.contains($0) }
+    } else if let people = tags[RelayDirectory.recipientTag] {
+      let asked = Set(alike.flatMap { $0.tags[RelayDirectory.recipientTag] ?? [] })
+      rest.tags[RelayDirectory.recipientTag] = people.filter { !asked.contains($0) }
+    }
+    return rest.matchesNothing ? nil : rest
+  }
+
+  /// Everything but the list that ``RelayDirectory/subjects(of:)`` reads.
+  private var withoutPeople: Filter {
+    var filter = self
+    if authors == nil { filter.tags[RelayDirectory.recipientTag] = nil } else { filter.authors = nil }
+    return filter
+  }
 }

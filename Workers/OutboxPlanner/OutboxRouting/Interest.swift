@@ -1,5 +1,6 @@
 public import Addresses
 public import Contracts
+public import Cryptography
 internal import Frames
 public import Nostr
 internal import NostrContracts
@@ -25,11 +26,15 @@ public struct Interest: Hashable, Sendable {
   public static let ownPrefix = "own:"
 
   /// An interest of the planner itself.
-  public init(own name: String, _ filters: [Filter], named: [RelayURL] = [], isLive: Bool = true) {
+  ///
+  /// - Parameter isExclusive: only the named relays are asked.
+  public init(
+    own name: String, _ filters: [Filter], named: [RelayURL] = [], isExclusive: Bool = false, isLive: Bool = true
+  ) {
     key = Self.ownPrefix + name
     self.filters = filters.map(\.canonical)
     self.named = named
-    isExclusive = false
+    self.isExclusive = isExclusive
     self.isLive = isLive
     isFresh = false
   }
@@ -49,6 +54,11 @@ public struct Interest: Hashable, Sendable {
     isExclusive = observe.exclusiveRelays
     isLive = true
     isFresh = observe.policy == .networkOnly
+  }
+
+  /// The people whose relays decide where it is asked: authors, or those whom a filter without authors mentions.
+  public static func people(_ filters: [Filter]) -> Set<PublicKey> {
+    Set(filters.flatMap { RelayDirectory.subjects(of: $0).map(\.person) })
   }
 
   /// Whether it belongs to an observe.

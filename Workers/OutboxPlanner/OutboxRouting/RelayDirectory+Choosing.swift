@@ -123,7 +123,9 @@ extension RelayDirectory {
     _ url: RelayURL, _ why: String, people: [PublicKey] = [], account: PublicKey? = nil, isForeign: Bool
   ) -> RelayChoice {
     RelayChoice(
-      url, why: [why], people: people, account: account, isForeign: isForeign && !isOwn(url),
+      url, why: [why], people: people, account: account,
+      // A connector dials a foreign relay at no private address.
+      isForeign: isForeign && !isOwn(url) && (url.isPublic || !allowsPrivate),
       connector: connector(of: url), isOutside: !isConfigured(url))
   }
 

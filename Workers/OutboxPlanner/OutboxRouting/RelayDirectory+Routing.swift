@@ -155,14 +155,14 @@ extension RelayDirectory {
 
   /// Why a relay of a list is not used; nil when it is used.
   private func objection(to choice: RelayChoice) -> String? {
-    if let reason = objection(to: choice.url) { return reason }
-    return choice.isForeign && !choice.url.isPublic ? "a private address, and named by others" : nil
+    choice.isForeign ? objection(toOthers: choice.url) : objection(to: choice.url)
   }
 
   // MARK: Filters
 
-  /// The relays for filters: those of ``reads()`` and `named`. Gift wraps to our own accounts are requested at the
-  /// relays of the accounts' lists for direct messages, and nowhere else if such a list is known.
+  /// The relays for filters: for the people whom they name, those chosen by ``selectRelays(at:)``; for all else, those
+  /// of ``reads()``; and `named`. Gift wraps to our own accounts are requested at the relays of the accounts' lists for
+  /// direct messages, and nowhere else if such a list is known.
   ///
   /// - Parameters:
   ///   - filters: those that match nothing are left out.
@@ -181,13 +181,15 @@ extension RelayDirectory {
       if let reason = objection(to: url) {
         route.skipped.append(choice(url, reason, isForeign: false))
       } else {
-        ask(choice(url, "named", account: reader(at: url), isForeign: false), filters)
+        let isIndexer = indexers.contains(url)
+        let account = isIndexer ? nil : reader(at: url)
+        ask(choice(url, isIndexer ? "indexer" : "named", account: account, isForeign: false), filters)
       }
     }
     if !isExclusive {
       let reads = plannedReads()
       let elsewhere = filters.filter { !isAskedAtMessageRelaysOnly($0) }
-      for choice in reads.choices { ask(choice, elsewhere) }
+      for stop in split(elsewhere, reads.choices) { ask(stop.choice, stop.filters) }
       for stop in messageStops(filters) { ask(stop.choice, stop.filters) }
       route.skipped += reads.skipped
     }
@@ -252,7 +254,7 @@ extension RelayDirectory {
       }
   }
 
-  private static let recipientTag: TagLetter = {
+  static let recipientTag: TagLetter = {
     guard let letter = TagLetter(UInt8(ascii: "p")) else { preconditionFailure("p is a letter") }
     return letter
   }()

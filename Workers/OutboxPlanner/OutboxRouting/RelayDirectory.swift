@@ -2,6 +2,7 @@ public import Addresses
 public import Contracts
 public import Cryptography
 public import Nostr
+internal import RelaySelection
 
 // The known relays, the sources that name them, and the workers that dial them. A value without I/O: mutating functions
 // take in what the planner learns; the other functions answer queries.
@@ -21,7 +22,7 @@ public import Nostr
 // for themselves (their 10050) are *foreign*: never used at private addresses.
 //
 // Bounds: accounts are bounded by the signer, relays of a connector by its configuration, added relays by
-// ``addedMaximum``, and other authors' lists by ``strangerMaximum``, of which the one learned first goes.
+// ``addedMaximum``, and other people's lists by ``AuthorBook``.
 
 /// The known relays.
 public struct RelayDirectory: Sendable {
@@ -67,8 +68,17 @@ public struct RelayDirectory: Sendable {
     accounts.filter { account in !Role.withAccount.contains { $0.name == account.name } }
   }
   var places: [PublicKey: Int] = [:]
-  private var strangers: [PublicKey: (version: ListVersion, relays: [ForeignRelayURL])] = [:]
-  private var strangerOrder: [PublicKey] = []
+  /// The lists of people who are not our accounts.
+  public var book = AuthorBook()
+  var reading = ReadingPlan()
+  /// The revision of the last choice of relays for reading.
+  var selectedRevision: UInt64?
+  /// Whether people are read where their own lists say; false: at the user's own relays only.
+  public private(set) var autopilot = true
+  /// Whether others may name private addresses: a setting for test networks.
+  public private(set) var allowsPrivate = false
+  /// Relays that are asked for other people's lists. No account authenticates there.
+  public private(set) var indexers: [RelayURL] = []
   private var expected: Set<String> = []
   private var own = OwnAddresses()
   /// Counts the changes that affect routes; the state of a connection does not.
@@ -78,8 +88,6 @@ public struct RelayDirectory: Sendable {
 
   /// Most relays added by hand.
   public static let addedMaximum = 256
-  /// Other authors whose lists for direct messages are kept; when there is one more, the one learned first goes.
-  public static let strangerMaximum = 4_096
   /// Relays used of one list for direct messages (NIP-17 wants one to three).
   public static let directMessageRelayMaximum = 3
   /// Relays used of an account's own list for writing, and for reading: lists of a hundred exist.
@@ -158,8 +166,7 @@ public struct RelayDirectory: Sendable {
     }
     places = [:]
     for (place, account) in accounts.enumerated() { places[account.key] = places[account.key] ?? place }
-    for key in places.keys { strangers[key] = nil }
-    strangerOrder.removeAll { places[$0] != nil }
+    book.forget(places.keys)
     looked.formIntersection(places.keys)
     hasAccounts = true
     revision += 1
@@ -181,17 +188,25 @@ public struct RelayDirectory: Sendable {
       revision += 1
       return true
     }
-    guard event.kind == EventKind.directMessageRelays else { return false }
-    let version = ListVersion(event)
-    guard version.isNewer(than: strangers[event.pubkey]?.version) else { return false }
-    // The kind was checked, and a wrong kind is the only error here.
-    guard let list = try? RelaySet(event) else { return false }
-    if strangers.updateValue((version, list.relays.map { ForeignRelayURL($0) }), forKey: event.pubkey) == nil {
-      strangerOrder.append(event.pubkey)
-      if strangerOrder.count > Self.strangerMaximum { strangers[strangerOrder.removeFirst()] = nil }
-    }
-    revision += 1
+    guard book.learn(event) else { return false }
+    reading.changed()
     return true
+  }
+
+  /// The planner's settings: how people are read, which addresses are this Roost's own, which connectors there are.
+  public mutating func settingsAre(_ settings: PlannerSettings) {
+    ownAddressesAre(OwnAddresses(settings.ownAddresses))
+    configurationIs(settings.connectors)
+    // `roostd` has checked these URLs.
+    let indexers = settings.indexers.compactMap { RelayURL(canonical: $0) }.filter { !isHome($0) }
+    let mode = SelectionMode(rawValue: settings.selection.rawValue) ?? .direct
+    guard
+      autopilot != settings.autopilot || allowsPrivate != settings.allowsPrivateRelays || self.indexers != indexers
+        || reading.mode != mode
+    else { return }
+    (autopilot, allowsPrivate) = (settings.autopilot, settings.allowsPrivateRelays)
+    (self.indexers, reading.mode) = (indexers, mode)
+    revision += 1
   }
 
   /// The addresses of this Roost's own relays: no route leads there.
@@ -249,7 +264,7 @@ public struct RelayDirectory: Sendable {
   /// nil when no list is known, empty when the list has no relays. Those of people who are not our accounts are
   /// foreign.
   public func directMessageRelays(of person: PublicKey) -> [RelayURL]? {
-    let relays = places[person].map { accounts[$0].messageList?.relays } ?? strangers[person]?.relays.map(\.url)
+    let relays = places[person].map { accounts[$0].messageList?.relays } ?? book.messages(of: person)?.map(\.url)
     return relays.map { Array($0.prefix(Self.directMessageRelayMaximum)) }
   }
 

@@ -50,11 +50,11 @@ extension Planner {
   /// Each account's own kinds are an interest of their own, so that another account does not change it. There is no
   /// interest for a worker's account: its lists were made here, and no relay needs to know of them.
   private func wishLists(of keys: Set<String>, butOf workers: Set<String>) {
-    for key in lists.accounts.subtracting(keys) { wishes.ended(Self.wishKey(key), at: now, wall: WallClock.seconds) }
+    for key in lists.accounts.subtracting(keys) { end(Self.wishKey(key)) }
     for text in keys.subtracting(lists.accounts).subtracting(workers).sorted() {
       guard let key = PublicKey(text) else { continue }
-      let wish = Interest(own: text, [Filter(authors: [key], kinds: Self.ownKinds)])
-      wishes.wished(wish, in: directory, at: now, wall: WallClock.seconds)
+      let wish = Interest(own: text, [Filter(authors: [key], kinds: Self.ownKinds)], named: directory.indexers)
+      begin(wish)
     }
     lists.read(of: keys)
   }

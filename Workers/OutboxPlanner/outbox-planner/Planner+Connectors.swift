@@ -1,9 +1,12 @@
+import Addresses
 import Bus
 import Clocks
 import Contracts
 import EventLoop
 import Frames
+import LinuxSystem
 import Logging
+import Nostr
 import OutboxRouting
 import WorkerKit
 
@@ -31,9 +34,21 @@ extension Planner {
   private func reported(_ name: String, _ report: RelayReport) {
     let opened = connectors.reported(name, report)
     directory.connectorReported(name, report.relays, isWhole: report.isWhole, dialsOthers: report.dialsOthers)
+    for relay in report.relays { noteReach(of: relay) }
     wishes.reported(name, report, at: now)
     for relay in opened { publishing?.relayOpened(relay) }
     update()
+  }
+
+  /// A relay that cannot be reached makes room for another one.
+  private func noteReach(of relay: RelayStates.Relay) {
+    guard let url = try? RelayURL(relay.relay) else { return }  // Our connectors report canonical URLs.
+    let isLeft = relay.state == .quarantined || relay.state == .waiting && relay.waitsForBudget != true
+    if relay.state == .open {
+      directory.relayReached(url)
+    } else if isLeft, relay.connections == 0 || relay.failuresInRow ?? 0 > 1 {
+      directory.relayFailed(url, at: WallClock.seconds)
+    }
   }
 
   /// Sends a connector the subscriptions that it lacks, one message after the other.

@@ -32,13 +32,9 @@ extension Planner {
   }
 
   func observesChanged(_ changed: [ActiveObserve], removed: [String]) {
-    for key in removed { wishes.ended(key, at: now, wall: WallClock.seconds) }
+    for key in removed { end(key) }
     for observe in changed {
-      if let wish = Interest(observe) {
-        wishes.wished(wish, in: directory, at: now, wall: WallClock.seconds)
-      } else {
-        wishes.ended(observe.key, at: now, wall: WallClock.seconds)
-      }
+      if let wish = Interest(observe) { begin(wish) } else { end(observe.key) }
     }
     followers.changed(Set(changed.map(\.key) + removed))
     update()

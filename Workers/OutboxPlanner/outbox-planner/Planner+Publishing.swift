@@ -62,7 +62,7 @@ extension Planner {
       try await lookUpMessageRelays(of: person)
       guard directory.directMessageRelays(of: person) == nil else { return true }
       let filter = Filter(authors: [person], kinds: [EventKind.directMessageRelays], limit: 1)
-      let asked = await ask(Interest(own: "dm:\(person)", [filter], isLive: false))
+      let asked = await ask(Interest(own: "dm:\(person)", [filter], named: directory.indexers, isLive: false))
       let isAnswered = asked.isEmpty ? silentRelays.isEmpty : asked.contains { $0.state == .stored }
       try await lookUpMessageRelays(of: person)
       return isAnswered
@@ -104,12 +104,12 @@ extension Planner {
   ///
   /// - Returns: the relays that were used, and the progress of each.
   private func ask(_ wish: Interest) async -> [ObserveProgress.Relay] {
-    wishes.wished(wish, in: directory, at: now, wall: WallClock.seconds)
+    begin(wish)
     update()
     let deadline = now.advanced(milliseconds: Self.findMilliseconds)
     await hasChanged.wait(until: deadline) { wishes.progress(of: wish.key)?.isComplete != false || isDraining }
     let relays = wishes.progress(of: wish.key)?.relays ?? []
-    wishes.ended(wish.key, at: now, wall: WallClock.seconds)
+    end(wish.key)
     update()
     return relays
   }

@@ -1,5 +1,6 @@
 import Addresses
 import Bus
+import Clocks
 import Contracts
 import Cryptography
 import EventLoop
@@ -79,7 +80,7 @@ extension Planner {
     await settled()
     if let filters = wanted.filters {
       let list = try Filter.list(argument: filters, countMaximum: StoreObserve.filterMaximum)
-      return described(directory.route(list))
+      return await described(list)
     }
     let given = wanted.event ?? .null
     // The caller may have made the account a moment ago.
@@ -96,10 +97,22 @@ extension Planner {
       stops: route.choices.map(stop), skipped: route.skipped.map(stop), problem: route.problem?.description)
   }
 
-  private func described(_ route: FilterRoute) -> Route {
-    Route(
-      stops: route.stops.map { stop($0.choice) }, skipped: route.skipped.map(stop),
-      problem: route.problem?.description)
+  /// Where filters would be asked if they were observed from now on.
+  private func described(_ filters: [Filter]) async -> Route {
+    directory.book.read(Interest.people(filters).filter { directory.account($0) == nil })
+    authors.read()
+    let deadline = now.advanced(milliseconds: Self.readMilliseconds)
+    await hasChanged.wait(until: deadline) { !directory.book.isRead || isDraining }
+    var preview = directory
+    preview.want(Interest(own: "route", filters))
+    _ = preview.selectRelays(at: WallClock.seconds)
+    let route = preview.route(filters)
+    let stops = route.stops.map { asked in
+      var stop = stop(asked.choice)
+      stop.people = Interest.people(asked.filters).sorted().map(\.description)
+      return stop
+    }
+    return Route(stops: stops, skipped: route.skipped.map(stop), problem: route.problem?.description)
   }
 
   private func stop(_ choice: RelayChoice) -> Route.Stop { choice.stop(state: directory.state(of: choice.url)?.state) }

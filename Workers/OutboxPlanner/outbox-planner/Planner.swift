@@ -38,6 +38,10 @@ final class Planner {
   /// The accounts, and their lists.
   let accounts: AccountSource
   let lists: AccountListReader
+  /// The lists of other people.
+  let authors: AuthorListReader
+  /// Requests for lists that relays have not answered yet, by the name of the interest.
+  var lookUps: [String: LookUp] = [:]
   var connectors = ConnectorLinks()
   private let fetches: FetchReporter
   var followers = ProgressFollowers()
@@ -55,12 +59,21 @@ final class Planner {
   private var plannedRevision: UInt64?
   private var statusText = ""
   private let packTimer = LoopTimer()
+  /// When relays are chosen anew, after a change that matters for it.
+  private var selectAt: Instant?
+  /// How long REQs wait for the store's lists; nil when it has sent them.
+  private var readUntil: Instant?
+  let lookUpTimer = LoopTimer()
+  /// Whether somebody's lists may have to be requested.
+  var isLookUpDue = false
   private(set) var isDraining = false
   /// Raised when the directory or the progress of an interest may have changed, and when the drain begins.
   let hasChanged = Signal()
 
   /// How long the first REQs wait, at most, for sources that do not answer.
   static let settlingMilliseconds: UInt64 = 3_000
+  /// How long REQs wait for the store to send the lists of the people whom they name.
+  static let readMilliseconds: UInt64 = 1_000
   /// Longest back-off after a failure of another worker.
   static let retryMillisecondsMaximum: UInt64 = 10_000
 
@@ -71,6 +84,7 @@ final class Planner {
     observes = ObserveSource(worker, log)
     accounts = AccountSource(worker.bus, settled: earlyEnd, log)
     lists = AccountListReader(worker, log)
+    authors = AuthorListReader(worker, log)
     fetches = FetchReporter(worker, log)
     do throws(StorageFault) {
       added = try AddedRelays(directory: path, now: WallClock.seconds)
@@ -102,6 +116,9 @@ final class Planner {
     observes.onChange = { [unowned self] in observesChanged($0, removed: $1) }
     accounts.onAccounts = { [unowned self] in accountsAre($0) }
     lists.onPart = { [unowned self] in learn($0, $1) }
+    authors.next = { [unowned self] in isDraining ? [] : directory.book.nextUnread }
+    authors.onList = { [unowned self] in if directory.learn($0) { update() } }
+    authors.onRead = { [unowned self] in wereRead($0) }
     bus.onEvent = { [unowned self] in received($0) }
     bus.onGap = { [unowned self] _, _ in observes.list() }
     bus.onRegistry = { [unowned self] in registryChanged($0) }
@@ -125,8 +142,7 @@ final class Planner {
   /// they are not keys of the file.
   private func takeSettings() throws(Refusal) {
     let settings = try worker.settings(of: PlannerSettings.self)
-    directory.ownAddressesAre(OwnAddresses(settings.ownAddresses))
-    directory.configurationIs(settings.connectors)
+    directory.settingsAre(settings)
     accounts.hasSigner = settings.hasSigner
   }
 
@@ -137,6 +153,7 @@ final class Planner {
     isDraining = true
     hasChanged.raise()
     packTimer.cancel()
+    lookUpTimer.cancel()
     accounts.end()
     publishing?.drain()
     followers.end(Refusal(.unavailable, "the planner is finishing", outcome: .done))
@@ -172,6 +189,9 @@ final class Planner {
       hasBegunPublishing = true
       publishing?.begin()
     }
+    directory.noteWanted()
+    authors.read()
+    lookUpLists()
     pack()
     for name in connectors.followed.sorted() { deliver(to: name) }
     fetches.tell(wishes.takeFetches())
@@ -184,10 +204,26 @@ final class Planner {
   var isEarly: Bool { directory.unsettled != nil && now < earlyEnd }
 
   private func pack() {
-    if !isEarly { wishes.pack(at: now, wall: WallClock.seconds) }
-    guard let deadline = wishes.deadline else { return packTimer.cancel() }
+    if directory.isSelectionDue {
+      selectAt = selectAt ?? now.advanced(milliseconds: DesiredSubscriptions.gatherMilliseconds)
+    }
+    readUntil = directory.book.isRead ? nil : readUntil ?? now.advanced(milliseconds: Self.readMilliseconds)
+    if !isEarly, let deadline = packDeadline, now >= deadline {
+      selectAt = nil
+      let changed = directory.selectRelays(at: WallClock.seconds)
+      wishes.replan(changed, in: directory, at: now, wall: WallClock.seconds)
+      wishes.pack(at: now, wall: WallClock.seconds)
+    }
+    guard let deadline = packDeadline else { return packTimer.cancel() }
     // While the planner waits for its sources, `settleTimer` and each answer of a source call `update`.
     if !isEarly { packTimer.set(at: deadline) { [unowned self] in update() } }
+  }
+
+  /// When relays are chosen and REQs are packed next: once the changes have gathered, and the store has been asked for
+  /// the lists of the people who are wanted.
+  private var packDeadline: Instant? {
+    guard let first = [wishes.deadline, selectAt].compactMap({ $0 }).min() else { return nil }
+    return readUntil.map { max($0, first) } ?? first
   }
 
   private func tellStatus() {

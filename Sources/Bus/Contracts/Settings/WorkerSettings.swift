@@ -111,6 +111,22 @@ public struct StoreSettings: WorkerSettings {
 
 /// The settings of an `outbox-planner`.
 public struct PlannerSettings: WorkerSettings {
+  /// How the relays of other people are chosen that are open at a time.
+  public enum Selection: String, Codable, CaseIterable, Sendable {
+    /// Few relays: two for each person, eight in all.
+    case greedy
+    /// The relays that most people name, each asked for all of them.
+    case direct
+  }
+
+  /// Whether people are read, and told of what mentions them, at the relays that their own lists name.
+  public var autopilot = true
+  /// How the relays of other people are chosen.
+  public var selection = Selection.direct
+  /// The URLs of relays that are asked for other people's lists (kinds 10002 and 10050).
+  public var indexers: [String] = []
+  /// Whether other people's lists may name private addresses: for test networks.
+  public var allowsPrivateRelays = false
   /// How long until relays that have not accepted an event are given up: three days, a weekend without a network.
   public var publishExpiryMilliseconds: Int64 = 259_200_000
   /// Where the local relays of this Roost listen; set by roostd, not a key of the file.

@@ -1,0 +1,89 @@
+import Addresses
+import Contracts
+import Cryptography
+import Frames
+import Glibc
+import LinuxSystem
+import Nostr
+import TestSupport
+import Testing
+
+extension ProcessTests {
+  /// People who write elsewhere, with relays by other people.
+  @Suite(
+    "Reading where people write", .enabled(if: PythonPeer.isAvailable, "no .venv: run Scripts/python-environment.sh"))
+  struct OutboxReadingTests {
+    /// A relay that has these events.
+    private static func relay(_ events: [Event], _ files: inout [TemporaryDirectory]) throws -> RealRelay {
+      let directory = try TemporaryDirectory()
+      files.append(directory)
+      let path = directory.path + "/events.jsonl"
+      let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+      let lines = events.map { String(decoding: $0.json, as: UTF8.self) + "\n" }
+      try Descriptors.writeAll(lines.joined(), to: descriptor)
+      Descriptors.close(descriptor)
+      return try RealRelay(path)
+    }
+
+    private static func layout(_ relays: [String], indexers: [String]) -> Layout {
+      var layout = PlannerRig.layout(relays)
+      for index in layout.workers.indices where layout.workers[index].name == "outbox-planner" {
+        layout.workers[index].keys["allow-private-relays"] = "true"
+        layout.workers[index].keys["indexers"] = "[" + indexers.map { "\"\($0)\"" }.joined(separator: ", ") + "]"
+      }
+      return layout
+    }
+
+    private func note(_ author: SecretKey, _ text: String, at createdAt: Int64) -> Event {
+      UnsignedEvent(pubkey: author.publicKey, createdAt: createdAt, kind: 1, tags: [], content: text).signed(by: author)
+    }
+
+    private func list(_ author: SecretKey, _ relays: [String], at createdAt: Int64) -> Event {
+      RelayList.template(
+        relays.map { RelayList.Entry(try! RelayURL($0)) }, by: author.publicKey, createdAt: createdAt
+      ).signed(by: author)
+    }
+
+    @Test("Lists come from an indexer, and each author is asked for where he writes; a new list moves him alone")
+    func feeds() throws {
+      let now = WallClock.seconds
+      let people = (0..<4).map { _ in SecretKey.generate() }
+      var files: [TemporaryDirectory] = []
+      let hub = try Self.relay([note(people[3], "without a list", at: now - 50)], &files)
+      let first = try Self.relay(
+        [note(people[0], "at the first", at: now - 40), note(people[1], "here too", at: now - 30)], &files)
+      let second = try Self.relay([note(people[2], "at the second", at: now - 20)], &files)
+      let third = try Self.relay([note(people[0], "after moving", at: now - 10)], &files)
+      let indexer = try Self.relay(
+        [
+          list(people[0], [first.url], at: now - 100), list(people[1], [first.url], at: now - 100),
+          list(people[2], [second.url], at: now - 100),
+        ], &files)
+      try withRoost(Self.layout([hub.url], indexers: [indexer.url])) { roost in
+        let rig = PlannerRig(roost: roost, client: try roost.client())
+        let keys = people.map { "\"\($0.publicKey)\"" }.joined(separator: ",")
+        let filters = #"{"filters":[{"authors":[\#(keys)],"kinds":[1]}]}"#
+        let observer = try rig.client.ask("store.observe", filters)
+        func arrives(_ text: String) throws {
+          try rig.client.wait(text) { rig.client.parts(of: observer).contains { $0.text.contains(text) } }
+        }
+        for text in ["without a list", "at the first", "here too", "at the second"] { try arrives(text) }
+        let stops = try rig.ask(
+          "plan.route",
+          PlanRoute(filters: [
+            .object(["authors": .array(people.map { .string("\($0.publicKey)") })])
+          ]), as: Route.self
+        ).stops
+        #expect(
+          Dictionary(uniqueKeysWithValues: stops.map { ($0.relay, $0.people.count) }) == [
+            first.url: 3, second.url: 2, hub.url: 1,
+          ], "\(stops)")
+        let moved = list(people[0], [third.url], at: now)
+        #expect(try rig.client.call("store.publish", String(decoding: moved.json, as: UTF8.self)).isResponse)
+        try arrives("after moving")
+        let relays = try rig.ask("relay.list", NoArguments(), as: RelayStates.self).relays
+        #expect(relays.first { $0.relay == second.url }?.events == 1, "nobody is asked twice for the same")
+      }
+    }
+  }
+}

@@ -1,0 +1,220 @@
+internal import Addresses
+public import Cryptography
+internal import DequeModule
+internal import Nostr
+
+// What is known of other people's relays. A value without I/O: the planner says who is wanted, reads their lists from
+// the store, and asks indexers for what is missing.
+//
+//     wanted(people) ─▶ unread ── store.query ──▶ learn(list), wereRead(people)
+//                       due ───── indexers ─────▶ wereAsked(people); the lists come by way of the store
+//
+// Sources, the most trusted first: the person's own lists (10002, 10050), until a newer one comes; what the person's
+// name says (NIP-05), for an hour, and only for reading; hints of others, only for reading. A weaker source counts only
+// while the stronger ones are missing.
+//
+// Lists are hostile input: of each, ``relayMaximum`` relays count, and only those that ``RelayDirectory`` may use.
+
+/// The relays of people who are not our accounts.
+public struct AuthorBook: Sendable {
+  /// Where a person's relays are known from.
+  public enum Source: String, Sendable, Hashable {
+    /// The person's own list (kind 10002).
+    case list
+    /// The person's name (NIP-05).
+    case name
+    /// What others say: tags, codes, relays where the person's events were seen.
+    case hint
+  }
+
+  /// What is known of one person.
+  struct Known: Sendable {
+    var listVersion: ListVersion?
+    var writes: [ForeignRelayURL] = []
+    var reads: [ForeignRelayURL] = []
+    var messageVersion: ListVersion?
+    var messages: [ForeignRelayURL] = []
+    /// Relays that the person's name leads to, and until when they count, seconds since 1970.
+    var named: (relays: [ForeignRelayURL], until: Int64)?
+    var hints: [ForeignRelayURL] = []
+    /// Whether the store has been asked for the person's lists.
+    var isRead = false
+    /// When indexers were last asked for them, seconds since 1970.
+    var askedAt: Int64?
+  }
+
+  private var known: [PublicKey: Known] = [:]
+  /// People whom nobody wants any more, in the order in which that was so, for ``idleMaximum``.
+  private var idle: Deque<PublicKey> = []
+  private(set) var wanted: Set<PublicKey> = []
+  private var unread: Set<PublicKey> = []
+
+  /// Relays that count of one list, for writing and for reading.
+  public static let relayMaximum = 8
+  /// Hints that count for one person, the first that came.
+  public static let hintMaximum = 4
+  /// People who are known although nobody wants them; when there is one more, the one known longest goes.
+  public static let idleMaximum = 4_096
+  /// Most people who are wanted; the relays of others are not looked for.
+  public static let wantedMaximum = 32_768
+  /// After how long indexers are asked again for a person, in seconds.
+  public static let againSeconds: Int64 = 86_400
+  /// People in one request for lists.
+  public static let batchCount = 500
+
+  /// Empty.
+  public init() {}
+
+  // MARK: Who is wanted
+
+  /// These people's relays are wanted, and nobody else's.
+  mutating func want(_ people: Set<PublicKey>) {
+    guard people != wanted else { return }
+    let before = wanted
+    wanted = people.count <= Self.wantedMaximum ? people : Set(people.sorted().prefix(Self.wantedMaximum))
+    for person in wanted.subtracting(before) where known[person]?.isRead != true { unread.insert(person) }
+    for person in before.subtracting(wanted) where known[person] != nil { idle.append(person) }
+    forgetIdle()
+  }
+
+  private mutating func forgetIdle() {
+    while idle.count > Self.idleMaximum, let person = idle.popFirst() {
+      if !wanted.contains(person) { known[person] = nil }
+    }
+  }
+
+  /// The store is to be asked once for these people too, whom nobody wants for longer.
+  public mutating func read(_ people: some Sequence<PublicKey>) {
+    for person in people where known[person]?.isRead != true { unread.insert(person) }
+  }
+
+  /// Up to ``batchCount`` people for whom the store is to be asked.
+  public var nextUnread: [PublicKey] { Array(unread.sorted().prefix(Self.batchCount)) }
+
+  /// Whether the store has been asked for all who are wanted.
+  public var isRead: Bool { unread.isEmpty }
+
+  /// The store has sent all its lists of these people, and each went to ``learn(_:)``.
+  public mutating func wereRead(_ people: [PublicKey]) {
+    for person in people {
+      note(person) { $0.isRead = true }
+      unread.remove(person)
+    }
+  }
+
+  /// Up to ``batchCount`` wanted people for whom indexers are to be asked now: never, or a day ago.
+  public func due(at wall: Int64) -> [PublicKey] {
+    var due: [PublicKey] = []
+    for person in wanted {
+      guard let lists = known[person], lists.isRead else { continue }
+      if lists.askedAt.map({ wall - $0 >= Self.againSeconds || $0 > wall }) ?? true { due.append(person) }
+    }
+    return Array(due.sorted().prefix(Self.batchCount))
+  }
+
+  /// Indexers are asked for these people's lists.
+  public mutating func wereAsked(_ people: [PublicKey], at wall: Int64) {
+    for person in people { note(person) { $0.askedAt = wall } }
+  }
+
+  // MARK: Learning
+
+  /// Takes over a list (10002 or 10050) from a verified event if it is the newest of its author.
+  ///
+  /// - Returns: whether it was.
+  mutating func learn(_ event: Event) -> Bool {
+    let version = ListVersion(event)
+    let lists = known[event.pubkey] ?? Known()
+    switch event.kind {
+    case EventKind.relayList:
+      // The kind was matched, and a wrong kind is the only error here.
+      guard version.isNewer(than: lists.listVersion), let list = try? RelayList(event) else { return false }
+      note(event.pubkey) { lists in
+        lists.listVersion = version
+        lists.writes = list.writeRelays.map { ForeignRelayURL($0) }
+        lists.reads = list.readRelays.map { ForeignRelayURL($0) }
+      }
+    case EventKind.directMessageRelays:
+      guard version.isNewer(than: lists.messageVersion), let list = try? RelaySet(event) else { return false }
+      note(event.pubkey) { lists in
+        lists.messageVersion = version
+        lists.messages = list.relays.map { ForeignRelayURL($0) }
+      }
+    default: return false
+    }
+    return true
+  }
+
+  /// A person's name leads to these relays (NIP-05), until a second since 1970; none: it no longer counts.
+  mutating func named(_ person: PublicKey, _ relays: [ForeignRelayURL], until: Int64) {
+    note(person) { $0.named = relays.isEmpty ? nil : (Array(relays.prefix(Self.relayMaximum)), until) }
+  }
+
+  /// Others say that a person writes here.
+  ///
+  /// - Returns: whether that is new.
+  mutating func hint(_ person: PublicKey, at relays: [ForeignRelayURL]) -> Bool {
+    guard let lists = known[person] else {
+      note(person) { $0.hints = Array(relays.prefix(Self.hintMaximum)) }
+      return !relays.isEmpty
+    }
+    let new = relays.filter { !lists.hints.contains($0) }.prefix(Self.hintMaximum - lists.hints.count)
+    note(person) { $0.hints += new }
+    return !new.isEmpty
+  }
+
+  private mutating func note(_ person: PublicKey, _ change: (inout Known) -> Void) {
+    let isIdle = known[person] == nil && !wanted.contains(person)
+    change(&known[person, default: Known()])
+    if isIdle {
+      idle.append(person)
+      forgetIdle()
+    }
+  }
+
+  /// These people are our accounts, whose lists are kept elsewhere.
+  mutating func forget(_ people: some Sequence<PublicKey>) {
+    for person in people { known[person] = nil }
+  }
+
+  // MARK: Queries
+
+  /// Relays where a person's events are to be found, in the order of their source, and that source; nil when none is
+  /// known.
+  ///
+  /// - Parameters:
+  ///   - wall: seconds since 1970.
+  ///   - isUsable: whether a relay counts: those that do not make room for those that do.
+  func writes(
+    of person: PublicKey, at wall: Int64, where isUsable: (RelayURL) -> Bool
+  ) -> (source: Source, relays: [RelayURL])? {
+    guard let lists = known[person] else { return nil }
+    let named = lists.named.flatMap { wall < $0.until ? $0.relays : nil } ?? []
+    let sources: [(Source, [ForeignRelayURL])] = [(.list, lists.writes), (.name, named), (.hint, lists.hints)]
+    for (source, relays) in sources {
+      let used = Self.used(relays, isUsable)
+      if !used.isEmpty { return (source, used) }
+    }
+    return nil
+  }
+
+  /// Relays where a person looks for mentions: those of kind 10002 for reading, or for writing if there are no such.
+  /// Nil when no list is known.
+  func reads(of person: PublicKey, where isUsable: (RelayURL) -> Bool) -> [RelayURL]? {
+    guard let lists = known[person], lists.listVersion != nil else { return nil }
+    return Self.used(lists.reads.isEmpty ? lists.writes : lists.reads, isUsable)
+  }
+
+  private static func used(_ relays: [ForeignRelayURL], _ isUsable: (RelayURL) -> Bool) -> [RelayURL] {
+    Array(relays.map(\.url).filter(isUsable).prefix(relayMaximum))
+  }
+
+  /// Relays where a person receives private messages (kind 10050), in full; nil when no list is known.
+  func messages(of person: PublicKey) -> [ForeignRelayURL]? {
+    guard let lists = known[person], lists.messageVersion != nil else { return nil }
+    return lists.messages
+  }
+
+  /// How many people are known.
+  public var count: Int { known.count }
+}

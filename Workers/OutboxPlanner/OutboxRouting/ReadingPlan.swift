@@ -1,0 +1,146 @@
+internal import Addresses
+internal import Cryptography
+internal import RelaySelection
+
+// Which of other people's relays are asked for whom. A value without I/O: it is told who is wanted and where each of
+// them can be found, and chooses within the budget of decision 8: of the twenty relays outside the groups that may be
+// open at once, feeds hold ``relayMaximum``.
+//
+// Relays that are open anyway (configured, added, an account's own) cost nothing: each is asked for all who name it.
+// Whoever names no relay that is chosen is asked for at those, and at the five relays that most people name.
+
+/// Who is asked for where.
+struct ReadingPlan: Sendable {
+  /// Somebody whose events, or whose mentions, are wanted.
+  struct Subject: Hashable, Sendable {
+    let person: PublicKey
+    /// Whether what others wrote to the person is wanted; false: what the person wrote.
+    let isMention: Bool
+  }
+
+  /// Where a subject can be found.
+  struct Places: Sendable {
+    /// Relays that are open anyway.
+    var open: [RelayURL] = []
+    /// Others' relays, which the choice is among.
+    var others: [RelayURL] = []
+  }
+
+  /// Relays outside the groups that stay open for feeds.
+  static let relayMaximum = 12
+  /// Relays that are asked for people who can be found nowhere else.
+  static let largestCount = 5
+  /// How long a relay that could not be reached is left out at first, in seconds; doubled each time.
+  static let downSeconds: Int64 = 600
+  /// The longest time that it is left out.
+  static let downSecondsMaximum: Int64 = 14_400
+  /// Relays whose failures are remembered; at the limit those that count no longer are forgotten.
+  private static let downMaximum = 4_096
+
+  private var wants: [String: Set<Subject>] = [:]
+  private var counts: [Subject: Int] = [:]
+  private var places: [Subject: [RelayURL]] = [:]
+  /// The chosen relays of others, by how many subjects each is asked for, the most first.
+  private(set) var chosen: [RelayURL] = []
+  private var down: [RelayURL: (until: Int64, seconds: Int64)] = [:]
+  /// Whether somebody, or somebody's relays, have changed since the last ``select(at:_:)``.
+  private(set) var isDue = false
+  var mode = SelectionMode.direct
+
+  // MARK: Who is wanted
+
+  /// An interest wants these subjects.
+  mutating func want(_ subjects: Set<Subject>, for key: String) {
+    guard wants[key] != subjects else { return }
+    end(key)
+    guard !subjects.isEmpty else { return }
+    wants[key] = subjects
+    for subject in subjects { counts[subject, default: 0] += 1 }
+    isDue = true
+  }
+
+  /// An interest has ended.
+  mutating func end(_ key: String) {
+    for subject in wants.removeValue(forKey: key) ?? [] {
+      let left = (counts[subject] ?? 1) - 1
+      counts[subject] = left > 0 ? left : nil
+      isDue = true
+    }
+  }
+
+  /// Somebody's relays have changed.
+  mutating func changed() { isDue = true }
+
+  /// All whose relays are wanted.
+  var people: Set<PublicKey> { Set(counts.keys.lazy.map(\.person)) }
+
+  // MARK: Reach
+
+  /// A relay could not be reached.
+  mutating func failed(_ relay: RelayURL, at wall: Int64) {
+    if let known = down[relay], wall < known.until { return }
+    if down.count >= Self.downMaximum { down = down.filter { wall < $0.value.until } }
+    guard down.count < Self.downMaximum else { return }
+    let seconds = min((down[relay]?.seconds ?? Self.downSeconds / 2) * 2, Self.downSecondsMaximum)
+    down[relay] = (wall + seconds, seconds)
+    isDue = isDue || chosen.contains(relay)
+  }
+
+  /// A relay was reached.
+  mutating func reached(_ relay: RelayURL) {
+    guard down.removeValue(forKey: relay) != nil else { return }
+    isDue = true
+  }
+
+  /// Whether a relay is left out because it could not be reached.
+  func isDown(_ relay: RelayURL, at wall: Int64) -> Bool { down[relay].map { wall < $0.until } ?? false }
+
+  // MARK: Choosing
+
+  /// Chooses the relays.
+  ///
+  /// - Returns: the people for whom other relays are asked than before.
+  mutating func select(at wall: Int64, _ find: (Subject) -> Places) -> Set<PublicKey> {
+    isDue = false
+    let subjects = counts.keys.sorted { ($0.person, $0.isMention ? 1 : 0) < ($1.person, $1.isMention ? 1 : 0) }
+    var relays: [RelayURL] = []
+    var numbers: [RelayURL: Int32] = [:]
+    var new: [Subject: [RelayURL]] = [:]
+    var lists: [[Int32]] = []
+    for subject in subjects {
+      let found = find(subject)
+      new[subject] = found.open
+      lists.append(
+        found.others.filter { !isDown($0, at: wall) }.map { relay in
+          if let number = numbers[relay] { return number }
+          let number = Int32(relays.count)
+          numbers[relay] = number
+          relays.append(relay)
+          return number
+        })
+    }
+    var candidates = RelayCandidates(relayCount: relays.count)
+    candidates.relays = lists
+    var selector = RelaySelector(mode: mode, seed: 0)
+    let assignment = selector.select(candidates, budget: SelectionBudget(live: Self.relayMaximum))
+    for ask in assignment.live {
+      for author in ask.authors { new[subjects[Int(author)], default: []].append(relays[Int(ask.relay)]) }
+    }
+    let before = largest
+    chosen = assignment.live.sorted { ($1.authors.count, $0.relay) < ($0.authors.count, $1.relay) }
+      .map { relays[Int($0.relay)] }
+    var changed: Set<PublicKey> = []
+    for (subject, relays) in new where places[subject] != relays || (relays.isEmpty && largest != before) {
+      changed.insert(subject.person)
+    }
+    places = new
+    return changed
+  }
+
+  /// Where a subject is asked for: chosen relays, and those that are open anyway and that name it; empty: nowhere but
+  /// at the relays of ``largest``.
+  func relays(of subject: Subject) -> [RelayURL] { places[subject] ?? [] }
+
+  /// Where people are asked for who can be found nowhere else.
+  var largest: [RelayURL] { Array(chosen.prefix(Self.largestCount)) }
+}

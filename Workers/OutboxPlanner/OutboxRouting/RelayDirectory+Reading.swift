@@ -1,0 +1,148 @@
+public import Addresses
+internal import Contracts
+public import Cryptography
+internal import Nostr
+
+// Whose relays are asked for which filters (NIP-65): what a person wrote is at the person's relays for writing, what
+// others wrote to the person at those for reading.
+
+extension RelayDirectory {
+  // MARK: Who is wanted
+
+  /// An interest wants these filters: the relays of the people in them count from the next ``selectRelays(at:)``.
+  public mutating func want(_ interest: Interest) {
+    guard !interest.isExclusive else { return reading.end(interest.key) }
+    var subjects: Set<ReadingPlan.Subject> = []
+    for filter in interest.filters { subjects.formUnion(Self.subjects(of: filter).map(\.subject)) }
+    reading.want(subjects, for: interest.key)
+  }
+
+  /// An interest has ended.
+  public mutating func unwant(_ key: String) { reading.end(key) }
+
+  /// Tells ``book`` who is wanted.
+  public mutating func noteWanted() {
+    if reading.isDue { book.want(reading.people.subtracting(accounts.map(\.key))) }
+  }
+
+  /// Chooses anew whose relays are asked, if anything has changed that matters for it.
+  ///
+  /// - Parameter wall: seconds since 1970.
+  /// - Returns: the people for whom other relays are asked than before.
+  public mutating func selectRelays(at wall: Int64) -> Set<PublicKey> {
+    noteWanted()
+    guard autopilot, reading.isDue || selectedRevision != revision else { return [] }
+    selectedRevision = revision
+    let open = Set(plannedReads().choices.map(\.url))
+    var plan = reading
+    let changed = plan.select(at: wall) { places(of: $0, open: open, at: wall) }
+    reading = plan
+    return changed
+  }
+
+  /// Whether ``selectRelays(at:)`` may change something.
+  public var isSelectionDue: Bool { autopilot && (reading.isDue || selectedRevision != revision) }
+
+  /// A relay outside the groups could not be reached: it is left out for a while.
+  public mutating func relayFailed(_ url: RelayURL, at wall: Int64) {
+    if !isOwn(url) { reading.failed(url, at: wall) }
+  }
+
+  /// A relay was reached.
+  public mutating func relayReached(_ url: RelayURL) { reading.reached(url) }
+
+  /// The people whose relays decide where a filter is asked: its authors, or else those whom its tags `p` name.
+  static func subjects(of filter: Filter) -> [(person: PublicKey, subject: ReadingPlan.Subject)] {
+    if let authors = filter.authors {
+      return authors.map { ($0, ReadingPlan.Subject(person: $0, isMention: false)) }
+    }
+    guard filter.kinds?.allSatisfy(EventKind.giftWraps.contains) != true, filter.ids == nil else { return [] }
+    return (filter.tags[recipientTag] ?? []).compactMap { value in
+      PublicKey(value.description).map { ($0, ReadingPlan.Subject(person: $0, isMention: true)) }
+    }
+  }
+
+  private func places(of subject: ReadingPlan.Subject, open: Set<RelayURL>, at wall: Int64) -> ReadingPlan.Places {
+    var places = ReadingPlan.Places()
+    if let account = account(subject.person) {
+      let list = account.relayList
+      let relays = (subject.isMention ? list?.readRelays : list?.writeRelays) ?? []
+      places.open = open.union(relays.prefix(Self.accountRelayMaximum).filter { !isHome($0) })
+        .sorted { $0.text < $1.text }
+      return places
+    }
+    func isUsable(_ url: RelayURL) -> Bool { open.contains(url) || objection(toOthers: url) == nil }
+    let relays =
+      subject.isMention
+      ? book.reads(of: subject.person, where: isUsable)
+      : book.writes(of: subject.person, at: wall, where: isUsable)?.relays
+    places.open = (relays ?? []).filter(open.contains)
+    places.others = (relays ?? []).filter { !open.contains($0) }
+    return places
+  }
+
+  /// Why a relay that only others name is not used; nil when it is used.
+  func objection(toOthers url: RelayURL) -> String? {
+    objection(to: url) ?? (isPrivate(url) ? "a private address, and named by others" : nil)
+  }
+
+  /// Whether a relay that only others name is at an address that they must not name.
+  func isPrivate(_ url: RelayURL) -> Bool { !url.isPublic && !isOwn(url) && !allowsPrivate }
+
+  // MARK: Filters
+
+  /// The filters for each relay, each of the people who are to be found there. A filter that names nobody goes to all
+  /// relays for reading.
+  func split(_ filters: [Filter], _ reads: [RelayChoice]) -> [FilterRoute.Stop] {
+    var stops: [RelayURL: FilterRoute.Stop] = [:]
+    for choice in reads { stops[choice.url] = FilterRoute.Stop(choice, []) }
+    func add(_ filter: Filter, at relay: RelayURL, _ why: String) {
+      var stop = stops[relay] ?? FilterRoute.Stop(otherChoice(relay), [])
+      if !reads.contains(where: { $0.url == relay }) { stop.choice.why = [why] }
+      stop.filters.append(filter)
+      stops[relay] = stop
+    }
+    for filter in filters {
+      let wanted = autopilot ? Self.subjects(of: filter) : []
+      if wanted.isEmpty { for choice in reads { add(filter, at: choice.url, "") } }
+      var people: [RelayURL: [PublicKey]] = [:]
+      var others: [PublicKey] = []
+      for (person, subject) in wanted {
+        let relays = reading.relays(of: subject)
+        if relays.isEmpty { others.append(person) }
+        for relay in relays { people[relay, default: []].append(person) }
+      }
+      if !others.isEmpty {
+        for relay in Set(reads.map(\.url)).union(reading.largest) { people[relay, default: []] += others }
+      }
+      for (relay, people) in people {
+        add(filter.with(people, isMention: filter.authors == nil), at: relay, Self.reason(people))
+      }
+    }
+    return stops.values.filter { !$0.filters.isEmpty }.sorted { $0.choice.url.text < $1.choice.url.text }
+  }
+
+  private static func reason(_ people: [PublicKey]) -> String {
+    people.count == 1 ? "\(people[0].npub)'s list" : "the lists of \(people.count) people"
+  }
+
+  /// A relay that is no relay for reading of the user's own: an account's, for what the account wrote, or others'.
+  private func otherChoice(_ relay: RelayURL) -> RelayChoice {
+    let account = accounts.first { $0.listed.contains(relay) }
+    return choice(
+      relay, "", account: account?.key, isForeign: account == nil)
+  }
+}
+
+extension Filter {
+  /// The same filter of these people alone.
+  fileprivate func with(_ people: [PublicKey], isMention: Bool) -> Filter {
+    var filter = self
+    if isMention {
+      filter.tags[RelayDirectory.recipientTag] = people.map { TagValue($0.description) }
+    } else {
+      filter.authors = people
+    }
+    return filter.canonical
+  }
+}
