@@ -33,7 +33,10 @@ public struct PlanAccount: Hashable, Sendable {
   public internal(set) var blockedList: RelaySet?
 
   var versions: [UInt16: ListVersion] = [:]
+  /// All relays that it blocks: the public entries of its list, and the private ones.
   var blocked: Set<RelayURL> = []
+  /// The private entries, which only the signer can open. Those of an older version count until the new ones are opened.
+  private var privatelyBlocked: Set<RelayURL> = []
   /// The relays of its own kind 10002. They are used even if its kind 10006 blocks them.
   var listed: Set<RelayURL> = []
 
@@ -62,10 +65,21 @@ public struct PlanAccount: Hashable, Sendable {
     case EventKind.directMessageRelays: messageList = try? RelaySet(event)
     case EventKind.blockedRelays:
       blockedList = try? RelaySet(event)
-      blocked = Set(blockedList?.relays ?? [])
+      if event.content.isEmpty { privatelyBlocked = [] }
+      blocked = privatelyBlocked.union(blockedList?.relays ?? [])
     default: return false
     }
     versions[event.kind] = version
+    return true
+  }
+
+  /// The signer has opened the private entries of a version of its list of blocked relays.
+  ///
+  /// - Returns: whether other relays are blocked than before.
+  mutating func learnBlocked(_ relays: [RelayURL], of list: EventID) -> Bool {
+    guard versions[EventKind.blockedRelays]?.id == list, privatelyBlocked != Set(relays) else { return false }
+    privatelyBlocked = Set(relays)
+    blocked = privatelyBlocked.union(blockedList?.relays ?? [])
     return true
   }
 
@@ -75,6 +89,7 @@ public struct PlanAccount: Hashable, Sendable {
     var account = PlanAccount(name: name, key: key)
     (account.relayList, account.messageList, account.blockedList) = (relayList, messageList, blockedList)
     (account.versions, account.blocked, account.listed) = (versions, blocked, listed)
+    account.privatelyBlocked = privatelyBlocked
     return account
   }
 }

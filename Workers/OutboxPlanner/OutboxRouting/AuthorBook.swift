@@ -94,6 +94,9 @@ public struct AuthorBook: Sendable {
   /// Whether the store has been asked for all who are wanted.
   public var isRead: Bool { unread.isEmpty }
 
+  /// Whether the store has been asked for these people.
+  public func areRead(_ people: [PublicKey]) -> Bool { people.allSatisfy { known[$0]?.isRead == true } }
+
   /// The store has sent all its lists of these people, and each went to ``learn(_:)``.
   public mutating func wereRead(_ people: [PublicKey]) {
     for person in people {
@@ -104,12 +107,12 @@ public struct AuthorBook: Sendable {
 
   /// Up to ``batchCount`` wanted people for whom indexers are to be asked now: never, or a day ago.
   public func due(at wall: Int64) -> [PublicKey] {
-    var due: [PublicKey] = []
-    for person in wanted {
-      guard let lists = known[person], lists.isRead else { continue }
-      if lists.askedAt.map({ wall - $0 >= Self.againSeconds || $0 > wall }) ?? true { due.append(person) }
-    }
-    return Array(due.sorted().prefix(Self.batchCount))
+    Array(due(wanted.filter { known[$0]?.isRead == true }, at: wall).sorted().prefix(Self.batchCount))
+  }
+
+  /// Those of these people for whom indexers were never asked, or a day ago.
+  public func due(_ people: some Sequence<PublicKey>, at wall: Int64) -> [PublicKey] {
+    people.filter { known[$0]?.askedAt.map { wall - $0 >= Self.againSeconds || $0 > wall } ?? true }
   }
 
   /// Indexers are asked for these people's lists.

@@ -209,7 +209,8 @@ public struct DesiredSubscriptions: Sendable {
   private mutating func plan(_ key: String, in directory: RelayDirectory, at now: Instant, wall: Int64) {
     guard var entry = entries[key] else { return }
     let interest = entry.interest
-    let route = directory.route(interest.filters, named: interest.named, isExclusive: interest.isExclusive)
+    let route = directory.route(
+      interest.filters, named: interest.named, foreign: interest.foreign, isExclusive: interest.isExclusive)
     var stops: [DemandID] = []
     for stop in route.stops.flatMap({ differences($0, from: entry) }) {
       let id = DemandID(

@@ -13,6 +13,8 @@ public struct Interest: Hashable, Sendable {
   public let filters: [Filter]
   /// Relays that the observers name.
   public let named: [RelayURL]
+  /// Relays that only others name: they are not used at private addresses.
+  public let foreign: [RelayURL]
   /// Whether only the named relays are used.
   public let isExclusive: Bool
   /// Whether the subscription stays open after EOSE.
@@ -29,11 +31,13 @@ public struct Interest: Hashable, Sendable {
   ///
   /// - Parameter isExclusive: only the named relays are asked.
   public init(
-    own name: String, _ filters: [Filter], named: [RelayURL] = [], isExclusive: Bool = false, isLive: Bool = true
+    own name: String, _ filters: [Filter], named: [RelayURL] = [], foreign: [RelayURL] = [], isExclusive: Bool = false,
+    isLive: Bool = true
   ) {
     key = Self.ownPrefix + name
     self.filters = filters.map(\.canonical)
     self.named = named
+    self.foreign = foreign
     self.isExclusive = isExclusive
     self.isLive = isLive
     isFresh = false
@@ -51,6 +55,7 @@ public struct Interest: Hashable, Sendable {
     key = observe.key
     self.filters = filters
     named = observe.relays.compactMap { RelayURL(canonical: $0) }
+    foreign = []
     isExclusive = observe.exclusiveRelays
     isLive = true
     isFresh = observe.policy == .networkOnly

@@ -38,6 +38,9 @@ public struct RelayChoice: Hashable, Sendable {
     self.isOutside = isOutside
   }
 
+  /// The reason of a relay that the caller names.
+  public static let isNamed = "named"
+
   /// The reasons in one line, as in `PublicationTarget.why`.
   public var reason: String { why.joined(separator: ", ") }
 

@@ -71,7 +71,9 @@ extension RelayDirectory {
         .sorted { $0.text < $1.text }
       return places
     }
-    func isUsable(_ url: RelayURL) -> Bool { open.contains(url) || objection(toOthers: url) == nil }
+    func isUsable(_ url: RelayURL) -> Bool {
+      open.contains(url) ? strictObjection(to: url) == nil : objection(toOthers: url) == nil
+    }
     let relays =
       subject.isMention
       ? book.reads(of: subject.person, where: isUsable)
@@ -83,7 +85,21 @@ extension RelayDirectory {
 
   /// Why a relay that only others name is not used; nil when it is used.
   func objection(toOthers url: RelayURL) -> String? {
-    objection(to: url) ?? (isPrivate(url) ? "a private address, and named by others" : nil)
+    strictObjection(to: url) ?? (isPrivate(url) ? "a private address, and named by others" : nil)
+  }
+
+  /// Why a relay is used neither for what others write nor for what is sent to others. A relay that an account blocks
+  /// (kind 10006) stays shut for that even if the account lists it for itself (kind 10002).
+  func strictObjection(to url: RelayURL) -> String? {
+    if isHome(url) { return OwnAddresses.reason }
+    return accounts.first { $0.blocked.contains(url) }.map { "blocked by \($0.name)'s list (kind 10006)" }
+  }
+
+  /// The relays that a person who is no account of ours writes to, as far as they may be used.
+  ///
+  /// - Parameter wall: seconds since 1970.
+  public func writeRelays(of person: PublicKey, at wall: Int64) -> [RelayURL] {
+    book.writes(of: person, at: wall) { objection(toOthers: $0) == nil }?.relays ?? []
   }
 
   /// Whether a relay that only others name is at an address that they must not name.

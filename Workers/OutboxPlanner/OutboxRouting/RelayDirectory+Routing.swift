@@ -10,7 +10,9 @@ public import Nostr
 //     messages without a wrap    nowhere: they would be readable (13, 14, 15); nor answers to a challenge (22242)
 //     protected (NIP-70)         as others, but only where their author, an account of ours, has authenticated
 //     an account's new list      as all others, and first to the relays that it names for writing (kind 10002)
-//     all others                 their author's relays for writing, and those of the user's own choice
+//     what an account is found by (0, 3, 10002, 10050)   as all others, and to the indexers
+//     all others                 their author's relays for writing, and those of the user's own choice; then the relays
+//                                for reading of the people whom they name, unless that is a crowd
 
 extension RelayDirectory {
   /// The relays for an event.
@@ -32,6 +34,10 @@ extension RelayDirectory {
       return .none("kind 22242 answers a relay's challenge (NIP-42) and is not published")
     default:
       route = named.map { namedRoute($0, event) } ?? plannedWrites(of: event)
+      if named == nil, !route.choices.isEmpty {
+        addInboxes(to: &route, event)
+        addIndexers(to: &route, event)
+      }
       add(foreign, to: &route, event)
     }
     route = withoutHome(route)
@@ -70,7 +76,7 @@ extension RelayDirectory {
       if let account, account.blocked.contains(url), !account.listed.contains(url) {
         skipped.add(choice(url, "blocked by \(account.name)'s list (kind 10006)", isForeign: false))
       } else {
-        chosen.add(choice(url, "named", account: account?.key, isForeign: false))
+        chosen.add(choice(url, RelayChoice.isNamed, account: account?.key, isForeign: false))
       }
     }
     return EventRoute(choices: chosen.choices, skipped: skipped.choices)
@@ -144,7 +150,7 @@ extension RelayDirectory {
       // sender of the message. So only a recipient that is our own account authenticates.
       let choice = choice(
         url, "dm-list of \(who)", people: [recipient], account: ownRecipient?.key, isForeign: ownRecipient == nil)
-      if let reason = objection(to: choice) {
+      if let reason = strictObjection(to: url) ?? objection(to: choice) {
         skipped.add(self.choice(url, reason, people: [recipient], isForeign: ownRecipient == nil))
       } else {
         chosen.add(choice)
@@ -167,8 +173,11 @@ extension RelayDirectory {
   /// - Parameters:
   ///   - filters: those that match nothing are left out.
   ///   - named: further relays.
-  ///   - isExclusive: only `named` are used.
-  public func route(_ filters: [Filter], named: [RelayURL] = [], isExclusive: Bool = false) -> FilterRoute {
+  ///   - foreign: further relays, which only others name.
+  ///   - isExclusive: only `named` and `foreign` are used.
+  public func route(
+    _ filters: [Filter], named: [RelayURL] = [], foreign: [RelayURL] = [], isExclusive: Bool = false
+  ) -> FilterRoute {
     let filters = filters.filter { !$0.matchesNothing }
     var route = FilterRoute()
     var asked = Asked()
@@ -183,7 +192,14 @@ extension RelayDirectory {
       } else {
         let isIndexer = indexers.contains(url)
         let account = isIndexer ? nil : reader(at: url)
-        ask(choice(url, isIndexer ? "indexer" : "named", account: account, isForeign: false), filters)
+        ask(choice(url, isIndexer ? "indexer" : RelayChoice.isNamed, account: account, isForeign: false), filters)
+      }
+    }
+    for url in foreign {
+      if let reason = objection(toOthers: url) {
+        route.skipped.append(choice(url, reason, isForeign: true))
+      } else {
+        ask(choice(url, "named by others", isForeign: true), filters)
       }
     }
     if !isExclusive {

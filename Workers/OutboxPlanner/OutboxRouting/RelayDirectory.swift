@@ -193,6 +193,12 @@ public struct RelayDirectory: Sendable {
     return true
   }
 
+  /// The signer has opened the private entries of an account's list of blocked relays (kind 10006, NIP-51).
+  public mutating func learnBlocked(_ relays: [RelayURL], by account: PublicKey, of list: EventID) {
+    guard let place = places[account], accounts[place].learnBlocked(relays, of: list) else { return }
+    revision += 1
+  }
+
   /// The planner's settings: how people are read, which addresses are this Roost's own, which connectors there are.
   public mutating func settingsAre(_ settings: PlannerSettings) {
     ownAddressesAre(OwnAddresses(settings.ownAddresses))
@@ -259,6 +265,11 @@ public struct RelayDirectory: Sendable {
 
   /// One of our own accounts.
   public func account(_ key: PublicKey) -> PlanAccount? { places[key].map { accounts[$0] } }
+
+  /// The newest relay list (kind 10002) of one of our accounts; nil when none is known, and for a worker's account.
+  public func personalRelayList(of author: PublicKey) -> EventID? {
+    personalAccounts.first { $0.key == author }?.versions[EventKind.relayList]?.id
+  }
 
   /// The relays where a person receives private messages (kind 10050, NIP-17), at most ``directMessageRelayMaximum``;
   /// nil when no list is known, empty when the list has no relays. Those of people who are not our accounts are

@@ -1,3 +1,4 @@
+import Addresses
 import Bus
 import Clocks
 import Contracts
@@ -37,7 +38,9 @@ extension Planner {
   private static let listsMilliseconds: UInt64 = 1_000
 
   func accountsAre(_ accounts: [SignerAccount]) {
-    publishing?.accountsOpened(Set(accounts.filter { $0.state == .unlocked }.compactMap { PublicKey($0.publicKey) }))
+    let opened = Set(accounts.filter { $0.state == .unlocked }.compactMap { PublicKey($0.publicKey) })
+    publishing?.accountsOpened(opened)
+    if sealedLists.keys.contains(where: opened.contains) { EventLoopActor.task { [self] in await openBlocked() } }
     let known = accounts.compactMap { account in PublicKey(account.publicKey).map { (name: account.name, key: $0) } }
     let before = directory.accounts.map { "\($0.name) \($0.key)" }
     guard directory.unsettled != nil || before != known.map({ "\($0.name) \($0.key)" }) else { return }
@@ -68,18 +71,58 @@ extension Planner {
     do throws(Refusal) {
       let part = try JSONPayload.decode(JSONValue.self, from: payload.bytes)
       guard let value = part["event"] else {
-        directory.lookedUp(keys)
-        return update()
+        EventLoopActor.task { [self] in
+          await openBlocked()
+          directory.lookedUp(keys)
+          update()
+        }
+        return
       }
       let event: Event
       do throws(EventFault) { event = try Event(json: JSONPayload.encode(value)) } catch {
         throw Refusal(.badPayload, "\(error)")
       }
-      if directory.learn(event) { update() }
+      guard directory.learn(event) else { return }
+      if event.kind == EventKind.blockedRelays { sealedLists[event.pubkey] = event.content.isEmpty ? nil : event }
+      update()
+      // Before all stored lists are here, a newer version may follow.
+      if directory.unsettled == nil { EventLoopActor.task { [self] in await openBlocked() } }
     } catch {
       log.error("an event of the store cannot be read", metadata: ["why": "\(error.message)"])
     }
   }
+
+  /// Has the signer open the private entries of the accounts' lists of blocked relays. Those of a locked account wait
+  /// until it is unlocked.
+  private func openBlocked() async {
+    for (account, list) in sealedLists {
+      var relays: [RelayURL] = []
+      do throws(Refusal) {
+        let event = try JSONPayload.decode(JSONValue.self, from: list.json)
+        let method = list.content.contains("?iv=") ? SignerMethod.nip04Decrypt : SignerMethod.nip44Decrypt
+        let wanted = SignerCipher(account: "\(account)", peer: "\(account)", contentOf: event)
+        let opened = try await bus.request(method, wanted, ttlMilliseconds: Self.openMilliseconds)
+        let tags = try JSONPayload.decode([[String]].self, from: Array(opened.text.utf8))
+        for tag in tags where tag.first == "relay" && tag.count > 1 && relays.count < RelaySet.countMaximum {
+          // An entry that is no relay's address blocks nothing.
+          if let relay = try? RelayURL(tag[1]) { relays.append(relay) }
+        }
+      } catch {
+        log.notice(
+          "the private part of a list of blocked relays is not read",
+          metadata: ["of": "\(account)", "why": "\(error.message)"])
+        // A text that cannot be read stays so; whatever else it is, it may pass.
+        if ![.badPayload, .badRequest].contains(error.code) { continue }
+      }
+      guard sealedLists[account]?.id == list.id else { continue }
+      sealedLists[account] = nil
+      directory.learnBlocked(relays, by: account, of: list.id)
+    }
+    update()
+  }
+
+  /// How long the signer may take to open a list.
+  private static let openMilliseconds: UInt32 = 2_000
 
   /// Looks in the store for the list of relays where a person receives private messages.
   func lookUpMessageRelays(of person: PublicKey) async throws(Refusal) {

@@ -62,7 +62,7 @@ extension Planner {
     }
     while isLookUpDue, lookUps.count < Self.lookUpMaximum {
       let people = directory.book.due(at: WallClock.seconds)
-      let relays = directory.indexers + directory.reads().map(\.url).filter { !directory.indexers.contains($0) }
+      let relays = lookUpRelays
       guard !people.isEmpty, !relays.isEmpty else {
         isLookUpDue = false
         break

@@ -36,6 +36,7 @@ extension Planner {
     let unknown = directory.unknown(of: event.pubkey)
     // A caller that names relays needs no plan.
     if named == nil, let unknown { return .failure(.unknown(unknown)) }
+    if named == nil { await readLists(of: directory.addressees(of: event.unsigned)) }
     var route = directory.route(event, named: named, foreign: foreign)
     if case .failure(let problem) = route, let person = problem.missingList {
       let isAnswered = await findMessageRelays(of: person)
@@ -47,23 +48,81 @@ extension Planner {
     return route.mapError { problem in unknown.map { .unknown($0) } ?? .nowhere(problem) }
   }
 
+  /// Reads these people's lists from the store, if that has not been done. An event does not wait long for it: relays
+  /// that are found later are added.
+  func readLists(of people: [PublicKey]) async {
+    guard !directory.unlisted(people).isEmpty else { return }
+    directory.book.read(people)
+    guard !directory.book.areRead(people) else { return }
+    authors.read()
+    let deadline = now.advanced(milliseconds: Self.readListsMilliseconds)
+    await hasChanged.wait(until: deadline) { !directory.book.areRead(people) || isDraining }
+  }
+
+  /// How long an event waits for the store's lists of the people whom it names.
+  private static let readListsMilliseconds: UInt64 = 100
+
+  /// Requests the lists of the people whom an event names and whose relays are not known.
+  ///
+  /// - Returns: whether there were such people: the event's route may be another one now.
+  func findInboxes(of event: Event) async -> Bool {
+    let people = directory.addressees(of: event.unsigned)
+    let unlisted = directory.unlisted(people)
+    guard !unlisted.isEmpty, !isDraining else { return false }
+    await readLists(of: unlisted)
+    let due = directory.book.due(directory.unlisted(unlisted), at: WallClock.seconds)
+    guard !due.isEmpty else { return true }
+    directory.book.wereAsked(due, at: WallClock.seconds)
+    await findLists(of: due, kinds: AuthorListReader.kinds, named: lookUpRelays) {
+      [self] in directory.unlisted(due).isEmpty
+    }
+    return true
+  }
+
+  /// The relays that are asked for other people's lists: indexers, and those used for reading.
+  var lookUpRelays: [RelayURL] {
+    directory.indexers + directory.reads().map(\.url).filter { !directory.indexers.contains($0) }
+  }
+
+  /// Requests people's lists from relays, and waits until they are known, or the relays have sent all they have.
+  ///
+  /// - Parameter foreign: further relays, which others name.
+  /// - Returns: the progress of each relay.
+  @discardableResult
+  private func findLists(
+    of people: [PublicKey], kinds: [UInt16], named: [RelayURL], foreign: [RelayURL] = [],
+    until isKnown: @escaping @EventLoopActor () -> Bool
+  ) async -> [ObserveProgress.Relay] {
+    listWishCount += 1
+    let wish = Interest(
+      own: "find:\(listWishCount)", [Filter(authors: people, kinds: kinds)], named: named, foreign: foreign,
+      isExclusive: true, isLive: false)
+    return await ask(wish, until: isKnown)
+  }
+
   /// Waits until all sources have answered, or their time is over.
   func settled() async {
     await hasChanged.wait(until: earlyEnd) { !isEarly || isDraining }
   }
 
-  /// Looks for a person's list of relays for direct messages: in the store, then at the relays that are used for
-  /// reading.
+  /// Looks for a person's list of relays for direct messages: in the store, then at indexers and the relays that are
+  /// used for reading, then at the relays that the person writes to.
   ///
   /// - Returns: whether the result is final: the list was found, or a relay has sent all that it has, or no relay could
   ///   have been used.
   private func findMessageRelays(of person: PublicKey) async -> Bool {
     do throws(Refusal) {
       try await lookUpMessageRelays(of: person)
-      guard directory.directMessageRelays(of: person) == nil else { return true }
-      let filter = Filter(authors: [person], kinds: [EventKind.directMessageRelays], limit: 1)
-      let asked = await ask(Interest(own: "dm:\(person)", [filter], named: directory.indexers, isLive: false))
-      let isAnswered = asked.isEmpty ? silentRelays.isEmpty : asked.contains { $0.state == .stored }
+      func isKnown() -> Bool { directory.directMessageRelays(of: person) != nil }
+      guard !isKnown() else { return true }
+      let asked = await findLists(of: [person], kinds: AuthorListReader.kinds, named: lookUpRelays, until: isKnown)
+      var isAnswered = asked.isEmpty ? silentRelays.isEmpty : asked.contains { $0.state == .stored }
+      try await lookUpMessageRelays(of: person)
+      let elsewhere = directory.writeRelays(of: person, at: WallClock.seconds)
+      guard !isKnown(), !elsewhere.isEmpty else { return isAnswered }
+      let kinds = [EventKind.directMessageRelays]
+      let answers = await findLists(of: [person], kinds: kinds, named: [], foreign: elsewhere, until: isKnown)
+      isAnswered = isAnswered || answers.contains { $0.state == .stored }
       try await lookUpMessageRelays(of: person)
       return isAnswered
     } catch {
@@ -103,11 +162,15 @@ extension Planner {
   /// Requests something from relays once, and waits until they have sent it, for a limited time.
   ///
   /// - Returns: the relays that were used, and the progress of each.
-  private func ask(_ wish: Interest) async -> [ObserveProgress.Relay] {
+  private func ask(
+    _ wish: Interest, until isKnown: @escaping @EventLoopActor () -> Bool = { false }
+  ) async -> [ObserveProgress.Relay] {
     begin(wish)
     update()
     let deadline = now.advanced(milliseconds: Self.findMilliseconds)
-    await hasChanged.wait(until: deadline) { wishes.progress(of: wish.key)?.isComplete != false || isDraining }
+    await hasChanged.wait(until: deadline) { [self] in
+      wishes.progress(of: wish.key)?.isComplete != false || isKnown() || isDraining
+    }
     let relays = wishes.progress(of: wish.key)?.relays ?? []
     end(wish.key)
     update()

@@ -88,6 +88,7 @@ extension Planner {
     if case .string(let text)? = given["pubkey"] { author = PublicKey(text) }
     await recognise(author)
     let event = try unsigned(given)
+    await readLists(of: directory.addressees(of: event))
     var route = directory.plan(event)
     if let person = route.problem?.missingList {
       try await lookUpMessageRelays(of: person)

@@ -1,11 +1,13 @@
 import Bus
 import Clocks
 import Contracts
+import Cryptography
 import EventLoop
 import Frames
 import WorkerLedger
 import LinuxSystem
 import Logging
+import Nostr
 import OutboxRouting
 import Storage
 import WorkerKit
@@ -48,6 +50,8 @@ final class Planner {
   private(set) var publishing: PublishService?
   /// The number of lists that were requested from relays so far: it distinguishes the interests for them.
   var listWishCount: UInt64 = 0
+  /// Lists of blocked relays whose private entries the signer has not opened yet, by account.
+  var sealedLists: [PublicKey: Event] = [:]
   /// Why the file of added relays cannot be written.
   var fault: StorageFault?
   private var storeEndpoint: UInt32?

@@ -182,13 +182,7 @@ extension PublishService {
       throw Refusal(
         .unavailable, "it is not known yet where this goes: \(reason)", outcome: .notStarted,
         retryAfterMilliseconds: UInt32(Self.storeAgainMilliseconds))
-    case .success(let choices):
-      return choices.map { choice in
-        QueuedTarget(
-          PublicationTarget(relay: choice.url.text, state: .pending, why: choice.reason),
-          manner: SendingManner(
-            account: choice.account, isProtected: choice.isProtected, isForeign: choice.isForeign))
-      }
+    case .success(let choices): return choices.map { QueuedTarget($0) }
     }
   }
 
@@ -252,10 +246,15 @@ extension PublishService {
     }
     // The publication may have ended meanwhile, and been removed.
     guard try await inMemory(event.id) != nil else { return }
+    add(targets, to: event, json, lifetime: lifetime)
+    try await targetsWritten(event.id)
+  }
+
+  /// Adds targets to a publication that is in memory. Its bytes may have been dropped, so they are kept again.
+  func add(_ targets: [QueuedTarget], to event: Event, _ json: [UInt8], lifetime: Int64?) {
     bodies.keep(json, event.id)
     unwrittenTargets.insert(event.id)
     perform { $0.targetsAdded(targets, to: event.id, expiresAt: expiry(event, lifetime, $1.time), at: $1) }
-    try await targetsWritten(event.id)
   }
 
   /// Waits until the relays that were added to a publication are on the disk.
@@ -272,5 +271,14 @@ extension PublishService {
       refusal.code,
       "the added relays are sent the event, and are not written down yet: that is done when it is possible; "
         + refusal.message, outcome: .unknown, retryAfterMilliseconds: refusal.retryAfterMilliseconds)
+  }
+}
+
+extension QueuedTarget {
+  /// A relay that an event has not been sent to.
+  init(_ choice: RelayChoice) {
+    self.init(
+      PublicationTarget(relay: choice.url.text, state: .pending, why: choice.reason),
+      manner: SendingManner(account: choice.account, isProtected: choice.isProtected, isForeign: choice.isForeign))
   }
 }

@@ -87,6 +87,7 @@ extension PublishService {
     keptVersions[event.id] = nil
     await noteVersion(event)
     tellEverybody(of: event.id)
+    joinInboxes(of: event, json)
   }
 
   /// Removes a publication that the store refuses from the ledger: its acceptance was never confirmed to a caller. A
@@ -132,7 +133,11 @@ extension PublishService {
           }
         }
         leftStored.removeLast()
-        if let event { return event }
+        if let event {
+          // These bytes were read before they were accepted.
+          if let parsed = try? Event(json: event) { joinInboxes(of: parsed, event) }
+          return event
+        }
       }
       return nil
     }

@@ -64,6 +64,9 @@ final class PublishService {
   var leftStored: [(number: Int64, id: EventID)] = []
   /// Publications with added relays that are not in the ledger yet.
   var unwrittenTargets: Set<EventID> = []
+  /// Publications for which the relay lists of the people whom they name are being looked for.
+  var joining: Set<EventID> = []
+  var sentLists = SentRelayLists()
   var lastNumber: Int64
   var isDraining = false
   var followers: [EventID: [ChangeFollower<Publication>]] = [:]
@@ -283,6 +286,7 @@ final class PublishService {
       log.debug("not taken", metadata: ["event": "\(key.id)", "relay": "\(key.relay)", "why": "\(outcome.words)"])
     }
     perform { $0.settled(key, outcome, at: $1) }
+    if case .taken = outcome { followWithRelayList(key, manner) }
   }
 
   private func outcome(of key: SendingKey, _ manner: SendingManner) async -> SendOutcome {

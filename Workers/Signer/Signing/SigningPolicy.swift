@@ -12,8 +12,8 @@ internal import Nostr
 // - Kinds. The planner has a relay list signed, the tracker a job request, and neither of them a note or a profile.
 // - Accounts. In all operations a job provider acts as its own account and no other: the account from the
 //   configuration, or the account of its role. `roostd` says which.
-// - Decryption. The tracker reads a provider's answers, the provider a customer's requests, and both show the event
-//   whose content it is, signed by its author. Messages have other kinds, and only their author could sign them as
+// - Decryption. The planner reads lists of blocked relays, the tracker a provider's answers, the provider a customer's
+//   requests, and each shows the event whose content it is, signed by its author. Messages have other kinds, and only their author could sign them as
 //   something else.
 // - Deletion. A deletion names events by their ids, which do not show the kinds. So the caller shows the events: an
 //   event's id is a hash over its kind too.
@@ -66,8 +66,10 @@ public struct SigningPolicy: Sendable {
     Role.dvmProvider.name: EventKind.handlerInformation...EventKind.handlerInformation,
   ]
 
-  /// The kinds whose contents these roles may have decrypted: answers to a job, and job requests.
+  /// The kinds whose contents these roles may have decrypted: relays that an account blocks, answers to a job, and job
+  /// requests.
   private static let readable: [String: ClosedRange<UInt16>] = [
+    Role.outboxPlanner.name: EventKind.blockedRelays...EventKind.blockedRelays,
     Role.dvmTracker.name: EventKind.jobResults.lowerBound...EventKind.jobFeedback,
     Role.dvmProvider.name: EventKind.jobRequests,
   ]

@@ -16,7 +16,7 @@ public enum SignerMethod {
     "Encrypts a text (NIP-04).", refuses: [.locked, .noSuchAccount, .forbidden, .rateLimited])
   /// Decrypts a text (NIP-04).
   public static let nip04Decrypt = Method<SignerCipher, SignerText>(
-    643, "signer.nip04.decrypt", of: .signer, for: [.client, .dvmTracker, .dvmProvider],
+    643, "signer.nip04.decrypt", of: .signer, for: [.client, .outboxPlanner, .dvmTracker, .dvmProvider],
     "Decrypts a text (NIP-04).", refuses: [.locked, .noSuchAccount, .forbidden, .rateLimited])
   /// Encrypts a text (NIP-44).
   public static let nip44Encrypt = Method<SignerCipher, SignerText>(
@@ -24,7 +24,7 @@ public enum SignerMethod {
     "Encrypts a text (NIP-44).", refuses: [.locked, .noSuchAccount, .forbidden, .rateLimited])
   /// Decrypts a text (NIP-44).
   public static let nip44Decrypt = Method<SignerCipher, SignerText>(
-    645, "signer.nip44.decrypt", of: .signer, for: [.client, .dvmTracker, .dvmProvider],
+    645, "signer.nip44.decrypt", of: .signer, for: [.client, .outboxPlanner, .dvmTracker, .dvmProvider],
     "Decrypts a text (NIP-44).", refuses: [.locked, .noSuchAccount, .forbidden, .rateLimited])
   /// Seals a rumor and wraps it for one recipient (NIP-59).
   public static let wrap = Method<SignerWrap, SignerWrapped>(
