@@ -45,7 +45,7 @@ public struct StoreObserve: FilterArguments {
   /// An example of the arguments.
   public static let example =
     #"{"filters":[{"kinds":[1]}],"afterSeq":0,"policy":"cache-with-network","maxAge":300,"#
-    + #""relays":["wss://relay.example"],"exclusiveRelays":false,"id":"home","pages":false,"#
+    + #""relays":["wss://relay.example"],"exclusiveRelays":false,"networkLimit":500,"id":"home","pages":false,"#
     + #""recipients":["82341f882b6eabcd2ba7f1ef90aad961cf074af15b9ef44a09f9d2a8fbfbe6a2"]}"#
 
   /// NIP-01 filters; at most ``filterMaximum``.
@@ -61,6 +61,9 @@ public struct StoreObserve: FilterArguments {
   public var relays: [String]?
   /// Only `relays` are queried, and only events count that were seen there.
   public var exclusiveRelays: Bool?
+  /// Of each relay, at most this many of the newest events for each filter without `since`; what is older is not fetched.
+  /// From 1. Absent: all that the filter matches.
+  public var networkLimit: Int?
   /// The caller's own name for this observation, 1 to ``idByteCountMaximum`` bytes. A later observation under the same
   /// name continues after the last seq that the caller gave with `store.acknowledge` or as `afterSeq`.
   public var id: String?
@@ -82,9 +85,12 @@ public struct StoreObserve: FilterArguments {
     self.afterSeq = afterSeq
   }
 
-  /// Both are at least 0.
+  /// The numbers are at least 0; `networkLimit` is at least 1.
   public static var ranges: [FieldRange<Self>] {
-    [FieldRange("afterSeq", \.afterSeq), FieldRange("maxAge", \.maxAge)]
+    [
+      FieldRange("afterSeq", \.afterSeq), FieldRange("maxAge", \.maxAge),
+      FieldRange("networkLimit", from: 1) { $0.networkLimit.map(Int64.init) },
+    ]
   }
 
   /// An id of the wrong length, too many relays, `exclusiveRelays` without relays, or recipients that are not keys.
@@ -193,6 +199,8 @@ public struct ActiveObserve: Codable, Sendable, Hashable {
   public var relays: [String]
   /// Whether only these relays are to be queried.
   public var exclusiveRelays: Bool
+  /// The observers' `networkLimit`; absent: none.
+  public var networkLimit: Int?
   /// The least `maxAge` of the observers, in seconds; with 0 the network is always queried.
   public var maxAge: Int64
   /// Whether the network is to be queried now for any of the observers.

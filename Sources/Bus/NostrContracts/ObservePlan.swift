@@ -11,6 +11,8 @@ public struct ObservePlan: Hashable, Sendable {
   public let relays: [String]
   /// Whether only these relays count.
   public let isExclusive: Bool
+  /// Events to fetch of each relay for a filter without `since`; nil: all.
+  public let networkLimit: Int?
   /// The plan's key.
   public let key: FilterKey
   /// The key under which an observer's position is kept: the plan's, unless the observer may receive gift wraps of some
@@ -26,10 +28,11 @@ public struct ObservePlan: Hashable, Sendable {
   ///   - policy: where events come from.
   ///   - relays: canonical URLs, in any order.
   ///   - isExclusive: whether only these relays count.
+  ///   - networkLimit: events to fetch of each relay for a filter without `since`; nil: all.
   ///   - recipients: the key of the recipients whose gift wraps are sent; nil: all recipients.
   public init(
     _ filters: [Filter], policy: ObservePolicy = .cacheWithNetwork, relays: [String] = [], isExclusive: Bool = false,
-    recipients: String? = nil
+    networkLimit: Int? = nil, recipients: String? = nil
   ) {
     var known = Set<[UInt8]>()
     let forms = filters.map { (filter: $0.canonical, json: $0.canonical.json) }.filter {
@@ -37,12 +40,14 @@ public struct ObservePlan: Hashable, Sendable {
     }
     let sorted = forms.sorted { $0.json.lexicographicallyPrecedes($1.json) }.map(\.filter)
     let names = Set(relays).sorted()
-    let words = names + ["policy:\(policy.rawValue)"] + (isExclusive ? ["exclusive"] : [])
+    let depth = networkLimit.map { ["limit:\($0)"] } ?? []
+    let words = names + depth + ["policy:\(policy.rawValue)"] + (isExclusive ? ["exclusive"] : [])
     self.filters = sorted
     self.policy = policy
     self.relays = names
     self.isExclusive = isExclusive
-    fetchKey = FilterKey(sorted, names)
+    self.networkLimit = networkLimit
+    fetchKey = FilterKey(sorted, names + depth)
     key = FilterKey(sorted, words)
     placeKey = recipients.map { FilterKey(sorted, words + ["recipients:\($0)"]) } ?? key
   }

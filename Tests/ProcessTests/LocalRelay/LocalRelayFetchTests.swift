@@ -34,11 +34,13 @@ extension ProcessTests {
       try awaitSoon("the relay is asked for kind \(kind)") { isAsked(relay, kind) }
     }
 
-    @Test("With fetch a request is answered from the store, then by the network, then by EOSE, and goes on")
+    @Test("At /fetch a request is answered from the store, then by the network, then by EOSE, and goes on")
     func order() throws {
       let relay = try KeepingRelay()
-      try run(["fetch": "true"], [relay.url]) { house in
-        let (visitor, planner) = (try house.visitor(), PlannerRig(roost: house.roost, client: house.client))
+      try run([:], [relay.url]) { house in
+        let (visitor, planner) = (
+          try house.visitor(path: "/fetch"), PlannerRig(roost: house.roost, client: house.client)
+        )
         var isInOrder = false
         // On a machine that is busy for seconds EOSE may come before the relay's part, as it should. Not every time.
         for kind in 101...105 where !isInOrder {
@@ -64,8 +66,8 @@ extension ProcessTests {
       let (first, later) = (author.event("first"), author.event("later"))
       let relay = try ScriptedRelay(
         .accept(), .expect("REQ"), .event(json(first)), .hold("later"), .event(json(later)))
-      try run(["fetch": "true"], [relay.url]) { house in
-        let visitor = try house.visitor()
+      try run([:], [relay.url]) { house in
+        let visitor = try house.visitor(path: "/fetch")
         let found = try visitor.request("{\"kinds\":[1]}", name: "a")
         #expect(found.refusal == nil && (found.ids == [first].ids || found.ids.isEmpty))
         try visitor.awaitEvent(first, under: "a")
@@ -85,8 +87,8 @@ extension ProcessTests {
         }
       }
       let relay = try ScriptedRelay(.accept(), .expect("REQ"), slowly)
-      try run(["fetch": "true"], [relay.url]) { house in
-        let visitor = try house.visitor()
+      try run([:], [relay.url]) { house in
+        let visitor = try house.visitor(path: "/fetch")
         let found = try visitor.request("{\"kinds\":[1]}", name: "a")
         #expect(found.refusal == nil)
         let start = visitor.messages.count
@@ -97,23 +99,23 @@ extension ProcessTests {
     @Test("A relay that cannot be reached, and no relay at all, hold nothing up")
     func nobody() throws {
       for relays in [["ws://127.0.0.1:1"], []] {
-        try run(["fetch": "true"], relays) { house in
-          let (visitor, event) = (try house.visitor(), author.event("here"))
+        try run([:], relays) { house in
+          let (visitor, event) = (try house.visitor(path: "/fetch"), author.event("here"))
           try visitor.put(event)
           #expect(try visitor.request("{\"kinds\":[1]}").ids == [event].ids)
         }
       }
-      try LocalRelayHouse.run(["fetch": "true"]) { house in
+      try LocalRelayHouse.run([:]) { house in
         let event = author.event("here")
-        try house.visitor().put(event)
-        #expect(try house.visitor().request("{\"kinds\":[1]}").ids == [event].ids, "without a planner")
+        try house.visitor(path: "/fetch").put(event)
+        #expect(try house.visitor(path: "/fetch").request("{\"kinds\":[1]}").ids == [event].ids, "without a planner")
       }
     }
 
     @Test("The network is asked for the origins of fetch-clients, at /fetch, and for nobody else")
     func origins() throws {
       let relay = try emptyRelay()
-      try run(["fetch-clients": "[\"https://page.example\"]"], [relay.url]) { house in
+      try run(["fetch": "false", "fetch-clients": "[\"https://page.example\"]"], [relay.url]) { house in
         for origin in ["https://page.example", "https://other.example"] {
           let _: LocalRelayOrigins = try house.ask("local.allow", "{\"origin\":\"\(origin)\"}")
         }
@@ -132,7 +134,7 @@ extension ProcessTests {
     @Test("The network is asked for the keys of fetch-clients once they have shown themselves")
     func keys() throws {
       let relay = try emptyRelay()
-      try run(["fetch-clients": "[\"\(author.publicKey.npub)\"]"], [relay.url]) { house in
+      try run(["fetch": "false", "fetch-clients": "[\"\(author.publicKey.npub)\"]"], [relay.url]) { house in
         let (hers, other) = (try house.visitor(), try house.visitor())
         _ = try hers.request("{\"kinds\":[101]}", name: "a")
         _ = try other.authenticate(showing: Author(), to: house).request("{\"kinds\":[102]}", name: "a")
@@ -146,7 +148,7 @@ extension ProcessTests {
     func filters() throws {
       let relay = try emptyRelay()
       let covered = "['{\"kinds\":[101,102]}', '{\"kinds\":[103],\"authors\":[\"\(author.publicKey)\"]}']"
-      try run(["fetch-filters": covered], [relay.url]) { house in
+      try run(["fetch": "false", "fetch-filters": covered], [relay.url]) { house in
         let visitor = try house.visitor()
         _ = try visitor.request("{}", name: "all")
         _ = try visitor.request("{\"kinds\":[104]}", name: "another")
@@ -161,21 +163,50 @@ extension ProcessTests {
       }
     }
 
-    @Test("The network is asked for eight subscriptions of a client; further ones are answered from the store")
+    @Test("The network is asked for 64 subscriptions of a client; further ones are answered from the store")
     func budget() throws {
       let relay = try emptyRelay()
-      try run(["fetch": "true"], [relay.url]) { house in
-        let (visitor, event) = (try house.visitor(), author.event(kind: 109))
+      try run([:], [relay.url]) { house in
+        let (visitor, event) = (try house.visitor(), author.event(kind: 200))
         try visitor.put(event)
-        for kind in 101...108 { _ = try visitor.request("{\"kinds\":[\(kind)]}", name: "\(kind)") }
-        for kind in 101...108 { try awaitAsked(relay, kind) }
-        #expect(try visitor.request("{\"kinds\":[109]}", name: "109").ids == [event].ids)
+        for kind in 101...164 { _ = try visitor.request("{\"kinds\":[\(kind)]}", name: "\(kind)") }
+        for kind in 101...164 { try awaitAsked(relay, kind) }
+        #expect(try visitor.request("{\"kinds\":[200]}", name: "200").ids == [event].ids)
         visitor.close("101")
-        _ = try visitor.request("{\"kinds\":[110]}", name: "110")
-        try awaitAsked(relay, 110)
-        #expect(!isAsked(relay, 109))
-        _ = try house.visitor().request("{\"kinds\":[111]}", name: "another client's")
-        try awaitAsked(relay, 111)
+        _ = try visitor.request("{\"kinds\":[201]}", name: "201")
+        try awaitAsked(relay, 201)
+        #expect(!isAsked(relay, 200))
+        let other = try house.visitor()
+        _ = try other.request("{\"kinds\":[202]}", name: "another client's")
+        try awaitAsked(relay, 202)
+      }
+    }
+
+    @Test(
+      "At / the store answers, EOSE does not wait, and relays follow; at /local, and with fetch off, the store alone")
+    func beside() throws {
+      let (stored, elsewhere) = (author.event("stored"), author.event("elsewhere", at: 1_700_000_000))
+      let relay = try ScriptedRelay(
+        .accept(), .expect("REQ"), .hold("events"), .event(json(elsewhere)), .endOfStored(), .hold("end"))
+      try run([:], [relay.url]) { house in
+        let visitor = try house.visitor()
+        try visitor.put(stored)
+        _ = try house.visitor(path: "/local").request("{\"kinds\":[107]}", name: "local")
+        #expect(try visitor.request("{\"kinds\":[1]}", name: "a").ids == [stored].ids, "EOSE waits for nobody")
+        relay.release("events")
+        try visitor.awaitEvent(elsewhere, under: "a")
+        let asked = relay.visits[0].texts("REQ")
+        #expect(asked.contains { $0.contains("\"limit\":500") } && !asked.joined().contains("107"), "\(asked)")
+        let isBounded = asked.allSatisfy { $0.contains("\"limit\":500") || $0.contains("\"limit\":0") }
+        #expect(isBounded, "\(asked)")
+        relay.release("end")
+      }
+      let silent = try emptyRelay()
+      try run(["fetch": "false"], [silent.url]) { house in
+        _ = try house.visitor().request("{\"kinds\":[101]}", name: "a")
+        _ = try house.visitor(path: "/fetch").request("{\"kinds\":[102]}", name: "a")
+        try awaitAsked(silent, 102)
+        #expect(!isAsked(silent, 101))
       }
     }
 
@@ -188,7 +219,7 @@ extension ProcessTests {
       let event = author.event("elsewhere")
       try RelayVisitor(port: port).put(event)
       try run([:], [relay.url]) { house in
-        #expect(try house.visitor().request("{\"kinds\":[1]}").ids.isEmpty)
+        #expect(try house.visitor(path: "/local").request("{\"kinds\":[1]}").ids.isEmpty)
         let visitor = try house.visitor(path: "/fetch")
         _ = try visitor.request("{\"kinds\":[1]}", name: "a")
         try visitor.awaitEvent(event, under: "a")

@@ -71,13 +71,13 @@ extension ProcessTests {
       }
     }
 
-    @Test("What is asked at /fetch comes from relays as well, before EOSE; at / it does not")
+    @Test("What is asked at /fetch comes from relays as well, before EOSE; at /local it does not")
     func fetched() throws {
       let relay = try KeepingRelay()
       try LocalRelayHouse.run(beside: PlannerRig.layout([relay.url])) { house in
         let event = Author().event("far away")
         try PlannerRig(roost: house.roost, client: house.client).put(event, on: relay)
-        #expect(try house.visitor().request("{\"kinds\":[1]}").ids.isEmpty)
+        #expect(try house.visitor(path: "/local").request("{\"kinds\":[1]}").ids.isEmpty)
         #expect(try house.visitor(path: "/fetch").request("{\"kinds\":[1]}").ids == [event].ids)
         #expect(try house.visitor().request("{\"kinds\":[1]}").ids == [event].ids)
       }

@@ -146,10 +146,12 @@ public struct ObserveTable: Sendable {
 
   private func described(_ entry: Entry) -> ActiveObserve {
     let observers = entry.observers.compactMap { self.observers[$0] }
-    return ActiveObserve(
+    var described = ActiveObserve(
       key: "\(entry.plan.key)", filters: entry.plan.filters.map { JSONValue(of: $0) }, policy: entry.plan.policy,
       relays: entry.plan.relays, exclusiveRelays: entry.plan.isExclusive, maxAge: observers.map(\.maxAge).min() ?? 0,
       needsNetwork: observers.contains(where: \.needsNetwork), observers: observers.count)
+    described.networkLimit = entry.plan.networkLimit
+    return described
   }
 
   // MARK: Sizes

@@ -32,7 +32,7 @@ struct ObserveArguments {
     form = wanted.pages == true ? .page : .observed
     plan = ObservePlan(
       filters, policy: wanted.policy ?? .cacheWithNetwork, relays: relays,
-      isExclusive: wanted.exclusiveRelays ?? false, recipients: recipients?.name)
+      isExclusive: wanted.exclusiveRelays ?? false, networkLimit: wanted.networkLimit, recipients: recipients?.name)
     let maximum = ObserveTable.entryByteMaximum(frameLimit: frameLimit)
     guard ObserveTable.byteCount(plan) <= maximum else {
       throw Self.bad("'filters' and 'relays' have more bytes together than \(maximum), which is what can be observed")

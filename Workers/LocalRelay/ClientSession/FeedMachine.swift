@@ -138,8 +138,8 @@ public struct FeedMachine: Sendable {
 
   /// A feed that has not begun.
   ///
-  /// - Parameter isFetched: whether relays are asked too, so that the end of the stored events waits for them.
-  public init(isFetched: Bool) { network = isFetched ? .wanted : .none }
+  /// - Parameter awaitsNetwork: whether the end of the stored events waits for relays.
+  public init(awaitsNetwork: Bool) { network = awaitsNetwork ? .wanted : .none }
 
   // MARK: Asking
 

@@ -9,21 +9,28 @@ struct ClientIdentity: CustomStringConvertible {
   let origin: String?
   /// The name that the program gives.
   let agent: String?
-  /// Whether it has requested the path whose queries also go to the network.
-  let wantsFetching: Bool
+  /// The path that it has requested.
+  let path: Path
   /// The user that owns the client's process; nil when it cannot be determined.
   let user: UInt32?
   /// Whether a proxy has forwarded the request.
   let isProxied: Bool
 
-  /// The path for clients whose queries also go to the network.
-  static let fetchingPath = "/fetch"
+  /// The relay's paths: they differ in what a query reads.
+  enum Path: String, CaseIterable {
+    /// The store, and the network beside it if `fetch` is set.
+    case plain = "/"
+    /// The store and the network: the end of the stored events waits for it.
+    case fetching = "/fetch"
+    /// The store alone.
+    case local = "/local"
+  }
 
   init(_ head: HTTPRequestHead, from address: SocketAddress) {
     self.address = address
     origin = head.values(of: "origin").first
     agent = head.values(of: "user-agent").first
-    wantsFetching = head.path == Self.fetchingPath
+    path = Path(rawValue: head.path) ?? .plain
     user = head.user
     isProxied = LocalUserCheck.isProxied(head)
   }

@@ -34,7 +34,7 @@ final class ClientLink: EventIntake.Owner, Feed.Reader, Sync.Reader {
     /// - Returns: false if this client has the most.
     func makesRoom(for link: ClientLink) -> Bool
     /// Whether a client's query may also go to the network now.
-    func mayFetch(_ link: ClientLink, _ question: ClientQuery) -> Bool
+    func network(for link: ClientLink, _ question: ClientQuery) -> NetworkPart
     /// Requests the accounts from the signer again; waits only briefly if the signer does not answer.
     func confirmAccounts() async
     /// The connection has ended.
@@ -188,15 +188,15 @@ final class ClientLink: EventIntake.Owner, Feed.Reader, Sync.Reader {
 
   private func observe(_ work: ClientWork, _ question: ClientQuery) {
     guard hasStanding() else { return ended(work, Self.standingFull) }
-    let isFetched = owner.mayFetch(self, question)
-    if isFetched { fetchCount += 1 }
-    feeds[work] = Feed(work, question, isFetched: isFetched, owner.bus, owner.questions, for: self)
+    let network = owner.network(for: self, question)
+    if network != .none { fetchCount += 1 }
+    feeds[work] = Feed(work, question, network, owner.bus, owner.questions, for: self)
   }
 
   private func endFeed(_ work: ClientWork) -> Feed? {
     noteStanding()
     guard let feed = feeds.removeValue(forKey: work) else { return nil }
-    if feed.isFetched { fetchCount -= 1 }
+    if feed.network != .none { fetchCount -= 1 }
     return feed
   }
 

@@ -32,12 +32,15 @@ final class Feed {
     var number: UInt64 { get }
   }
 
+  /// Events of each relay for a filter without `since`, if the client has not asked for the network in particular.
+  private static let networkLimit = 500
+
   private typealias Answer = StreamAnswer<ObservedEvents, Nothing>
 
   private let work: ClientWork
   private let question: ClientQuery
   /// Whether the query also goes to the network.
-  let isFetched: Bool
+  let network: NetworkPart
   private let bus: BusConnection
   private let desk: QueryScheduler
   private weak var reader: (any Reader)?
@@ -53,16 +56,16 @@ final class Feed {
   private var wait: FetchWait?
 
   init(
-    _ work: ClientWork, _ question: ClientQuery, isFetched: Bool, _ bus: BusConnection, _ desk: QueryScheduler,
+    _ work: ClientWork, _ question: ClientQuery, _ network: NetworkPart, _ bus: BusConnection, _ desk: QueryScheduler,
     for reader: any Reader
   ) {
     self.desk = desk
     self.work = work
     self.question = question
-    self.isFetched = isFetched
+    self.network = network
     self.bus = bus
     self.reader = reader
-    machine = FeedMachine(isFetched: isFetched)
+    machine = FeedMachine(awaitsNetwork: network == .awaited)
     EventLoopActor.task { [self] in await run() }
   }
 
@@ -110,7 +113,8 @@ final class Feed {
 
   private func wanted(after seq: Int64?) -> StoreObserve {
     var wanted = StoreObserve(filters: [], afterSeq: seq)
-    wanted.policy = isFetched ? .cacheWithNetwork : .cacheOnly
+    wanted.policy = network == .none ? .cacheOnly : .cacheWithNetwork
+    if network == .beside { wanted.networkLimit = Self.networkLimit }
     wanted.pages = true
     wanted.recipients = question.recipients.map(\.description)
     return wanted

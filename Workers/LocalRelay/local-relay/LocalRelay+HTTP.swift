@@ -16,7 +16,7 @@ extension LocalRelay: WebSocketServerDelegate {
       return .refuse(
         421, "this relay is not \(head.host.isEmpty ? "a host without a name" : head.host); hosts = [...] names it so")
     }
-    let isKnown = head.path == "/" || head.path == ClientIdentity.fetchingPath
+    let isKnown = ClientIdentity.Path(rawValue: head.path) != nil
     if head.wantsWebSocket { return isKnown ? .upgrade() : .refuse(404, "the relay is at /") }
     if head.method == "OPTIONS", isKnown { return .respond(HTTPAnswer(status: 204, fields: Self.sharing)) }
     guard head.method == "GET" || head.method == "HEAD" else {

@@ -64,7 +64,7 @@ final class LocalRelay: ClientLink.Owner {
   private(set) lazy var look = StatusCollector(self)
 
   /// Most subscriptions of one client that also go to the network.
-  private static let fetchMaximum = 8
+  private static let fetchMaximum = 64
 
   var bus: BusConnection { worker.bus }
   var slowMilliseconds: UInt64 { settings.slowClientMilliseconds }
@@ -244,7 +244,11 @@ final class LocalRelay: ClientLink.Owner {
         texts += ["ws", "wss"].map { Self.url($0, host, port) }
       }
     }
-    texts += texts.map { ($0.hasSuffix("/") ? String($0.dropLast()) : $0) + ClientIdentity.fetchingPath }
+    texts += texts.flatMap { text in
+      ClientIdentity.Path.allCases.filter { $0 != .plain }.map {
+        (text.hasSuffix("/") ? String(text.dropLast()) : text) + $0.rawValue
+      }
+    }
     return Set(Self.relays(texts))
   }
 
@@ -294,12 +298,20 @@ final class LocalRelay: ClientLink.Owner {
     outsiders[known ? outside : .unknown, default: 0] += 1
   }
 
-  func mayFetch(_ link: ClientLink, _ question: ClientQuery) -> Bool {
-    guard link.fetchingCount < Self.fetchMaximum else { return false }
-    if settings.fetch || link.identity.wantsFetching { return true }
-    if let origin = link.identity.origin.flatMap({ Origin($0) }), fetchOrigins.contains(origin) { return true }
-    if !link.session.shown.isDisjoint(with: fetchKeys) { return true }
-    return question.filters.allSatisfy { filter in fetchFilters.contains { $0.covers(filter.unbounded) } }
+  func network(for link: ClientLink, _ question: ClientQuery) -> NetworkPart {
+    let identity = link.identity
+    guard identity.path != .local, link.fetchingCount < Self.fetchMaximum else { return .none }
+    if identity.path == .fetching { return .awaited }
+    if let origin = identity.origin.flatMap({ Origin($0) }), fetchOrigins.contains(origin) { return .awaited }
+    if !link.session.shown.isDisjoint(with: fetchKeys) { return .awaited }
+    if !fetchFilters.isEmpty,
+      question.filters.allSatisfy({ filter in fetchFilters.contains { $0.covers(filter.unbounded) } })
+    {
+      return .awaited
+    }
+    // Guests and programs of other users read what the store has.
+    let isInside = requirement(for: identity) == .open || !link.session.shown.isDisjoint(with: accounts.keys)
+    return settings.fetch && isInside ? .beside : .none
   }
 
   func makesRoom(for link: ClientLink) -> Bool {

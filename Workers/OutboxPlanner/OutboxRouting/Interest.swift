@@ -19,6 +19,8 @@ public struct Interest: Hashable, Sendable {
   public let isExclusive: Bool
   /// Whether the subscription stays open after EOSE.
   public let isLive: Bool
+  /// Whether only the newest events of each relay are wanted.
+  let isShallow: Bool
   /// Whether the relays must send their stored events even if the store has them. Then it shares no REQ with other
   /// interests.
   let isFresh: Bool
@@ -40,6 +42,7 @@ public struct Interest: Hashable, Sendable {
     self.foreign = foreign
     self.isExclusive = isExclusive
     self.isLive = isLive
+    isShallow = false
     isFresh = false
   }
 
@@ -48,9 +51,10 @@ public struct Interest: Hashable, Sendable {
     guard observe.needsNetwork, observe.policy != .cacheOnly else { return nil }
     var filters: [Filter] = []
     for value in observe.filters {
-      do throws(FilterFault) { filters.append(try Filter(json: JSONPayload.encode(value)).canonical) } catch {
-        return nil
-      }
+      var filter: Filter
+      do throws(FilterFault) { filter = try Filter(json: JSONPayload.encode(value)) } catch { return nil }
+      if let limit = observe.networkLimit, filter.since == nil { filter.limit = min(filter.limit ?? limit, limit) }
+      filters.append(filter.canonical)
     }
     key = observe.key
     self.filters = filters
@@ -58,6 +62,7 @@ public struct Interest: Hashable, Sendable {
     foreign = []
     isExclusive = observe.exclusiveRelays
     isLive = true
+    isShallow = observe.networkLimit != nil
     isFresh = observe.policy == .networkOnly
   }
 
@@ -70,9 +75,9 @@ public struct Interest: Hashable, Sendable {
   var isObserve: Bool { !key.hasPrefix(Self.ownPrefix) }
 
   /// The report to the store when all relays have sent their stored events. Nil when the store needs no report: for an
-  /// observe with exclusive relays, and for an interest of the planner.
+  /// observe with exclusive relays or of the newest events only, and for an interest of the planner.
   func fetched(at: Int64) -> StoreFetched? {
-    guard isObserve, !isExclusive else { return nil }
+    guard isObserve, !isExclusive, !isShallow else { return nil }
     return StoreFetched(filters: filters.map { JSONValue(of: $0) }, relays: named.map(\.text), at: at)
   }
 }

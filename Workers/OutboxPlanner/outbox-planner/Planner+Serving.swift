@@ -214,7 +214,7 @@ extension Planner {
     for relay in wanted.relays ?? [] { relays.append(try url(relay).text) }
     let plan = ObservePlan(
       filters, policy: wanted.policy ?? .cacheWithNetwork, relays: relays,
-      isExclusive: wanted.exclusiveRelays ?? false)
+      isExclusive: wanted.exclusiveRelays ?? false, networkLimit: wanted.networkLimit)
     let key = "\(plan.key)"
     let (number, follower) = try followers.add(request, of: key)
     defer { followers.remove(number) }

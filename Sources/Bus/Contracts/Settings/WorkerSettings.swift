@@ -191,9 +191,10 @@ public struct LocalRelaySettings: WorkerSettings {
   public var guests: [String] = []
   /// Users of this machine that are trusted in addition to its own: `allow-uids` of roostd, which sends it.
   public var allowUids: [UInt32] = []
-  /// Whether the network is queried for the requests of all clients.
-  public var fetch = false
-  /// Origins or public keys of clients for whose requests the network is queried.
+  /// Whether the network is queried for the requests of programs of the daemon's user and of authenticated accounts, in
+  /// addition to the store, and without a wait for it.
+  public var fetch = true
+  /// Origins or public keys of clients for whose requests the network is queried, and whose EOSE waits for it.
   public var fetchClients: [String] = []
   /// Filters, as JSON, for which the network is queried.
   public var fetchFilters: [String] = []

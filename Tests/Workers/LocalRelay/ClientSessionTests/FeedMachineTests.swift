@@ -29,7 +29,7 @@ struct FeedMachineTests {
 
   /// One whose client has room, and whose turn is granted: the store has been asked.
   private static func asking(isFetched: Bool = false, at milliseconds: UInt64 = 0) -> FeedMachine {
-    var feed = FeedMachine(isFetched: isFetched)
+    var feed = FeedMachine(awaitsNetwork: isFetched)
     _ = feed.began(at: at(milliseconds))
     _ = feed.clientHasRoom(at: at(milliseconds))
     _ = feed.turnGranted(hasRoom: true)
@@ -62,7 +62,7 @@ struct FeedMachineTests {
 
   @Test("A feed waits for room, then for a turn, then asks the store")
   func asks() {
-    var feed = FeedMachine(isFetched: false)
+    var feed = FeedMachine(awaitsNetwork: false)
     #expect(feed.began(at: Self.at(0)) == [.wait(for: .room)])
     #expect(feed.clientHasRoom(at: Self.at(5)) == [.askForTurn(isLong: false), .wait(for: .turn)])
     #expect(feed.turnGranted(hasRoom: true) == [.wait(for: .answer(afterSeq: nil))])
@@ -71,7 +71,7 @@ struct FeedMachineTests {
 
   @Test("A turn that is granted when the client has no room goes back unused")
   func turnWithoutRoom() {
-    var feed = FeedMachine(isFetched: false)
+    var feed = FeedMachine(awaitsNetwork: false)
     _ = feed.began(at: Self.at(0))
     _ = feed.clientHasRoom(at: Self.at(0))
     #expect(feed.turnGranted(hasRoom: false) == [.endTurn(byteCount: 0), .wait(for: .room)])
@@ -263,10 +263,10 @@ struct FeedMachineTests {
 
   @Test("Cancelled while it waits, a feed does nothing more")
   func cancelledWaiting() {
-    var new = FeedMachine(isFetched: true)
+    var new = FeedMachine(awaitsNetwork: true)
     #expect(new.cancelled().isEmpty)
     #expect(new.began(at: Self.at(0)).isEmpty)
-    var waiting = FeedMachine(isFetched: false)
+    var waiting = FeedMachine(awaitsNetwork: false)
     _ = waiting.began(at: Self.at(0))
     #expect(waiting.cancelled().isEmpty)
     #expect(waiting.clientHasRoom(at: Self.at(1)).isEmpty)
@@ -278,7 +278,7 @@ struct FeedMachineTests {
 
   @Test("Cancelled while it waits for its turn, a feed ends the turn, granted or not")
   func cancelledBeforeTurn() {
-    var feed = FeedMachine(isFetched: false)
+    var feed = FeedMachine(awaitsNetwork: false)
     _ = feed.began(at: Self.at(0))
     _ = feed.clientHasRoom(at: Self.at(0))
     #expect(feed.cancelled() == [.endTurn(byteCount: 0)])
