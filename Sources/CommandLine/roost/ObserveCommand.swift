@@ -28,10 +28,16 @@ struct Observe: LoopCommand {
 
         roost observe --kind 1 --author alice --limit 20
         roost observe '{"kinds":[1],"#t":["nostr"]}' --since 2h --json
+        roost observe --follows alice --kind 1 --since 1d
       """)
   @Argument(help: ArgumentHelp("NIP-01 filters as JSON.", valueName: "filter"))
   var filters: [String] = []
   @OptionGroup var flags: FilterFlags
+  @Option(
+    help: ArgumentHelp(
+      "Only of those whom this person follows, as the person's list has them (kind 3); it is kept up.",
+      valueName: "key"))
+  var follows: String?
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp("At most so many stored events of each filter, the newest.", valueName: "number"))
@@ -66,6 +72,7 @@ struct Observe: LoopCommand {
   func validate() throws {
     guard !UnknownOptions.areSought else { return }
     if progress, !general.isJSON { throw ValidationError("--progress goes with --json.") }
+    if follows != nil, !flags.author.isEmpty { throw ValidationError("--follows and --author exclude each other.") }
     if exclusive, relay.isEmpty { throw ValidationError("--exclusive needs a --relay.") }
     do throws(Refusal) { _ = try options() } catch { throw ValidationError("\(error.message).") }
     try FilterFlags.validate(filters)
@@ -93,10 +100,9 @@ struct Observe: LoopCommand {
     let names = ProfileNames(session.client)
     let options = try options()
     let watch = FetchReport(session, writesObjects: progress)
-    watch.begin(filters, options)
     let notice = session.storeNotice()
     defer { notice?.end() }
-    for try await item in session.client.observe(filters, after: after, options: options) {
+    let show: @EventLoopActor (ObservedItem) async -> Void = { item in
       notice?.end()
       if session.isJSON {
         await session.output.writeLine(ObservedJSON.line(item))
@@ -105,6 +111,21 @@ struct Observe: LoopCommand {
         watch.shown()
       }
     }
+    if let follows {
+      guard filters.allSatisfy({ $0.authors == nil }) else {
+        throw Refusal(.badRequest, "--follows and the filter both name authors; name them once", outcome: .notStarted)
+      }
+      let person = try await session.publicKey(follows)
+      let observe = FollowedObserve(session, person, filters, after: after, options) {
+        watch.begin($0, options)
+      } show: {
+        await show($0)
+      }
+      try await observe.run()
+      return .done
+    }
+    watch.begin(filters, options)
+    for try await item in session.client.observe(filters, after: after, options: options) { await show(item) }
     return .done
   }
 
