@@ -1,4 +1,4 @@
-internal import Addresses
+public import Addresses
 public import Clocks
 public import Contracts
 public import Cryptography
@@ -296,6 +296,16 @@ public struct DesiredSubscriptions: Sendable {
   func isStored(_ id: DemandID) -> Bool {
     guard let demand = demands[id] else { return false }
     return demand.isOver || demand.pack.flatMap { reports[$0] }?.state == .stored
+  }
+
+  /// Whether a relay has sent, or has refused to send, all stored events that it is asked for.
+  public func isFetched(at relay: RelayURL) -> Bool {
+    let there = demands.filter { $0.key.relay == relay && !$0.value.wishes.isEmpty }
+    return !there.isEmpty
+      && there.values.allSatisfy { demand in
+        guard !demand.isOver, let report = demand.pack.flatMap({ reports[$0] }) else { return demand.isOver }
+        return report.state == .refused || report.state == .stored && report.end != nil
+      }
   }
 
   mutating func noteChange(of key: String) { changedWishes.insert(key) }

@@ -7,7 +7,9 @@ internal import RelaySelection
 // open at once, feeds hold ``relayMaximum``.
 //
 // Relays that are open anyway (configured, added, an account's own) cost nothing: each is asked for all who name it.
-// Whoever names no relay that is chosen is asked for at those, and at the five relays that most people name.
+// Whoever names no relay that is chosen is asked for at those, and at the five relays that most people name. Besides,
+// the relays of these people are visited one after the other, ``visitMaximum`` at a time: until each has sent what it
+// has, and again after a quarter of an hour. Coverage sees to it that a later visit asks only for what is new.
 
 /// Who is asked for where.
 struct ReadingPlan: Sendable {
@@ -28,6 +30,12 @@ struct ReadingPlan: Sendable {
 
   /// Relays outside the groups that stay open for feeds.
   static let relayMaximum = 12
+  /// Relays that are visited at a time.
+  static let visitMaximum = 2
+  /// How long a visit lasts at most, in seconds.
+  static let visitSeconds: Int64 = 120
+  /// After how many seconds a relay is visited again.
+  static let visitAgainSeconds: Int64 = 900
   /// Relays that are asked for people who can be found nowhere else.
   static let largestCount = 5
   /// How long a relay that could not be reached is left out at first, in seconds; doubled each time.
@@ -42,6 +50,14 @@ struct ReadingPlan: Sendable {
   private var places: [Subject: [RelayURL]] = [:]
   /// The chosen relays of others, by how many subjects each is asked for, the most first.
   private(set) var chosen: [RelayURL] = []
+  /// The visited relays, and since when, in seconds since 1970.
+  private(set) var visits: [RelayURL: Int64] = [:]
+  /// When visits of relays ended.
+  private var visited: [RelayURL: Int64] = [:]
+  /// Who is asked for at which visited relay.
+  private var visiting: [Subject: [RelayURL]] = [:]
+  /// Whether somebody can be found only by visits.
+  private(set) var needsVisits = false
   private var down: [RelayURL: (until: Int64, seconds: Int64)] = [:]
   /// Whether somebody, or somebody's relays, have changed since the last ``select(at:_:)``.
   private(set) var isDue = false
@@ -95,6 +111,41 @@ struct ReadingPlan: Sendable {
   /// Whether a relay is left out because it could not be reached.
   func isDown(_ relay: RelayURL, at wall: Int64) -> Bool { down[relay].map { wall < $0.until } ?? false }
 
+  // MARK: Visits
+
+  /// A visited relay has sent what it has, or does not.
+  mutating func visitEnded(_ relay: RelayURL, at wall: Int64) {
+    guard visits.removeValue(forKey: relay) != nil else { return }
+    visited[relay] = wall
+    isDue = true
+  }
+
+  /// Chooses the relays to visit, for people who name no chosen relay.
+  ///
+  /// - Parameter places: the relays of each of them.
+  private mutating func visit(_ places: [Subject: [RelayURL]], at wall: Int64) {
+    var counts: [RelayURL: Int] = [:]
+    for relay in places.values.joined() { counts[relay, default: 0] += 1 }
+    needsVisits = !counts.isEmpty
+    visited = visited.filter { wall - $0.value < Self.visitAgainSeconds && $0.value <= wall }
+    for (relay, since) in visits where counts[relay] == nil || wall - since >= Self.visitSeconds || since > wall {
+      visits[relay] = nil
+      visited[relay] = wall
+    }
+    let waiting = counts.keys.filter { visits[$0] == nil && visited[$0] == nil }
+    for relay in waiting.sorted(by: { (counts[$1] ?? 0, $0.text) < (counts[$0] ?? 0, $1.text) }) {
+      guard visits.count < Self.visitMaximum else { break }
+      visits[relay] = wall
+    }
+    visiting = places.compactMapValues { relays in
+      let some = relays.filter { visits[$0] != nil }
+      return some.isEmpty ? nil : some
+    }
+  }
+
+  /// Where a subject is asked for at present, besides ``relays(of:)``.
+  func visits(of subject: Subject) -> [RelayURL] { visiting[subject] ?? [] }
+
   // MARK: Choosing
 
   /// Chooses the relays.
@@ -129,7 +180,17 @@ struct ReadingPlan: Sendable {
     let before = largest
     chosen = assignment.live.sorted { ($1.authors.count, $0.relay) < ($0.authors.count, $1.relay) }
       .map { relays[Int($0.relay)] }
+    var unserved: [Subject: [RelayURL]] = [:]
+    for (subject, list) in zip(subjects, lists) where new[subject]?.isEmpty != false && !list.isEmpty {
+      unserved[subject] = list.map { relays[Int($0)] }
+    }
+    let visitingBefore = visiting
+    visit(unserved, at: wall)
     var changed: Set<PublicKey> = []
+    for subject in Set(visitingBefore.keys).union(visiting.keys)
+    where visitingBefore[subject] != visiting[subject] {
+      changed.insert(subject.person)
+    }
     for (subject, relays) in new where places[subject] != relays || (relays.isEmpty && largest != before) {
       changed.insert(subject.person)
     }

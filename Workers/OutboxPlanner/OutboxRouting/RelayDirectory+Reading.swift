@@ -43,6 +43,15 @@ extension RelayDirectory {
   /// Whether ``selectRelays(at:)`` may change something.
   public var isSelectionDue: Bool { autopilot && (reading.isDue || selectedRevision != revision) }
 
+  /// The relays that are visited for a while, for people who are found at no relay that stays open.
+  public var visits: [RelayURL] { reading.visits.keys.sorted { $0.text < $1.text } }
+
+  /// A visited relay has sent what it has, or does not.
+  public mutating func visitEnded(_ url: RelayURL, at wall: Int64) { reading.visitEnded(url, at: wall) }
+
+  /// Time has passed: the next choice looks for relays to visit again.
+  public mutating func visitsMayBeDue() { if reading.needsVisits { reading.changed() } }
+
   /// A relay outside the groups could not be reached: it is left out for a while.
   public mutating func relayFailed(_ url: RelayURL, at wall: Int64) {
     if !isOwn(url) { reading.failed(url, at: wall) }
@@ -126,7 +135,7 @@ extension RelayDirectory {
       for (person, subject) in wanted {
         let relays = reading.relays(of: subject)
         if relays.isEmpty { others.append(person) }
-        for relay in relays { people[relay, default: []].append(person) }
+        for relay in relays + reading.visits(of: subject) { people[relay, default: []].append(person) }
       }
       if !others.isEmpty {
         for relay in Set(reads.map(\.url)).union(reading.largest) { people[relay, default: []] += others }

@@ -79,6 +79,7 @@ extension Planner {
     lookUpTimer.set(afterMilliseconds: lookUps.isEmpty ? Self.lookUpAgainMilliseconds : Self.lookUpMilliseconds) {
       [unowned self] in
       isLookUpDue = true
+      directory.visitsMayBeDue()
       update()
     }
   }

@@ -195,6 +195,9 @@ final class Planner {
     }
     directory.noteWanted()
     authors.read()
+    for relay in directory.visits where wishes.isFetched(at: relay) {
+      directory.visitEnded(relay, at: WallClock.seconds)
+    }
     lookUpLists()
     pack()
     for name in connectors.followed.sorted() { deliver(to: name) }

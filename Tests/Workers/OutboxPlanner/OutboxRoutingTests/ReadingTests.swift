@@ -94,7 +94,9 @@ struct ReadingTests {
     #expect(Set(relays) == Set((0..<8).map { "wss://r\($0).org" }), "eight of each list count")
     let many = people.enumerated().map { index, person in person.relayList(["wss://r\(index % 30).org"]) }
     let chosen = directory(many, wanting: filters).route(filters).stops.map(\.choice.url.text)
-    #expect(chosen.count == 13 && chosen.contains("wss://hub.org"), "who is not chosen is asked for at one's own")
+    #expect(
+      chosen.count == 13 + directory.visits.count && chosen.contains("wss://hub.org"),
+      "who is not chosen is asked for at one's own")
   }
 
   @Test("A relay that cannot be reached makes room, and is chosen again later")
@@ -108,6 +110,48 @@ struct ReadingTests {
     directory.relayReached(try RelayURL("wss://dead.org"))
     #expect(directory.selectRelays(at: 1_001) == [bob.key])
     #expect(directory.route(filters).stops.map(\.choice.url.text) == ["wss://dead.org"])
+  }
+
+  @Test("Relays that nobody keeps open are visited two at a time, until they have sent all, and later again")
+  func visits() throws {
+    var directory = RelayDirectory.sample([alice], relays: [.configured("wss://hub.org")])
+    var people: [Someone] = []
+    for relay in 0..<17 {
+      // Twelve relays have two people each, the other five one each.
+      for number in 0..<(relay < 12 ? 2 : 1) {
+        people.append(Someone("\(relay) \(number)"))
+        _ = directory.learn(people.last!.relayList(["wss://\(relay).org"]))
+      }
+    }
+    let filters = [Filter(authors: people.map(\.key))]
+    directory.want(Interest(own: "x", filters))
+    func asked() -> [String: Int] {
+      Dictionary(
+        uniqueKeysWithValues: directory.route(filters).stops.map {
+          (String($0.choice.url.text.dropFirst(6)), $0.filters[0].authors?.count ?? 0)
+        })
+    }
+    var visited: [String] = []
+    _ = directory.selectRelays(at: 1_000)
+    while !directory.visits.isEmpty {
+      #expect(directory.visits.count <= 2)
+      for visit in directory.visits { #expect(asked()[String(visit.text.dropFirst(6))] == 1) }
+      #expect(asked().count == 13 + directory.visits.count && asked()["hub.org"] == 5, "\(asked())")
+      visited += directory.visits.map(\.text)
+      let before = directory.visits
+      for visit in before { directory.visitEnded(visit, at: 1_010) }
+      #expect(directory.selectRelays(at: 1_010).count >= before.count)
+    }
+    #expect(visited.sorted() == (12..<17).map { "wss://\($0).org" })
+    #expect(asked().count == 13, "the twelve, and one's own")
+    directory.visitsMayBeDue()
+    #expect(directory.selectRelays(at: 1_909).isEmpty && directory.visits.isEmpty)
+    directory.visitsMayBeDue()
+    _ = directory.selectRelays(at: 1_910)
+    #expect(directory.visits.count == 2)
+    directory.visitsMayBeDue()
+    _ = directory.selectRelays(at: 2_031)
+    #expect(directory.visits.count == 2 && directory.visits.allSatisfy { !visited.prefix(2).contains($0.text) })
   }
 
   @Test("The store is asked for everybody who is wanted, then indexers, and again after a day")
