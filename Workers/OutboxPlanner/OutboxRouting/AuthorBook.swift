@@ -220,4 +220,8 @@ public struct AuthorBook: Sendable {
 
   /// How many people are known.
   public var count: Int { known.count }
+  /// How many people are wanted.
+  public var wantedCount: Int { wanted.count }
+  /// How many of them have no relay list (kind 10002) that is known.
+  public var unlistedCount: Int { wanted.count { known[$0]?.listVersion == nil } }
 }

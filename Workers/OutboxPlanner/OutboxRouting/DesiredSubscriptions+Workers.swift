@@ -35,7 +35,9 @@ extension DesiredSubscriptions {
     for (key, pack) in packs where pack.worker == worker { wanted[key] = pack.request }
     let known = line.base?.requests ?? [:]
     let removed = known.keys.filter { wanted[$0] == nil }.sorted()
-    let new = wanted.keys.filter { known[$0] == nil }.sorted()
+    // The connector dials in this order: first where most people are to be found.
+    let weights = Dictionary(uniqueKeysWithValues: wanted.keys.filter { known[$0] == nil }.map { ($0, weight(of: $0)) })
+    let new = weights.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key)
     guard !removed.isEmpty || !new.isEmpty || (line.base == nil && line.hasOthers) else { return nil }
     lastVersion += 1
     var state = WorkerLine.State(version: lastVersion, requests: known)
@@ -55,6 +57,13 @@ extension DesiredSubscriptions {
     line.sent = state
     lines[worker] = line
     return desire
+  }
+
+  /// How many people a REQ asks for.
+  private func weight(of pack: String) -> Int {
+    packs[pack]?.demands.reduce(0) { count, id in
+      (demands[id]?.filters ?? []).reduce(count) { $0 + RelayDirectory.subjects(of: $1).count }
+    } ?? 0
   }
 
   /// A connector has taken the message with this version. An outdated version is ignored.

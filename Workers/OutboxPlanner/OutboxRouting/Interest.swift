@@ -54,6 +54,9 @@ public struct Interest: Hashable, Sendable {
       var filter: Filter
       do throws(FilterFault) { filter = try Filter(json: JSONPayload.encode(value)) } catch { return nil }
       if let limit = observe.networkLimit, filter.since == nil { filter.limit = min(filter.limit ?? limit, limit) }
+      // What is here of a filter with a limit is known for exactly this filter only: one author more, and all would be
+      // asked for again.
+      if filter.since != nil, filter.limit ?? 0 >= Self.wholeCount { filter.limit = nil }
       filters.append(filter.canonical)
     }
     key = observe.key
@@ -70,6 +73,9 @@ public struct Interest: Hashable, Sendable {
   public static func people(_ filters: [Filter]) -> Set<PublicKey> {
     Set(filters.flatMap { RelayDirectory.subjects(of: $0).map(\.person) })
   }
+
+  /// A limit from which on everything since a date is wanted.
+  private static let wholeCount = 100_000
 
   /// Whether it belongs to an observe.
   var isObserve: Bool { !key.hasPrefix(Self.ownPrefix) }

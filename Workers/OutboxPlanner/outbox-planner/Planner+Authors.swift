@@ -58,6 +58,7 @@ extension Planner {
         directory.book.wereAsked(lookUp.people, at: asked)
       }
       lookUps[key] = nil
+      arrivalEnd = now.advanced(milliseconds: Self.arrivalMilliseconds)
       end(key)
     }
     while isLookUpDue, lookUps.count < Self.lookUpMaximum {

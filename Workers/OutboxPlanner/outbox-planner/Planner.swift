@@ -216,9 +216,11 @@ final class Planner {
     }
     readUntil = directory.book.isRead ? nil : readUntil ?? now.advanced(milliseconds: Self.readMilliseconds)
     if !isEarly, let deadline = packDeadline, now >= deadline {
-      selectAt = nil
-      let changed = directory.selectRelays(at: WallClock.seconds)
-      wishes.replan(changed, in: directory, at: now, wall: WallClock.seconds)
+      if let selectAt, now >= selectAt, !isAwaitingLists(since: selectAt) {
+        self.selectAt = nil
+        let changed = directory.selectRelays(at: WallClock.seconds)
+        wishes.replan(changed, in: directory, at: now, wall: WallClock.seconds)
+      }
       wishes.pack(at: now, wall: WallClock.seconds)
     }
     guard let deadline = packDeadline else { return packTimer.cancel() }
@@ -229,9 +231,27 @@ final class Planner {
   /// When relays are chosen and REQs are packed next: once the changes have gathered, and the store has been asked for
   /// the lists of the people who are wanted.
   private var packDeadline: Instant? {
-    guard let first = [wishes.deadline, selectAt].compactMap({ $0 }).min() else { return nil }
+    // A choice that awaits lists is made when they are here, or when its time is over.
+    let choice = selectAt.map {
+      isAwaitingLists(since: $0) ? $0.advanced(milliseconds: Self.listsMillisecondsMaximum) : $0
+    }
+    guard let first = [wishes.deadline, choice].compactMap({ $0 }).min() else { return nil }
     return readUntil.map { max($0, first) } ?? first
   }
+
+  /// Whether relays are not chosen yet because the lists of many of the people are being requested. Their own relays,
+  /// which need no choice, are asked meanwhile.
+  private func isAwaitingLists(since instant: Instant) -> Bool {
+    (!lookUps.isEmpty || now < arrivalEnd) && now < instant.advanced(milliseconds: Self.listsMillisecondsMaximum)
+      && directory.book.unlistedCount * 5 > directory.book.wantedCount
+  }
+
+  /// When lists that relays have sent have come by way of the store.
+  var arrivalEnd = Instant(nanoseconds: 0)
+  /// How long that takes.
+  static let arrivalMilliseconds: UInt64 = 300
+  /// How long the choice of relays waits for lists that are being requested.
+  static let listsMillisecondsMaximum: UInt64 = 2_000
 
   private func tellStatus() {
     let text =
