@@ -356,7 +356,8 @@ let rooms: [[Target]] = [
     tests(
       "Workers/OutboxPlanner/OutboxRoutingTests",
       values + ["Addresses", "NostrContracts", "OutboxRouting", "TestSupport"]),
-    tests("Workers/OutboxPlanner/RelaySelectionTests", ["Clocks", "RelaySelection", "TestSupport"]),
+    tests(
+      "Workers/OutboxPlanner/RelaySelectionTests", ["Clocks", "RelaySelection", "TestSupport", "outbox-select"]),
     tests("Workers/OutboxPlanner/PublishQueueTests", values + ["PublishQueue", "TestSupport"]),
     tests(
       "Workers/OutboxPlanner/PublishLedgerTests",

@@ -21,6 +21,8 @@ struct Conditions: Sendable {
 /// What a session brought.
 struct Score: Sendable {
   var recall = 0.0
+  /// The same of all that this and earlier sessions brought.
+  var cumulative = 0.0
   var median = 0.0
   var zero = 0.0
   var ofOracle = 0.0
@@ -36,6 +38,8 @@ struct Client {
   let conditions: Conditions
   /// By event: the slots that brought it in this session.
   private(set) var received: [UInt32]
+  /// By event: whether any session brought it.
+  private var isStored: [Bool]
   /// By relay: whether it answered in this session; nil: not dialled.
   private(set) var answered: [Int32: Bool] = [:]
   /// By relay: the authors asked for, if it answered.
@@ -46,6 +50,13 @@ struct Client {
     self.world = world
     self.conditions = conditions
     received = Array(repeating: 0, count: world.minutes.count)
+    isStored = Array(repeating: false, count: world.minutes.count)
+  }
+
+  /// Forgets everything, for the next contender.
+  mutating func restart() {
+    forget()
+    for place in isStored.indices { isStored[place] = false }
   }
 
   static let dialTimeoutMilliseconds = 5_000.0
@@ -80,6 +91,7 @@ struct Client {
       asked.append((ask, true, 0))
     }
     for (ask, _, _) in asked { fetch(ask, back: conditions.windowMinutes) }
+    for place in received.indices where received[place] != 0 { isStored[place] = true }
   }
 
   /// Asks relays once, some days back, before the first session.
@@ -194,16 +206,18 @@ struct Client {
   func score(in session: Int) -> Score {
     var held = [Int](repeating: 0, count: world.authors.count)
     var found = held
-    var (copies, events) = (0, 0)
+    var (copies, events, stored) = (0, 0, 0)
     forEachHeld(back: conditions.windowMinutes, in: session) { author, place, _ in
       held[author] += 1
       let count = received[place].nonzeroBitCount
       if count > 0 { found[author] += 1 }
       copies += count
       events += count > 0 ? 1 : 0
+      if isStored[place] { stored += 1 }
     }
     var score = Score()
     score.recall = Double(found.reduce(0, +)) / Double(max(1, held.reduce(0, +)))
+    score.cumulative = Double(stored) / Double(max(1, held.reduce(0, +)))
     let shares = held.indices.filter { held[$0] > 0 }.map { Double(found[$0]) / Double(held[$0]) }.sorted()
     score.median = shares.isEmpty ? 0 : shares[shares.count / 2]
     score.zero = Double(shares.count { $0 == 0 }) / Double(max(1, shares.count))

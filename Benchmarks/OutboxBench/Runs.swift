@@ -12,6 +12,9 @@ struct Entry: Sendable {
     Entry(name: "learned, full", hasCensus: true, oracleCount: 40) {
       Own(.learned, SelectionBudget(live: 20, visits: 20, spares: 20), seed: $0)
     },
+    Entry(name: "learned, no census", oracleCount: 40) {
+      Own(.learned, SelectionBudget(live: 20, visits: 20, spares: 20), seed: $0)
+    },
     Entry(name: "learned, 20 alone", oracleCount: 20) { Own(.learned, SelectionBudget(live: 20), seed: $0) },
     Entry(name: "learned, 20 and census", hasCensus: true, oracleCount: 20) {
       Own(.learned, SelectionBudget(live: 20, spares: 20), seed: $0)
@@ -44,6 +47,7 @@ struct Run: Sendable {
     var client = Client(world, conditions)
     let oracles = (0..<World.sessions).map { Oracle(client, in: $0).recalls(Self.oracleCounts, in: $0) }
     return entries.map { entry in
+      client.restart()
       var contender = entry.make(seed)
       if entry.hasCensus, var own = contender as? Own {
         client.playCensus(RelayCensus.plan(candidates(at: 0).all), days: 28)

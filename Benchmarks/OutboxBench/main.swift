@@ -74,6 +74,7 @@ default:
         let numbers =
           [
             score.recall, score.median, score.zero, score.ofOracle, score.wastedDials, score.duplicates,
+            score.cumulative,
           ] + score.complete
         print(
           "score", flags.days, seed, entry.name, session, numbers.map(text).joined(separator: "\t"), separator: "\t")

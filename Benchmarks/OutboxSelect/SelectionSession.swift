@@ -8,9 +8,10 @@ struct SelectionSession {
   /// The numbers that the other side gave, and those in use here, which are dense.
   private var relays = Numbers()
   private var authors = Numbers()
-  /// When the previous answer was given.
-  private var previousMinute: Int64?
-  private var censusDays: Int64?
+  /// The relays that the previous answer visits: open for a while only.
+  private var visited: Set<Int32> = []
+  /// How far back the previous answer asks relays that are visited.
+  private var visitedMinutes: Int64 = 0
 
   init(mode: SelectionMode, seed: UInt64, cap: Int, visits: Int) {
     selector = RelaySelector(mode: mode, seed: seed)
@@ -20,14 +21,15 @@ struct SelectionSession {
   /// Answers a line with a line, without the line feed.
   mutating func answer(_ line: SessionLine) -> String {
     let candidates = candidates(line)
-    if line.censusDays != nil {
-      previousMinute = Int64(line.minute)
+    if let days = line.censusDays {
       guard selector.mode == .learned else { return "{\"census\": {}}" }
-      return "{\"census\": \(object(RelayCensus.plan(candidates)))}"
+      let census = RelayCensus.plan(candidates)
+      (visited, visitedMinutes) = (Set(census.map(\.relay)), Int64(days) * 1_440)
+      return "{\"census\": \(object(census))}"
     }
     learn(line)
-    previousMinute = Int64(line.minute)
     let result = selector.select(candidates, budget: budget, at: Int64(line.minute))
+    (visited, visitedMinutes) = (Set(result.visits.map(\.relay)), Int64(line.windowDays) * 1_440)
     let spares = result.spares.map { "[\"\(relays.given(to: $0.relay))\", \(list($0.authors))]" }
     return """
       {"live": \(object(result.live)), "spares": [\(spares.joined(separator: ", "))], \
@@ -65,12 +67,22 @@ struct SelectionSession {
         let author = authors.number(what.events[event])
         log.received(Int64(what.events[event + 2]), of: author, at: Int64(what.events[event + 1]), from: relay)
       }
+      let end = drainEnd(relay, what, now)
       for (author, minute) in what.completeSince {
-        log.drained(relay, authors.number(author), since: Int64(minute), until: now)
+        log.drained(relay, authors.number(author), since: Int64(minute), until: end)
       }
     }
     guard selector.mode == .learned else { return }
     log.teach(&selector.beliefs, at: now, windowMinutes: Int64(line.windowDays) * 1_440)
+  }
+
+  /// Until when a relay has sent all: an open one until now, one that was visited until then. When that was is not
+  /// said, but it is not before the newest event that the relay sent, nor before the end of the window it was asked for.
+  private func drainEnd(_ relay: Int32, _ what: SessionLine.Received, _ now: Int64) -> Int64 {
+    guard visited.contains(relay) else { return now }
+    let newest = stride(from: 1, to: what.events.count, by: 3).map { Int64(what.events[$0]) + 1 }.max() ?? .min
+    let asked = what.completeSince.map { Int64($0.minute) + visitedMinutes }.min() ?? .min
+    return min(now, max(newest, asked))
   }
 
   private func object(_ asks: [RelayAssignment.Ask]) -> String {

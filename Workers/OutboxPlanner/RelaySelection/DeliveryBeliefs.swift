@@ -161,9 +161,16 @@ public struct DeliveryBeliefs: Sendable {
   }
 
   func eventsPerWeek(of author: Int32, overall: Double, at minute: Int64) -> Double {
-    guard author >= 0, Int(author) < postings.count else { return overall }
+    let (events, weeks) = posting(of: author, overall: overall, at: minute)
+    return events / weeks
+  }
+
+  /// The shape and the rate of the Gamma distribution of an author's events a week.
+  func posting(of author: Int32, overall: Double, at minute: Int64) -> (events: Double, weeks: Double) {
+    let prior = (Self.rateShape, Self.rateShape / overall)
+    guard author >= 0, Int(author) < postings.count else { return prior }
     let seen = postings[Int(author)].faded(at: minute, halfLifeMinutes: Self.postingHalfLifeMinutes)
-    return (Self.rateShape + seen.successes) / (Self.rateShape / overall + seen.failures)
+    return (prior.0 + seen.successes, prior.1 + seen.failures)
   }
 
   func overallEventsPerWeek(at minute: Int64) -> Double {

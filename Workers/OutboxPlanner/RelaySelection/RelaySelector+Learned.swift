@@ -87,6 +87,7 @@ struct ExpectedEvents {
   private var shapes: [(Double, Double)] = []
   private var shares: [Double] = []
   /// By author: events a week, and the chance that none of the relays taken brings one of them.
+  private let postings: [(events: Double, weeks: Double)]
   private var rates: [Double]
   private var missing: [Double]
   private var isTaken: [Bool]
@@ -97,8 +98,9 @@ struct ExpectedEvents {
     relayCount = candidates.relayCount
     authorIds = candidates.authors
     let rate = beliefs.overallEventsPerWeek(at: minute)
-    rates = candidates.authors.map { beliefs.eventsPerWeek(of: $0, overall: rate, at: minute) }
-    missing = Array(repeating: 1, count: rates.count)
+    postings = candidates.authors.map { beliefs.posting(of: $0, overall: rate, at: minute) }
+    rates = []
+    missing = Array(repeating: 1, count: postings.count)
     isTaken = Array(repeating: false, count: relayCount)
     let alive = Self.believed(candidates.alive, index)
     let overall = beliefs.overallMean(at: minute)
@@ -128,10 +130,18 @@ struct ExpectedEvents {
   }
 
   /// From here relays count by the means of the beliefs.
-  mutating func expectMeans() { shares = shapes.map { $0.0 / ($0.0 + $0.1) } }
+  mutating func expectMeans() {
+    shares = shapes.map { $0.0 / ($0.0 + $0.1) }
+    rates = postings.map { $0.events / $0.weeks }
+  }
 
-  /// From here relays count by a draw from the beliefs; each pair's draw depends on the seed and its ids alone.
+  /// From here relays count by a draw from the beliefs, of what relays have and of what authors post; each draw depends
+  /// on the seed and its ids alone.
   mutating func draw(seed: UInt64) {
+    for place in authorIds.indices {
+      var generator = SeededGenerator(seed: seed ^ PairTable.key(-1, authorIds[place]) &* 0xD6E8_FEB8_6659_FD93)
+      rates[place] = generator.nextGamma(postings[place].events) / postings[place].weeks
+    }
     for relay in 0..<relayCount {
       for entry in index.range(relay) {
         let author = authorIds[Int(index.places[entry])]
