@@ -35,7 +35,7 @@ struct Score: Sendable {
 /// A client of one contender: plays its plans against the world, and remembers what came from where.
 struct Client {
   let world: World
-  let conditions: Conditions
+  private(set) var conditions: Conditions
   /// By event: the slots that brought it in this session.
   private(set) var received: [UInt32]
   /// By event: whether any session brought it.
@@ -160,11 +160,15 @@ struct Client {
     }
   }
 
-  /// What the aggregator has, which everybody can ask for everyone: 500 a REQ.
+  /// The measured aggregator returned 620 to 774 events for the three REQs of 148 authors, in any window.
+  static let aggregatorMaximum = 230
+
+  /// What the aggregator has, which everybody can ask for everyone.
   mutating func playAggregator(in session: Int) {
     end = Self.end(of: session)
     forget()
     let all = RelayAssignment.Ask(relay: 0, authors: (0..<world.authors.count).map { Int32($0) })
+    conditions.resultMaximum = Self.aggregatorMaximum
     fetchWithoutPaging(all, end - conditions.windowMinutes) { _ in World.aggregatorBit }
   }
 
