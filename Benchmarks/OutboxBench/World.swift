@@ -2,8 +2,8 @@ import Clocks
 import Glibc
 
 // People, their relays and what each relay holds, from a seed. Minute 0 is the first decision; three years of history
-// lie before it, and the sessions after it. The numbers are those of the calibration table in docs/outbox-method.md, and
-// no contender sees anything of this but what it receives.
+// lie before it, and the sessions after it. The numbers are those of the calibration table in docs/outbox-method.md.
+// A contender sees nothing of this but what it receives.
 
 /// How large a world is: the six people whose follows were measured.
 struct Profile: Sendable {

@@ -77,7 +77,8 @@ struct SelectionSession {
   }
 
   /// Until when a relay has sent all: an open one until now, one that was visited until then. When that was is not
-  /// said, but it is not before the newest event that the relay sent, nor before the end of the window it was asked for.
+  /// said, but it is not before the newest event that the relay sent, nor before the end of the window that it was
+  /// asked for.
   private func drainEnd(_ relay: Int32, _ what: SessionLine.Received, _ now: Int64) -> Int64 {
     guard visited.contains(relay) else { return now }
     let newest = stride(from: 1, to: what.events.count, by: 3).map { Int64(what.events[$0]) + 1 }.max() ?? .min

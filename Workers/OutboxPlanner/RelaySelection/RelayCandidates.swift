@@ -1,7 +1,7 @@
 /// Who can be read where: authors, and the relays that each declares for writing (NIP-65).
 ///
-/// Ids of authors and relays are the caller's. ``DeliveryBeliefs`` uses the same ids, so whoever learns keeps them over
-/// all selections. Relays are numbered from 0 to ``relayCount``, which may be at most ``relayCountMaximum``.
+/// Ids of authors and relays are the caller's. ``DeliveryBeliefs`` uses the same ids, so a caller that learns keeps
+/// them over all selections. Relays are numbered from 0 to ``relayCount``, which may be at most ``relayCountMaximum``.
 ///
 /// Lists are hostile input: a relay that is named twice counts once, a number that no relay has is left out, and so are
 /// all relays of a list after the first ``listMaximum``.
@@ -29,10 +29,11 @@ public struct RelayCandidates: Sendable {
     self.relayCount = min(max(0, relayCount), Self.relayCountMaximum)
   }
 
-  /// Adds an author; an id that is negative gets no relays.
+  /// Adds an author; one whose id is negative is left out.
   public mutating func add(_ author: Int32, _ relays: some Sequence<Int32>) {
+    guard author >= 0 else { return }
     authors.append(author)
-    if author >= 0 { entries += Self.usable(relays, relayCount) }
+    entries += Self.usable(relays, relayCount)
     starts.append(Int32(entries.count))
   }
 

@@ -5,11 +5,12 @@ internal import Glibc
 //
 //     Σ_a v_a · [1 − Π_{r ∈ S declared by a} (1 − u_r·θ_ra)]
 //
-// with v_a the events that author a posts, u_r the chance that relay r answers, and θ_ra the share of a's events that r
-// has. The worth of one more relay only falls when S grows, so a lazy greedy choice finds a set that is at least 63 % of
-// the best one. First the relays that stay open, by the means of θ; then the visits, most of them by θ drawn from the
-// belief (Thompson), so that relays about which little is known are tried as often as they may be the best; the rest of
-// the visits for the authors of whom nothing is expected yet, each counting the same however much it posts. Then spares.
+// with v_a the events that author a posts, u_r the chance that relay r answers, and θ_ra the share of a's events that
+// r has. The worth of one more relay only falls when S grows, so a lazy greedy choice finds a set that is worth at
+// least 63 % of the best one. First the relays that stay open, by the means of the beliefs. Then the visits, most of
+// them by values drawn from the beliefs (Thompson), so that relays about which little is known are tried as often as
+// they may be the best; the rest for the authors of whom nothing is expected yet, by their chance of posting at all.
+// Then the spares.
 
 extension RelaySelector {
   /// The share of the open relays that is drawn when there are no visits.
