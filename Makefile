@@ -15,8 +15,8 @@ PROGRAMS = roostd roost roost-exec event-store outbox-planner relay-connector si
 SWIFT_SOURCES = Sources Workers Tests Package.swift $(wildcard Benchmarks)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test methods check lint documentation sanitize bench hostile chaos fuzz soak soak-relays power \
-  install clean packages python
+.PHONY: help run build test methods check lint documentation sanitize bench bench-outbox hostile chaos fuzz soak \
+  soak-relays power install clean packages python
 
 help: ## print this list
 	@echo 'Roost. Usage: make TARGET'
@@ -61,6 +61,10 @@ bench: packages ## measure against yardsticks in C and other supervisors, and pr
 	done
 	@for program in push-relay push-fakes; do $(SWIFT) build -c release --product $$program || exit; done
 	python3 Benchmarks/run.py
+
+bench-outbox: packages ## simulate which relays to read from, beside other clients, and draw the plots of docs/
+	$(SWIFT) build -c release --product outbox-bench
+	python3 Benchmarks/outbox.py
 
 hostile: packages ## attack the local relay and the connector in every way, and print how the honest fare
 	@for program in roostd roost-exec event-store signer outbox-planner local-relay relay-connector archive-bench; do \

@@ -168,7 +168,7 @@ let rooms: [[Target]] = [
   ),
   room(
     "Workers/OutboxPlanner",
-    library("RelaySelection"),
+    library("RelaySelection", ["Clocks"]),
     library("OutboxRouting", values + ["Addresses", "NostrContracts", "RelaySelection", "DequeModule"]),
     library("PublishQueue", values + queues),
     library("PublishLedger", ["Cryptography", "Nostr", "Storage", "Contracts", "PublishQueue"]),
@@ -274,7 +274,11 @@ let rooms: [[Target]] = [
     // Phones and senders that ask a push relay as fast as it answers; run by `make bench`
     program("push-bench", ["Cryptography"], in: "PushBench"),
     // How fast one HTTP/2 connection carries posts; run by `make bench`
-    program("http2-bench", ["Clocks", "Addresses", "HTTP2Client"], in: "HTTP2Bench")
+    program("http2-bench", ["Clocks", "Addresses", "HTTP2Client"], in: "HTTP2Bench"),
+    // The planner's choice of relays as a filter of lines, for worlds by other hands
+    program("outbox-select", ["JSON", "RelaySelection"], in: "OutboxSelect"),
+    // That choice beside those of other clients, in a simulated world; run by `make bench-outbox`
+    program("outbox-bench", ["Clocks", "RelaySelection"], in: "OutboxBench")
   ),
 
   // What serves the tests of all rooms, and then the tests, in the folders of their rooms
@@ -352,6 +356,8 @@ let rooms: [[Target]] = [
     tests(
       "Workers/OutboxPlanner/OutboxRoutingTests",
       values + ["Addresses", "NostrContracts", "OutboxRouting", "TestSupport"]),
+    tests(
+      "Workers/OutboxPlanner/RelaySelectionTests", ["Clocks", "RelaySelection", "TestSupport", "outbox-select"]),
     tests("Workers/OutboxPlanner/PublishQueueTests", values + ["PublishQueue", "TestSupport"]),
     tests(
       "Workers/OutboxPlanner/PublishLedgerTests",

@@ -171,7 +171,7 @@ struct ReadingPlan: Sendable {
         })
     }
     var candidates = RelayCandidates(relayCount: relays.count)
-    candidates.relays = lists
+    for (number, list) in lists.enumerated() { candidates.add(Int32(number), list) }
     var selector = RelaySelector(mode: mode, seed: 0)
     let assignment = selector.select(candidates, budget: SelectionBudget(live: Self.relayMaximum))
     for ask in assignment.live {
