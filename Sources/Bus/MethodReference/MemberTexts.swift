@@ -21,6 +21,7 @@ public enum MemberTexts {
     ActiveObserve.key	Always the same for the same filters, policy and relays: 64 hexadecimal digits.
     ActiveObserve.maxAge	The least `maxAge` of the observers, in seconds; with 0 the network is always queried.
     ActiveObserve.needsNetwork	Whether the network is to be queried now for any of the observers.
+    ActiveObserve.networkLimit	The observers' `networkLimit`; absent: none.
     ActiveObserve.observers	The number of observers; never 0.
     ActiveObserve.policy	Where events come from.
     ActiveObserve.relays	Relays that the observers named, canonical and sorted.
@@ -261,8 +262,8 @@ public enum MemberTexts {
     LocalRelaySettings.contact	The contact in NIP-11; "" for none.
     LocalRelaySettings.description	The description in NIP-11; "" for Roost's own.
     LocalRelaySettings.eventsPerSecond	The maximum number of events from a client in a second.
-    LocalRelaySettings.fetch	Whether the network is queried for the requests of all clients.
-    LocalRelaySettings.fetchClients	Origins or public keys of clients for whose requests the network is queried.
+    LocalRelaySettings.fetch	Whether the network is queried for the requests of programs of the daemon's user and of authenticated accounts, in addition to the store, and without a wait for it.
+    LocalRelaySettings.fetchClients	Origins or public keys of clients for whose requests the network is queried, and whose EOSE waits for it.
     LocalRelaySettings.fetchFilters	Filters, as JSON, for which the network is queried.
     LocalRelaySettings.filtersMaximum	The maximum number of filters of a subscription.
     LocalRelaySettings.guests	Keys that are admitted where a client must authenticate, in addition to the accounts; npub or hexadecimal.
@@ -384,10 +385,14 @@ public enum MemberTexts {
     PlanStatus.shrunkLists	Lists that lost more than half of their entries within the last days, the newest first. Absent: none.
     PlanStatus.silentConnectors	Connectors of `supervisor.conf` that do not report, by name, because they are held, stopped or starting. Absent: none.
     PlanStatus.waitingForConnectors	Publications that wait for such a connector. Absent: none.
+    PlannerSettings.allowsPrivateRelays	Whether other people's lists may name private addresses: for test networks.
+    PlannerSettings.autopilot	Whether people are read, and told of what mentions them, at the relays that their own lists name.
     PlannerSettings.connectors	The configured connectors and their relays; set by roostd, not a key of the file.
     PlannerSettings.hasSigner	Whether a signer is configured; set by roostd, not a key of the file.
+    PlannerSettings.indexers	The URLs of relays that are asked for other people's lists (kinds 10002 and 10050).
     PlannerSettings.ownAddresses	Where the local relays of this Roost listen; set by roostd, not a key of the file.
     PlannerSettings.publishExpiryMilliseconds	How long until relays that have not accepted an event are given up: three days, a weekend without a network.
+    PlannerSettings.selection	How the relays of other people are chosen.
     ProviderSettings.about	Its description in the announcement; "" for none.
     ProviderSettings.account	The account that answers; "" for the worker's own.
     ProviderSettings.announce	Whether it announces publicly what it serves (NIP-89).
@@ -863,6 +868,7 @@ public enum MemberTexts {
     StoreObserve.filters	NIP-01 filters; at most 64.
     StoreObserve.id	The caller's own name for this observation, 1 to 64 bytes. A later observation under the same name continues after the last seq that the caller gave with `store.acknowledge` or as `afterSeq`.
     StoreObserve.maxAge	In seconds: the network is not queried if it was queried for the same filters within this time. Default 0: it is always queried. Has an effect only with `cache-with-network`.
+    StoreObserve.networkLimit	Of each relay, at most this many of the newest events for each filter without `since`; what is older is not fetched. From 1. Absent: all that the filter matches.
     StoreObserve.pages	Whether events come in pages.
     StoreObserve.policy	Where events come from; default: `cache-with-network`.
     StoreObserve.recipients	The keys whose gift wraps the store may send: see RecipientList.
