@@ -61,8 +61,8 @@ public struct StoreObserve: FilterArguments {
   public var relays: [String]?
   /// Only `relays` are queried, and only events count that were seen there.
   public var exclusiveRelays: Bool?
-  /// Of each relay, at most this many of the newest events for each filter without `since`; what is older is not fetched.
-  /// From 1. Absent: all that the filter matches.
+  /// How many of the newest events are fetched from each relay for a filter without `since`; from 1. Absent: all that
+  /// the filter matches.
   public var networkLimit: Int?
   /// The caller's own name for this observation, 1 to ``idByteCountMaximum`` bytes. A later observation under the same
   /// name continues after the last seq that the caller gave with `store.acknowledge` or as `afterSeq`.

@@ -868,7 +868,7 @@ public enum MemberTexts {
     StoreObserve.filters	NIP-01 filters; at most 64.
     StoreObserve.id	The caller's own name for this observation, 1 to 64 bytes. A later observation under the same name continues after the last seq that the caller gave with `store.acknowledge` or as `afterSeq`.
     StoreObserve.maxAge	In seconds: the network is not queried if it was queried for the same filters within this time. Default 0: it is always queried. Has an effect only with `cache-with-network`.
-    StoreObserve.networkLimit	Of each relay, at most this many of the newest events for each filter without `since`; what is older is not fetched. From 1. Absent: all that the filter matches.
+    StoreObserve.networkLimit	How many of the newest events are fetched from each relay for a filter without `since`; from 1. Absent: all that the filter matches.
     StoreObserve.pages	Whether events come in pages.
     StoreObserve.policy	Where events come from; default: `cache-with-network`.
     StoreObserve.recipients	The keys whose gift wraps the store may send: see RecipientList.

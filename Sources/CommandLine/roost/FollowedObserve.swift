@@ -6,8 +6,8 @@ internal import Nostr
 internal import Rendering
 internal import RoostClient
 
-/// What those write whom one person follows (kind 3), kept up as the person's list changes: whoever is added is observed
-/// in addition, and whoever is gone is no longer shown. Nothing of the others is asked again.
+/// What those write whom one person follows (kind 3). When the list changes, added people are observed in addition, and
+/// removed people are no longer shown. The others are not requested again.
 @EventLoopActor
 final class FollowedObserve {
   /// People who are observed together.

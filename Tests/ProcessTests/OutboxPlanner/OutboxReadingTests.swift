@@ -38,9 +38,9 @@ extension ProcessTests {
       UnsignedEvent(pubkey: author.publicKey, createdAt: createdAt, kind: 1, tags: [], content: text).signed(by: author)
     }
 
-    private func list(_ author: SecretKey, _ relays: [String], at createdAt: Int64) -> Event {
+    private func list(_ author: SecretKey, _ relays: [String], at createdAt: Int64) throws -> Event {
       RelayList.template(
-        relays.map { RelayList.Entry(try! RelayURL($0)) }, by: author.publicKey, createdAt: createdAt
+        try relays.map { RelayList.Entry(try RelayURL($0)) }, by: author.publicKey, createdAt: createdAt
       ).signed(by: author)
     }
 
@@ -56,8 +56,8 @@ extension ProcessTests {
       let third = try Self.relay([note(people[0], "after moving", at: now - 10)], &files)
       let indexer = try Self.relay(
         [
-          list(people[0], [first.url], at: now - 100), list(people[1], [first.url], at: now - 100),
-          list(people[2], [second.url], at: now - 100),
+          try list(people[0], [first.url], at: now - 100), try list(people[1], [first.url], at: now - 100),
+          try list(people[2], [second.url], at: now - 100),
         ], &files)
       try withRoost(Self.layout([hub.url], indexers: [indexer.url])) { roost in
         let rig = PlannerRig(roost: roost, client: try roost.client())
@@ -78,7 +78,7 @@ extension ProcessTests {
           Dictionary(uniqueKeysWithValues: stops.map { ($0.relay, $0.people.count) }) == [
             first.url: 3, second.url: 2, hub.url: 1,
           ], "\(stops)")
-        let moved = list(people[0], [third.url], at: now)
+        let moved = try list(people[0], [third.url], at: now)
         #expect(try rig.client.call("store.publish", String(decoding: moved.json, as: UTF8.self)).isResponse)
         try arrives("after moving")
       }

@@ -42,7 +42,9 @@ struct SupervisorConfTests {
     signer.environment = ["LANG", "CREDENTIALS_DIRECTORY"]
     var store = WorkerConfiguration(name: "event-store", role: "event-store")
     store.startDeadline = .seconds(60)
-    let planner = WorkerConfiguration(name: "outbox-planner", role: "outbox-planner")
+    var planner = WorkerConfiguration(name: "outbox-planner", role: "outbox-planner")
+    planner.settings.set(
+      "indexers", to: .array(["wss://purplepag.es", "wss://indexer.coracle.social"].map { .string($0) }))
     let relay = WorkerConfiguration(name: "local-relay", role: "local-relay")
     let tracker = WorkerConfiguration(name: "dvm-tracker", role: "dvm-tracker")
     let provider = WorkerConfiguration(name: "dvm-provider", role: "dvm-provider")

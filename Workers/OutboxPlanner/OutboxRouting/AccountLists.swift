@@ -35,7 +35,7 @@ public struct PlanAccount: Hashable, Sendable {
   var versions: [UInt16: ListVersion] = [:]
   /// All relays that it blocks: the public entries of its list, and the private ones.
   var blocked: Set<RelayURL> = []
-  /// The private entries, which only the signer can open. Those of an older version count until the new ones are opened.
+  /// The private entries, which only the signer can open. Those of the old version count until the new ones are open.
   private var privatelyBlocked: Set<RelayURL> = []
   /// The relays of its own kind 10002. They are used even if its kind 10006 blocks them.
   var listed: Set<RelayURL> = []

@@ -44,7 +44,7 @@ public struct AuthorBook: Sendable {
   }
 
   private var known: [PublicKey: Known] = [:]
-  /// People whom nobody wants any more, in the order in which that was so, for ``idleMaximum``.
+  /// People who are no longer wanted, in the order in which that happened, for ``idleMaximum``.
   private var idle: Deque<PublicKey> = []
   private(set) var wanted: Set<PublicKey> = []
   private var unread: Set<PublicKey> = []
@@ -53,7 +53,7 @@ public struct AuthorBook: Sendable {
   public static let relayMaximum = 8
   /// Hints that count for one person, the first that came.
   public static let hintMaximum = 4
-  /// People who are known although nobody wants them; when there is one more, the one known longest goes.
+  /// People who are known although they are not wanted; when there is one more, the one known longest goes.
   public static let idleMaximum = 4_096
   /// Most people who are wanted; the relays of others are not looked for.
   public static let wantedMaximum = 32_768
@@ -67,7 +67,7 @@ public struct AuthorBook: Sendable {
 
   // MARK: Who is wanted
 
-  /// These people's relays are wanted, and nobody else's.
+  /// The relays of exactly these people are wanted.
   mutating func want(_ people: Set<PublicKey>) {
     guard people != wanted else { return }
     let before = wanted
@@ -83,7 +83,7 @@ public struct AuthorBook: Sendable {
     }
   }
 
-  /// The store is to be asked once for these people too, whom nobody wants for longer.
+  /// The store is to be asked once for these people too, who are not wanted for longer.
   public mutating func read(_ people: some Sequence<PublicKey>) {
     for person in people where known[person]?.isRead != true { unread.insert(person) }
   }

@@ -234,7 +234,7 @@ public struct DesiredSubscriptions: Sendable {
     tellFetched(key)
   }
 
-  /// What a relay is to be asked besides what an interest asks it already, so that a change of somebody's relays asks
+  /// What a relay is to be asked besides what an interest asks it already, so that a change of a person's relays asks
   /// for the difference only. A demand that asks for people who are now asked for elsewhere stays, unless these are
   /// most of them.
   ///
@@ -346,7 +346,7 @@ public struct DesiredSubscriptions: Sendable {
 }
 
 extension Filter {
-  /// The part of this filter for people whom none of the others asks for alike; nil when there are none.
+  /// The part of this filter for people whom none of the others asks for alike; nil when there is no such person.
   fileprivate func without(_ others: [Filter]) -> Filter? {
     if others.contains(self) { return nil }
     let alike = others.filter { $0.withoutPeople == withoutPeople }

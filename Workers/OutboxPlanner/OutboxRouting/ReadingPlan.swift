@@ -2,18 +2,18 @@ internal import Addresses
 internal import Cryptography
 internal import RelaySelection
 
-// Which of other people's relays are asked for whom. A value without I/O: it is told who is wanted and where each of
-// them can be found, and chooses within the budget of decision 8: of the twenty relays outside the groups that may be
+// Which of other people's relays are asked for whom. A value without I/O: its caller says who is wanted and where each
+// of them can be found, and it chooses within the budget of decision 8: of the twenty relays outside the groups that may be
 // open at once, feeds hold ``relayMaximum``.
 //
 // Relays that are open anyway (configured, added, an account's own) cost nothing: each is asked for all who name it.
-// Whoever names no relay that is chosen is asked for at those, and at the five relays that most people name. Besides,
+// A person who names no chosen relay is asked for at those, and at the five relays that most people name. Besides,
 // the relays of these people are visited one after the other, ``visitMaximum`` at a time: until each has sent what it
 // has, and again after a quarter of an hour. Coverage sees to it that a later visit asks only for what is new.
 
 /// Who is asked for where.
 struct ReadingPlan: Sendable {
-  /// Somebody whose events, or whose mentions, are wanted.
+  /// A person whose events, or whose mentions, are wanted.
   struct Subject: Hashable, Sendable {
     let person: PublicKey
     /// Whether what others wrote to the person is wanted; false: what the person wrote.
@@ -56,10 +56,10 @@ struct ReadingPlan: Sendable {
   private var visited: [RelayURL: Int64] = [:]
   /// Who is asked for at which visited relay.
   private var visiting: [Subject: [RelayURL]] = [:]
-  /// Whether somebody can be found only by visits.
+  /// Whether some people can be found only by visits.
   private(set) var needsVisits = false
   private var down: [RelayURL: (until: Int64, seconds: Int64)] = [:]
-  /// Whether somebody, or somebody's relays, have changed since the last ``select(at:_:)``.
+  /// Whether the wanted people, or their relays, have changed since the last ``select(at:_:)``.
   private(set) var isDue = false
   var mode = SelectionMode.direct
 
@@ -84,7 +84,7 @@ struct ReadingPlan: Sendable {
     }
   }
 
-  /// Somebody's relays have changed.
+  /// The relays of a person have changed.
   mutating func changed() { isDue = true }
 
   /// All whose relays are wanted.

@@ -25,7 +25,7 @@ extension RelayDirectory {
     if reading.isDue { book.want(reading.people.subtracting(accounts.map(\.key))) }
   }
 
-  /// Chooses anew whose relays are asked, if anything has changed that matters for it.
+  /// Chooses again whose relays are asked, if anything has changed that matters for it.
   ///
   /// - Parameter wall: seconds since 1970.
   /// - Returns: the people for whom other relays are asked than before.
@@ -104,7 +104,7 @@ extension RelayDirectory {
     return accounts.first { $0.blocked.contains(url) }.map { "blocked by \($0.name)'s list (kind 10006)" }
   }
 
-  /// The relays that a person who is no account of ours writes to, as far as they may be used.
+  /// The relays that a person who is no account of ours writes to, without those that may not be used.
   ///
   /// - Parameter wall: seconds since 1970.
   public func writeRelays(of person: PublicKey, at wall: Int64) -> [RelayURL] {
@@ -116,8 +116,8 @@ extension RelayDirectory {
 
   // MARK: Filters
 
-  /// The filters for each relay, each of the people who are to be found there. A filter that names nobody goes to all
-  /// relays for reading.
+  /// The filters for each relay, each of the people who are to be found there. A filter that names no person goes to
+  /// all relays for reading.
   func split(_ filters: [Filter], _ reads: [RelayChoice]) -> [FilterRoute.Stop] {
     var stops: [RelayURL: FilterRoute.Stop] = [:]
     for choice in reads { stops[choice.url] = FilterRoute.Stop(choice, []) }

@@ -33,7 +33,7 @@ final class AuthorListReader {
 
   init(_ worker: Worker, _ log: Logger) { (self.worker, self.log) = (worker, log) }
 
-  /// Reads all that ``next`` names. A call while it reads does nothing: it goes on until nobody is left.
+  /// Reads all that ``next`` names. A call while it reads does nothing: it reads until all are read.
   func read() {
     follow()
     guard !isReading, next?().isEmpty == false else { return }
@@ -51,7 +51,7 @@ final class AuthorListReader {
     }
   }
 
-  /// Follows the store: it sends each new list, whoever it is by.
+  /// Follows the store: it sends each new list of any author.
   private func follow() {
     guard !isFollowing else { return }
     isFollowing = true

@@ -63,12 +63,12 @@ final class Planner {
   private var plannedRevision: UInt64?
   private var statusText = ""
   private let packTimer = LoopTimer()
-  /// When relays are chosen anew, after a change that matters for it.
+  /// When relays are chosen again, after a change that matters for it.
   private var selectAt: Instant?
   /// How long REQs wait for the store's lists; nil when it has sent them.
   private var readUntil: Instant?
   let lookUpTimer = LoopTimer()
-  /// Whether somebody's lists may have to be requested.
+  /// Whether lists of some people may have to be requested.
   var isLookUpDue = false
   private(set) var isDraining = false
   /// Raised when the directory or the progress of an interest may have changed, and when the drain begins.

@@ -13,8 +13,8 @@ internal import Nostr
 // - Accounts. In all operations a job provider acts as its own account and no other: the account from the
 //   configuration, or the account of its role. `roostd` says which.
 // - Decryption. The planner reads lists of blocked relays, the tracker a provider's answers, the provider a customer's
-//   requests, and each shows the event whose content it is, signed by its author. Messages have other kinds, and only their author could sign them as
-//   something else.
+//   requests, and each shows the event whose content it is, signed by its author. Messages have other kinds, and only
+//   their author could sign them as something else.
 // - Deletion. A deletion names events by their ids, which do not show the kinds. So the caller shows the events: an
 //   event's id is a hash over its kind too.
 //
