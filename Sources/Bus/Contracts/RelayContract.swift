@@ -202,7 +202,7 @@ extension RefusalCode {
 
 /// The answer of `relay.list`, and the contents of the topic `relay.states`.
 public struct RelayStates: Codable, Sendable, Hashable {
-  /// One relay as its connector sees it. Counters start at 0 with the process.
+  /// One relay as its connector sees it. Counters start at 0 with its link to the relay.
   public struct Relay: Codable, Sendable, Hashable {
     /// Canonical URL.
     public var relay: String
