@@ -3,8 +3,8 @@ internal import Cryptography
 internal import RelaySelection
 
 // Which of other people's relays are asked for whom. A value without I/O: its caller says who is wanted and where each
-// of them can be found, and it chooses within the budget of decision 8: of the twenty relays outside the groups that may
-// be open at once, feeds hold ``relayMaximum``.
+// of them can be found. It chooses within the budget of decision 8: of the twenty relays outside the groups that may be
+// open at once, feeds hold ``relayMaximum``.
 //
 // Relays that are open anyway (configured, added, an account's own) cost nothing: each is asked for all who name it.
 // A person who names no chosen relay is asked for at those, and at the five relays that most people name. Besides,
