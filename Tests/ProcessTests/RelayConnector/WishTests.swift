@@ -123,6 +123,8 @@ extension ProcessTests {
         try rig.await(following, "the loss") { $0.state == .waiting }
         let again = try RealRelay("--port", port)
         #expect(again.url == relay.url)
+        // Its date is old: had it come before the subscription, it would lie in a time that is covered already.
+        try rig.await(following, "the subscription after the return") { $0.state == .stored }
         try rig.publish(events[1], at: relay.url)
         try rig.client.wait("the event after the return", within: 60) {
           rig.client.parts(of: observing).contains { $0.text.contains("\(events[1].id)") }
