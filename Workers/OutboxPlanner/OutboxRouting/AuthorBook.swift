@@ -97,7 +97,7 @@ public struct AuthorBook: Sendable {
   /// Whether the store has been asked for these people.
   public func areRead(_ people: [PublicKey]) -> Bool { people.allSatisfy { known[$0]?.isRead == true } }
 
-  /// The store has sent all its lists of these people, and each went to ``learn(_:)``.
+  /// The store has sent all its lists of these people, and each went to ``RelayDirectory/learn(_:)``.
   public mutating func wereRead(_ people: [PublicKey]) {
     for person in people {
       note(person) { $0.isRead = true }

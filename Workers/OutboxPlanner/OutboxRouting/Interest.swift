@@ -29,9 +29,7 @@ public struct Interest: Hashable, Sendable {
   /// prefix.
   public static let ownPrefix = "own:"
 
-  /// An interest of the planner itself.
-  ///
-  /// - Parameter isExclusive: only the named relays are asked.
+  /// An interest of the planner itself. With `isExclusive`, only the named and the foreign relays are asked.
   public init(
     own name: String, _ filters: [Filter], named: [RelayURL] = [], foreign: [RelayURL] = [], isExclusive: Bool = false,
     isLive: Bool = true

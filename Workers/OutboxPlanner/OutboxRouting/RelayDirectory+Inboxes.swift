@@ -21,7 +21,7 @@ extension RelayDirectory {
   ]
 
   /// The people whose inboxes an event goes to: those that its tags `p` name, if it is by an account of a person, is no
-  /// list, and names fewer than ``crowdCount`` people.
+  /// list, and names fewer than ten people.
   public func addressees(of event: UnsignedEvent) -> [PublicKey] {
     guard autopilot, personalAccounts.contains(where: { $0.key == event.pubkey }) else { return [] }
     switch KindClass(event.kind) {

@@ -104,9 +104,8 @@ extension RelayDirectory {
     return accounts.first { $0.blocked.contains(url) }.map { "blocked by \($0.name)'s list (kind 10006)" }
   }
 
-  /// The relays that a person who is no account of ours writes to, without those that may not be used.
-  ///
-  /// - Parameter wall: seconds since 1970.
+  /// The relays that a person who is no account of ours writes to, without those that may not be used. `wall` is in
+  /// seconds since 1970.
   public func writeRelays(of person: PublicKey, at wall: Int64) -> [RelayURL] {
     book.writes(of: person, at: wall) { objection(toOthers: $0) == nil }?.relays ?? []
   }

@@ -30,9 +30,7 @@ public struct SentRelayLists: Sendable {
   /// Empty.
   public init() {}
 
-  /// Whether a relay is to be sent this version.
-  ///
-  /// - Parameter wall: seconds since 1970.
+  /// Whether a relay is to be sent this version. `wall` is in seconds since 1970.
   public func isDue(_ list: EventID, at place: Place, _ wall: Int64) -> Bool {
     guard let sent = known[place], sent.list == list else { return true }
     return wall - sent.at >= Self.againSeconds || sent.at > wall

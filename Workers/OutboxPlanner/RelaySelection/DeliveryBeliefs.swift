@@ -115,9 +115,8 @@ public struct DeliveryBeliefs: Sendable {
     eventsPerWeek(of: author, overall: overallEventsPerWeek(at: minute), at: minute)
   }
 
-  /// The chance that a relay answers.
-  ///
-  /// - Parameter isListed: whether a monitor calls it alive (NIP-66); nil when that is not known.
+  /// The chance that a relay answers. `isListed` says whether a monitor calls it alive (NIP-66); nil when that is not
+  /// known.
   public func reach(of relay: Int32, isListed: Bool?, at minute: Int64) -> Double {
     let prior: Double
     switch isListed {

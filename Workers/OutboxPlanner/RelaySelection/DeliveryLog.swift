@@ -40,9 +40,7 @@ public struct DeliveryLog: Sendable {
   /// Nothing has been received.
   public init() {}
 
-  /// A relay brought an event.
-  ///
-  /// - Parameter minute: when the author says that it was written.
+  /// A relay brought an event. `minute` is when the author says that it was written.
   public mutating func received(_ id: Int64, of author: Int32, at minute: Int64, from relay: Int32) {
     authors[author, default: Author()].note(id, minute, relay)
   }
@@ -54,8 +52,7 @@ public struct DeliveryLog: Sendable {
   }
 
   /// Puts what has been received into beliefs, in place of what they knew of deliveries and postings.
-  ///
-  /// - Parameter windowMinutes: how far back events are wanted.
+  /// `windowMinutes` is how far back events are wanted.
   public func teach(_ beliefs: inout DeliveryBeliefs, at now: Int64, windowMinutes: Int64) {
     beliefs.forgetDeliveries()
     let order = authors.keys.sorted()

@@ -1,8 +1,8 @@
 /// Chooses the relays that are asked, and for whom. A value without I/O or clock: the same seed, beliefs and candidates
 /// give the same choice.
 ///
-/// A full choice looks at every author. When one author's list changes, ``replan(_:_:)`` keeps the relays that are open
-/// and says at which of them the author is asked now, in time that depends on that list alone. The relays chosen may
+/// A full choice looks at every author. When one author's list changes, ``replan(_:_:at:)`` keeps the open relays and
+/// says at which of them the author is asked now, in time that depends on that list alone. The relays chosen may
 /// then no longer be the best: at most by the events of the authors that have changed. So ``isDue`` is true once these
 /// are more than ``changedMaximum`` of all, or once an author has no open relay left.
 public struct RelaySelector: Sendable {
@@ -33,9 +33,7 @@ public struct RelaySelector: Sendable {
     self.beliefs = beliefs
   }
 
-  /// Chooses among all candidates.
-  ///
-  /// - Parameter minute: the present, in the minutes of the reports that ``beliefs`` learned.
+  /// Chooses among all candidates. `minute` is the present, in the minutes of the reports that ``beliefs`` learned.
   public mutating func select(
     _ candidates: RelayCandidates, budget: SelectionBudget, at minute: Int64 = 0
   ) -> RelayAssignment {
