@@ -163,7 +163,7 @@ struct Client {
   /// The measured aggregator returned 620 to 774 events for the three REQs of 148 authors, in any window.
   static let aggregatorMaximum = 230
 
-  /// What the aggregator has, which everybody can ask for everyone.
+  /// What the aggregator has, which every client can ask for every author.
   mutating func playAggregator(in session: Int) {
     end = Self.end(of: session)
     forget()

@@ -60,7 +60,7 @@ struct World: Sendable {
   static let week: Int32 = 10_080
   static let year: Int32 = 525_600
   static let sessions = 8
-  /// The bit of the aggregator, which nobody declares.
+  /// The bit of the aggregator, which no author declares.
   static let aggregatorBit: UInt32 = 1 << 31
 
   let profile: Profile
@@ -211,7 +211,7 @@ struct World: Sendable {
     }
   }
 
-  /// The share of an author's events that reach a relay's disk: some writes fail and nobody is told.
+  /// The share of an author's events that reach a relay's disk: some writes fail without a sign.
   private func storedShare(at relay: Int, _ random: inout SeededGenerator) -> Double {
     let draw = random.unit()
     switch relays[relay].kind {

@@ -96,7 +96,7 @@ struct SelectionSession {
   }
 }
 
-/// Numbers that somebody else gave, in the order of their first use.
+/// Numbers of the caller, in the order of their first use.
 struct Numbers {
   private var numbers: [Int: Int32] = [:]
   private var given: [Int] = []

@@ -87,18 +87,21 @@ final class FollowedObserve {
     // The filter asks for this kind.
     guard let list = try? FollowList(event) else { return }
     if let newest, (event.createdAt, newest.id) <= (newest.createdAt, event.id) { return }
+    let newestWasKnown = newest != nil
     newest = (event.createdAt, event.id)
     let now = Set(list.follows.map(\.pubkey))
     let (new, gone) = (now.subtracting(followed), followed.subtracting(now))
-    if !followed.isEmpty, !new.isEmpty || !gone.isEmpty {
+    if newestWasKnown, !new.isEmpty || !gone.isEmpty {
       session.note("-- the list of follows has changed: \(new.count) more, \(gone.count) fewer")
     }
-    let isFirst = followed.isEmpty
+    if now.isEmpty { session.note("-- \(person.npub) follows no key", .warning) }
+    let isFirst = groups.isEmpty
     followed = now
     if groups.count + new.count / Self.groupMaximum >= Self.groupCountMaximum {
       for group in groups { group.task?.cancel() }
       groups = []
-      add(now, after: lastSeq ?? after)
+      if storedSeq == nil { groupsInStore = 0 }
+      add(now, after: storedSeq == nil ? after : lastSeq)
     } else {
       add(new, after: after)
     }

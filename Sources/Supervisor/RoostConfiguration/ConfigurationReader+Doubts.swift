@@ -70,6 +70,11 @@ extension ConfigurationReader {
     for worker in configuration.workers {
       if !problems.contains(where: { Self.decidesProgram($0, of: worker) }) { doubtProgram(of: worker, program) }
       doubtPushRelay(worker, isThere: { program($0) != .missing }, file: secretFile)
+      if worker.mayFollowPrivateAddresses {
+        report(
+          WorkerConfiguration.privateAddressRisk,
+          at: ConfigurationPath("worker", worker.name, "allow-private-relays"), tableDepth: 2)
+      }
       if let strangers, worker.servesStrangers {
         report(strangers, at: ConfigurationPath("worker", worker.name, "customers"), tableDepth: 2)
       }

@@ -45,6 +45,11 @@ public struct WorkerConfiguration: Sendable, Hashable {
   /// The keys of the role, as the JSON that the worker is sent: names in camel case, durations in milliseconds. For a
   /// role of the file's own it is `[worker.NAME.settings]`, unchanged. Always a table.
   public var settings: ConfigurationValue
+  /// Whether relays that only others name may be at addresses of private networks (`allow-private-relays`).
+  public var mayFollowPrivateAddresses: Bool { settings["allowsPrivateRelays"] == .boolean(true) }
+  /// Why that is doubtful, as a sentence without a full stop.
+  public static let privateAddressRisk =
+    "other people's lists may lead this machine to addresses of its own network; that is for test networks"
   /// `[worker.NAME.job.KIND]` of a dvm-provider, by kind; empty for other roles.
   public var jobs: [JobConfiguration] = []
   /// `[worker.NAME.wake.TYPE]` of a push-relay, by type; empty for other roles.

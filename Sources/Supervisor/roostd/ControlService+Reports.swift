@@ -173,6 +173,11 @@ extension ControlService {
     checks += jobProgramChecks()
     checks += programBoundChecks()
     checks += ledgerChecks()
+    for worker in daemon.workers where worker.configuration.mayFollowPrivateAddresses {
+      checks.append(
+        .init(
+          name: "allow-private-relays of \(worker.name)", isGood: false, text: WorkerConfiguration.privateAddressRisk))
+    }
     let letters = daemon.deadLetters.count
     checks.append(
       .init(

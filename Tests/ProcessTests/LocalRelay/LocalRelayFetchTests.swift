@@ -192,7 +192,7 @@ extension ProcessTests {
         let visitor = try house.visitor()
         try visitor.put(stored)
         _ = try house.visitor(path: "/local").request("{\"kinds\":[107]}", name: "local")
-        #expect(try visitor.request("{\"kinds\":[1]}", name: "a").ids == [stored].ids, "EOSE waits for nobody")
+        #expect(try visitor.request("{\"kinds\":[1]}", name: "a").ids == [stored].ids, "EOSE does not wait")
         relay.release("events")
         try visitor.awaitEvent(elsewhere, under: "a")
         let asked = relay.visits[0].texts("REQ")

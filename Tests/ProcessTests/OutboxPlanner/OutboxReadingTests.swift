@@ -81,6 +81,9 @@ extension ProcessTests {
         let moved = try list(people[0], [third.url], at: now)
         #expect(try rig.client.call("store.publish", String(decoding: moved.json, as: UTF8.self)).isResponse)
         try arrives("after moving")
+        let doctor = try JSONPayload.decode(
+          DoctorResult.self, from: try rig.client.call("supervisor.doctor").terminal.payload)
+        #expect(doctor.checks.first { $0.name == "allow-private-relays of outbox-planner" }?.isGood == false)
       }
     }
   }

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 extension ProcessTests {
-  /// Our events at other people's relays: an indexer that somebody else wrote, and inboxes that note what they get.
+  /// Our events at other people's relays: an indexer by other programmers, and inboxes that note what they get.
   @Suite(
     "Sending to those who are named",
     .enabled(if: PythonPeer.isAvailable, "no .venv: run Scripts/python-environment.sh"))

@@ -125,6 +125,18 @@ struct DoubtTests {
       doubts("[worker.signer]") == ["x.conf:1: [worker.signer] there is no program 'signer' in \(folder)"])
   }
 
+  @Test("A planner that follows others to private addresses is a doubt")
+  func privateAddresses() {
+    let folder = "/home/ada/roost/.build/release"
+    func doubts(_ value: Bool) -> [String] {
+      self.doubts(
+        "[worker.outbox-planner]\nallow-private-relays = \(value)", programs: ["\(folder)/outbox-planner"])
+    }
+    #expect(doubts(false).isEmpty)
+    let place = "x.conf:2: [worker.outbox-planner] allow-private-relays: "
+    #expect(doubts(true) == [place + WorkerConfiguration.privateAddressRisk])
+  }
+
   @Test("A program that is a directory, or may not be run, is told as that")
   func unfitPrograms() {
     for (path, complaint) in [("/tmp", "is a directory, not a program"), ("/etc/passwd", "is not executable")] {

@@ -47,6 +47,8 @@ public struct AuthorBook: Sendable {
   /// People who are no longer wanted, in the order in which that happened, for ``idleMaximum``.
   private var idle: Deque<PublicKey> = []
   private(set) var wanted: Set<PublicKey> = []
+  /// How many of the wanted people have no relay list (kind 10002) that is known.
+  public private(set) var unlistedCount = 0
   private var unread: Set<PublicKey> = []
 
   /// Relays that count of one list, for writing and for reading.
@@ -75,7 +77,10 @@ public struct AuthorBook: Sendable {
     for person in wanted.subtracting(before) where known[person]?.isRead != true { unread.insert(person) }
     for person in before.subtracting(wanted) where known[person] != nil { idle.append(person) }
     forgetIdle()
+    countUnlisted()
   }
+
+  private mutating func countUnlisted() { unlistedCount = wanted.count { known[$0]?.listVersion == nil } }
 
   private mutating func forgetIdle() {
     while idle.count > Self.idleMaximum, let person = idle.popFirst() {
@@ -132,6 +137,7 @@ public struct AuthorBook: Sendable {
     case EventKind.relayList:
       // The kind was matched, and a wrong kind is the only error here.
       guard version.isNewer(than: lists.listVersion), let list = try? RelayList(event) else { return false }
+      if lists.listVersion == nil, wanted.contains(event.pubkey) { unlistedCount -= 1 }
       note(event.pubkey) { lists in
         lists.listVersion = version
         lists.writes = list.writeRelays.map { ForeignRelayURL($0) }
@@ -178,6 +184,7 @@ public struct AuthorBook: Sendable {
   /// These people are our accounts, whose lists are kept elsewhere.
   mutating func forget(_ people: some Sequence<PublicKey>) {
     for person in people { known[person] = nil }
+    countUnlisted()
   }
 
   // MARK: Queries
@@ -222,6 +229,4 @@ public struct AuthorBook: Sendable {
   public var count: Int { known.count }
   /// How many people are wanted.
   public var wantedCount: Int { wanted.count }
-  /// How many of them have no relay list (kind 10002) that is known.
-  public var unlistedCount: Int { wanted.count { known[$0]?.listVersion == nil } }
 }

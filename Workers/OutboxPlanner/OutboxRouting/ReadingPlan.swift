@@ -61,6 +61,8 @@ struct ReadingPlan: Sendable {
   private var down: [RelayURL: (until: Int64, seconds: Int64)] = [:]
   /// Whether the wanted people, or their relays, have changed since the last ``select(at:_:)``.
   private(set) var isDue = false
+  /// Whether other people are wanted than when ``takePeople()`` was called last.
+  private var havePeopleChanged = false
   var mode = SelectionMode.direct
 
   // MARK: Who is wanted
@@ -72,7 +74,7 @@ struct ReadingPlan: Sendable {
     guard !subjects.isEmpty else { return }
     wants[key] = subjects
     for subject in subjects { counts[subject, default: 0] += 1 }
-    isDue = true
+    (isDue, havePeopleChanged) = (true, true)
   }
 
   /// An interest has ended.
@@ -80,15 +82,22 @@ struct ReadingPlan: Sendable {
     for subject in wants.removeValue(forKey: key) ?? [] {
       let left = (counts[subject] ?? 1) - 1
       counts[subject] = left > 0 ? left : nil
-      isDue = true
+      (isDue, havePeopleChanged) = (true, true)
     }
   }
+
+  /// Some people have become accounts of ours, or are no longer: ``takePeople()`` returns all again.
+  mutating func accountsChanged() { havePeopleChanged = true }
 
   /// The relays of a person have changed.
   mutating func changed() { isDue = true }
 
-  /// All whose relays are wanted.
-  var people: Set<PublicKey> { Set(counts.keys.lazy.map(\.person)) }
+  /// All whose relays are wanted; nil: the same as at the last call.
+  mutating func takePeople() -> Set<PublicKey>? {
+    guard havePeopleChanged else { return nil }
+    havePeopleChanged = false
+    return Set(counts.keys.lazy.map(\.person))
+  }
 
   // MARK: Reach
 

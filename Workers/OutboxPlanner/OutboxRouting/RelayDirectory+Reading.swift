@@ -22,7 +22,7 @@ extension RelayDirectory {
 
   /// Tells ``book`` who is wanted.
   public mutating func noteWanted() {
-    if reading.isDue { book.want(reading.people.subtracting(accounts.map(\.key))) }
+    if let people = reading.takePeople() { book.want(people.subtracting(accounts.map(\.key))) }
   }
 
   /// Chooses again whose relays are asked, if anything has changed that matters for it.

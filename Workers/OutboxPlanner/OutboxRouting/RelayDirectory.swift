@@ -167,6 +167,7 @@ public struct RelayDirectory: Sendable {
     places = [:]
     for (place, account) in accounts.enumerated() { places[account.key] = places[account.key] ?? place }
     book.forget(places.keys)
+    reading.accountsChanged()
     looked.formIntersection(places.keys)
     hasAccounts = true
     revision += 1

@@ -59,12 +59,13 @@ extension PublishService {
     sentLists.sent(list, to: place, at: WallClock.seconds)
     EventLoopActor.task { [self] in
       do throws(Refusal) {
-        guard let event = try await storedBody(list), let url = try? RelayURL(key.relay),
-          case .success(let connector) = planner.dialler(of: url)
+        // The queue wrote this URL itself, and the store this event.
+        guard let body = try await storedBody(list), let event = try? Event(json: body),
+          let url = try? RelayURL(key.relay), case .success(let connector) = planner.dialler(of: url)
         else { throw Refusal(.failed, "the list or the relay's connector is not there") }
         let wanted = RelayPublish(
-          relay: key.relay, event: RawJSON(event), account: manner.account?.description, isProtected: nil,
-          isForeign: manner.isForeign)
+          relay: key.relay, event: RawJSON(body), account: manner.account?.description,
+          isProtected: event.isProtected ? true : nil, isForeign: manner.isForeign)
         let answer = try await worker.bus.request(
           RelayMethod.publish, of: connector, wanted, ttlMilliseconds: Self.sendMilliseconds)
         guard case .taken = SendOutcome(answer) else { throw Refusal(.failed, SendOutcome(answer).words) }

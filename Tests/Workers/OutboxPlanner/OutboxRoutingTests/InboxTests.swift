@@ -49,7 +49,7 @@ struct InboxTests {
     #expect(all.choices[1].people == [people[0].key, people[1].key])
   }
 
-  @Test("A crowd, a list, a report and what nobody keeps go to one's own relays alone; so does all without autopilot")
+  @Test("A crowd, a list, a report and what no relay keeps go to one's own relays alone; so does all without autopilot")
   func own() throws {
     let lists = (0..<12).map { ["wss://\($0).org"] }
     #expect(relays(try directory(lists).plan(event(naming: 9))).count == 7)
@@ -116,7 +116,7 @@ struct InboxTests {
     #expect(relays(directory.plan(secret)) == ["a.org"])
   }
 
-  @Test("People whose lists are not known are told, so that they can be looked for")
+  @Test("A route names the people whose lists are not known")
   func unlisted() throws {
     let directory = try directory([["wss://1.org"]])
     #expect(directory.unlisted(directory.addressees(of: event(naming: 3))) == people[1...2].map(\.key))

@@ -112,7 +112,7 @@ struct ReadingTests {
     #expect(directory.route(filters).stops.map(\.choice.url.text) == ["wss://dead.org"])
   }
 
-  @Test("Relays that nobody keeps open are visited two at a time, until they have sent all, and later again")
+  @Test("Relays that do not stay open are visited two at a time, until they have sent all, and later again")
   func visits() throws {
     var directory = RelayDirectory.sample([alice], relays: [.configured("wss://hub.org")])
     var people: [Someone] = []

@@ -59,7 +59,7 @@ struct SelectionTests {
     #expect(Set(visits).count > 1, "what is not known is drawn")
   }
 
-  @Test("obeys its budget, names no relay twice, and asks nobody whom it does not know", arguments: seeds(5))
+  @Test("obeys its budget, names no relay twice, and asks for no unknown author", arguments: seeds(5))
   func obeysBudget(seed: UInt64) {
     let candidates = randomCandidates(300, seed: seed)
     var lists: [Int32: Set<Int32>] = [:]
@@ -168,7 +168,8 @@ struct SelectionTests {
   }
 
   @Test(
-    "survives lists of any length, relays of everybody, and nobody to choose for", arguments: SelectionMode.allCases)
+    "survives lists of any length, relays that all authors declare, and no author at all",
+    arguments: SelectionMode.allCases)
   func survives(mode: SelectionMode) {
     var selector = RelaySelector(mode: mode, seed: 1)
     #expect(selector.select(RelayCandidates(relayCount: 0), budget: budget) == RelayAssignment())

@@ -12,6 +12,7 @@ import Testing
 @Suite("The signer's policy")
 struct SigningPolicyTests {
   private static let provider = SignerCaller(name: "shop", role: "dvm-provider")
+  private static let planner = SignerCaller(name: "outbox-planner", role: "outbox-planner")
   private static let tracker = SignerCaller(name: "dvm-tracker", role: "dvm-tracker")
   private static let client = SignerCaller(name: "client 9.1", role: "client")
 
@@ -61,13 +62,15 @@ struct SigningPolicyTests {
     }
   }
 
-  @Test("Workers of jobs have decrypted what they show to be a request or an answer, and nothing else")
+  @Test("Workers have decrypted what they show to be of their kinds, and nothing else")
   func contents() throws {
     let policy = try SigningPolicy()
     let cases: [(SignerCaller, UInt16?, Bool)] = [
       (Self.tracker, nil, false), (Self.tracker, 4, false), (Self.tracker, 5_999, false), (Self.tracker, 6_000, true),
       (Self.tracker, 7_000, true), (Self.tracker, 7_001, false), (Self.provider, nil, false), (Self.provider, 4, false),
       (Self.provider, 5_000, true), (Self.provider, 6_000, false), (Self.client, nil, true), (Self.client, 4, true),
+      (Self.planner, nil, false), (Self.planner, 10_006, true), (Self.planner, 10_000, false),
+      (Self.planner, 1_059, false),
     ]
     for (caller, kind, isAllowed) in cases {
       for method in [SignerOperation.nip04Decrypt, .nip44Decrypt] {
