@@ -40,6 +40,11 @@ extension Bool: Column {
   public func bind(to statement: StorageStatement, at index: Int32) { statement.bind(self ? Int64(1) : 0, at: index) }
 }
 
+extension Double: Column {
+  /// Sets the parameter at `index`, from 1.
+  public func bind(to statement: StorageStatement, at index: Int32) { statement.bind(self, at: index) }
+}
+
 extension String: Column {
   /// Sets the parameter at `index`, from 1.
   @inlinable

@@ -153,8 +153,9 @@ public struct LedgerFile: Sendable {
     try fill(unfinished, form.isEmpty ? migrations : form) { new throws(StorageFault) in
       // Reads the tables as the new file describes them; if that fails, as the damaged file does.
       do throws(StorageFault) { try old.describeTables(as: new) } catch { rescue.reason = error.reason }
+      let deadline = ContinuousClock.now.advanced(by: .seconds(TableSalvage.searchSeconds))
       for table in try TableSalvage.tables(of: new) {
-        if let reason = try table.copy(from: old, to: new) { rescue.reason = reason }
+        if let reason = try table.copy(from: old, to: new, searchingUntil: deadline) { rescue.reason = reason }
       }
     }
     let total =

@@ -33,8 +33,13 @@ struct TableSalvage {
   /// The largest numbers of rows and bytes in one transaction.
   private static let batchRowCount = 500
   private static let batchByteCount = 4 << 20
-  /// The largest number of gaps searched in one table: a second's work. Rows in the remaining gaps are lost.
+  /// The largest number of gaps searched in one table. Rows in the remaining gaps are lost.
   private static let gapMaximum = 8_192
+  /// After so many gaps in a row without a row, the rest of the table is taken for lost: if its inner pages are
+  /// damaged, nothing is reachable.
+  private static let emptyGapMaximum = 1_024
+  /// How long the gaps of all tables of a file are searched: a worker must be ready soon.
+  static let searchSeconds = 5
 
   /// The tables of a sound file.
   static func tables(of file: StorageFile) throws(StorageFault) -> [TableSalvage] {
@@ -57,18 +62,28 @@ struct TableSalvage {
 
   /// Copies what can be read.
   ///
+  /// - Parameters:
+  ///   - old: the damaged file.
+  ///   - new: the file that is being filled.
+  ///   - deadline: when gaps are no longer searched. The walks from both ends take as long as they take.
   /// - Returns: why some rows are missing; nil if all were copied.
   /// - Throws: a fault of writing the new file.
-  func copy(from old: StorageFile, to new: StorageFile) throws(StorageFault) -> String? {
+  func copy(
+    from old: StorageFile, to new: StorageFile, searchingUntil deadline: ContinuousClock.Instant
+  ) throws(StorageFault) -> String? {
     var walk = Walk(table: self, old: old, new: new)
     guard let fault = try walk.go(.up, from: nil, to: nil) else { return nil }
     let lower = walk.last
     guard try walk.go(.down, from: nil, to: nil) != nil else { return fault }
     var gaps = Gap.between(lower, walk.last)
-    var count = 0
-    while count < gaps.count, count < Self.gapMaximum {
+    var (count, found) = (0, 0)
+    while count < gaps.count, count < Self.gapMaximum, count - found < Self.emptyGapMaximum,
+      ContinuousClock.now < deadline
+    {
       let gap = gaps[count]
       count += 1
+      let rowsBefore = walk.rowCount
+      defer { if walk.rowCount > rowsBefore { found = count } }
       let middle = gap.middle
       if let reached = try walk.search(.up, from: middle, in: gap), reached < gap.last {
         gaps += Gap.of(reached + 1, gap.last, gap)
@@ -170,6 +185,8 @@ struct TableSalvage {
     let new: StorageFile
     /// The place of the last row of the last walk; nil if the walk found none.
     private(set) var last: Position?
+    /// Rows that all walks have found.
+    private(set) var rowCount = 0
 
     init(table: TableSalvage, old: StorageFile, new: StorageFile) {
       (self.table, self.old, self.new) = (table, old, new)
@@ -205,6 +222,7 @@ struct TableSalvage {
             let place = Position(statement.value(0))
             if let end, direction == .up ? place.number > end : place.number < end { return }
             position = place
+            rowCount += 1
             let row = table.columns.indices.map { statement.value(Int32($0 + 1)) }
             rows.append(row)
             byteCount += row.reduce(0) { $0 + $1.byteCount }

@@ -1,7 +1,7 @@
 public import Frames
 
 // Coverage: for which filters and relays everything is stored. `store.coverage` reads it; the topic `store.covered`
-// announces each addition.
+// announces each addition; `store.delivery` says what relays had of it.
 
 /// `store.coverage`: the coverage of some filters. Each part is a ``CoveredFilter``, for each filter and relay with
 /// known coverage; the terminal answer is a ``StoreCount`` of the parts.
@@ -107,5 +107,80 @@ public struct CoverageAdded: Codable, Sendable, Hashable {
     self.since = since
     self.until = until
     self.at = at
+  }
+}
+
+/// `store.delivery`: what relays had of some authors' events, counted from where each event was seen. Only times count
+/// for which a relay has sent all it had (coverage), so what is missing was missing there. Each part is an
+/// ``AuthorDelivery``, for each author in the order of the request; the terminal answer is a ``StoreCount`` of the
+/// parts.
+public struct StoreDelivery: MethodArguments {
+  /// An example of the arguments.
+  public static let example = #"{"authors":["…"],"kinds":[1],"since":1700000000,"until":1700604799}"#
+
+  /// The authors, 64 hexadecimal digits each; 1 to ``authorMaximum``.
+  public var authors: [String]
+  /// Only events of these kinds, at most ``kindMaximum``; all when absent. A relay counts for a kind if it was asked
+  /// for this kind alone, or for all kinds.
+  public var kinds: [UInt16]?
+  /// Only events created since this second.
+  public var since: Int64
+  /// Only events created up to this second.
+  public var until: Int64
+
+  /// The most authors of a request.
+  public static let authorMaximum = 1_000
+  /// The most kinds of a request.
+  public static let kindMaximum = 32
+
+  /// A request.
+  public init(authors: [String], kinds: [UInt16]? = nil, since: Int64, until: Int64) {
+    (self.authors, self.kinds, self.since, self.until) = (authors, kinds, since, until)
+  }
+
+  /// No author or too many, too many kinds, or times in the wrong order.
+  public var objection: String? {
+    guard (1...Self.authorMaximum).contains(authors.count) else {
+      return "'authors' has \(authors.count) keys; 1 to \(Self.authorMaximum) are taken"
+    }
+    if let kinds, !(1...Self.kindMaximum).contains(kinds.count) {
+      return "'kinds' has \(kinds.count) numbers; 1 to \(Self.kindMaximum) are taken"
+    }
+    return since > until ? "'since' \(since) is after 'until' \(until)" : nil
+  }
+}
+
+/// What relays had of one author's events.
+public struct AuthorDelivery: Codable, Sendable, Hashable {
+  /// What one relay had.
+  public struct Relay: Codable, Sendable, Hashable {
+    /// The relay's URL.
+    public var relay: String
+    /// For how many seconds of the time asked for it has sent all it had, of the kind for which these are most.
+    public var seconds: Int64
+    /// Events of that time that other relays had.
+    public var known: Int
+    /// Those of them that this relay had too.
+    public var had: Int
+
+    /// What one relay had.
+    public init(relay: String, seconds: Int64, known: Int, had: Int) {
+      (self.relay, self.seconds, self.known, self.had) = (relay, seconds, known, had)
+    }
+  }
+
+  /// The author, 64 hexadecimal digits.
+  public var author: String
+  /// The author's events of that time that came from any relay; at most ``eventMaximum`` are looked at, the newest.
+  public var events: Int
+  /// The relays that have sent all they had for some of the time, in the order of their URLs.
+  public var relays: [Relay]
+
+  /// The most events of one author that are looked at.
+  public static let eventMaximum = 2_000
+
+  /// What relays had of one author's events.
+  public init(author: String, events: Int, relays: [Relay]) {
+    (self.author, self.events, self.relays) = (author, events, relays)
   }
 }

@@ -34,6 +34,13 @@ public enum MemberTexts {
     AttachGrant.token	The token, valid for one HELLO.
     AttachRequest.name	The name of the worker to replace, if it is one of `supervisor.conf`; absent: the worker of that role when there is exactly one, otherwise a new name.
     AttachRequest.role	The role to join with.
+    AuthorDelivery.Relay.had	Those of them that this relay had too.
+    AuthorDelivery.Relay.known	Events of that time that other relays had.
+    AuthorDelivery.Relay.relay	The relay's URL.
+    AuthorDelivery.Relay.seconds	For how many seconds of the time asked for it has sent all it had, of the kind for which these are most.
+    AuthorDelivery.author	The author, 64 hexadecimal digits.
+    AuthorDelivery.events	The author's events of that time that came from any relay; at most 2000 are looked at, the newest.
+    AuthorDelivery.relays	The relays that have sent all they had for some of the time, in the order of their URLs.
     ClientStatus.mailboxFrames	Frames in its mailbox.
     ClientStatus.name	The name that it gave.
     ClientStatus.outstanding	Requests without an answer yet.
@@ -860,6 +867,10 @@ public enum MemberTexts {
     StoreCoverage.filters	The filters; at most filterMaximum. Intervals ignore their times and limits.
     StoreCoverage.inParts	Whether each filter is answered in parts of which the same is covered, by author or tag value and kind; together they are the filter, and some may have no coverage. It needs exactly one relay. Absent: false.
     StoreCoverage.relays	Only these relays; all relays when absent.
+    StoreDelivery.authors	The authors, 64 hexadecimal digits each; 1 to 1000.
+    StoreDelivery.kinds	Only events of these kinds, at most 32; all when absent. A relay counts for a kind if it was asked for this kind alone, or for all kinds.
+    StoreDelivery.since	Only events created since this second.
+    StoreDelivery.until	Only events created up to this second.
     StoreFetched.at	When the relays were queried, seconds since 1970; default: now.
     StoreFetched.filters	The filters of an ActiveObserve.
     StoreFetched.relays	Its relays.

@@ -74,7 +74,8 @@ final class FollowedObserve {
         if let stored {
           take(stored)
         } else {
-          session.note("-- whom \(person.npub) follows is not known here yet; relays are asked", .warning)
+          let rest = options.policy == .cacheOnly ? "" : " yet; relays are asked"
+          session.note("-- whom \(person.npub) follows is not known here\(rest)", .warning)
         }
       case .event(let received):
         // The newest one decides, and before the end of the stored ones it is not known which that is.

@@ -18,6 +18,7 @@ extension ArchiveReads {
     worker.serve(StoreMethod.query, query)
     worker.serve(StoreMethod.count, count)
     worker.serve(StoreMethod.coverage, coverage)
+    worker.serve(StoreMethod.delivery, delivery)
     worker.serve(StoreMethod.seen) { [unowned self] (_, wanted) throws(Refusal) in try await seen(wanted) }
   }
 
@@ -112,6 +113,39 @@ extension ArchiveReads {
         part: JSONValue(of: $0.filter))
     }
   }
+
+  // MARK: store.delivery
+
+  private func delivery(_ request: BusRequest, _ wanted: StoreDelivery) async throws(Refusal) -> StoreCount? {
+    var authors: [PublicKey] = []
+    for text in wanted.authors {
+      guard let author = PublicKey(text) else {
+        throw Refusal(
+          .badRequest, "'authors': '\(text.prefix(80))' is not 64 lower-case hexadecimal digits", outcome: .notStarted)
+      }
+      authors.append(author)
+    }
+    request.accept()
+    for start in stride(from: 0, to: authors.count, by: Self.authorsOfSlice) {
+      let slice = Array(authors[start..<min(start + Self.authorsOfSlice, authors.count)])
+      let found = try await read { [archive] () throws(StorageFault) in
+        try await archive.deliveries(
+          of: slice, kinds: wanted.kinds, in: wanted.since...wanted.until, eventMaximum: AuthorDelivery.eventMaximum,
+          now: Store.now)
+      }
+      for (author, delivery) in zip(slice, found) {
+        let relays = delivery.relays.map {
+          AuthorDelivery.Relay(relay: $0.url, seconds: $0.seconds, known: $0.known, had: $0.had)
+        }
+        let part = AuthorDelivery(author: author.description, events: delivery.events, relays: relays)
+        try await request.send(part, of: StoreMethod.delivery)
+      }
+    }
+    return StoreCount(count: authors.count)
+  }
+
+  /// Authors that are counted in one turn, so that other readers wait for milliseconds.
+  private static let authorsOfSlice = 20
 
   // MARK: store.seen
 

@@ -2,7 +2,7 @@ public import Addresses
 public import Clocks
 public import Contracts
 public import Cryptography
-internal import Nostr
+public import Nostr
 
 // Turns interests into the REQs of each connector, and the reports of the connectors into progress for the observers. A
 // value without I/O. Code calls an interest a wish.
@@ -122,7 +122,7 @@ public struct DesiredSubscriptions: Sendable {
     let interest: Interest
     let fresh: UInt64
     /// The people whose relays decide where it is asked.
-    let people: Set<PublicKey>
+    var people: Set<PublicKey>
     var stops: [DemandID] = []
     var problem: String?
     /// When its present relays were chosen, seconds since 1970.
@@ -196,6 +196,21 @@ public struct DesiredSubscriptions: Sendable {
     if gatherUntil != nil { gatherUntil = now }
   }
 
+  /// More is known of where these events are: plans the interests again that want one of them, each of which `want` is
+  /// told first.
+  public mutating func replan(
+    _ ids: Set<EventID>, in directory: inout RelayDirectory, at now: Instant, wall: Int64
+  ) {
+    for key in entries.keys.sorted() {
+      guard let interest = entries[key]?.interest, EventPlaces.ids(interest.filters).contains(where: ids.contains)
+      else {
+        continue
+      }
+      directory.want(interest)
+      plan(key, in: directory, at: now, wall: wall)
+    }
+  }
+
   /// All sources have answered after a start, or their time is over.
   public mutating func settled() {
     guard !isSettled else { return }
@@ -209,6 +224,7 @@ public struct DesiredSubscriptions: Sendable {
   private mutating func plan(_ key: String, in directory: RelayDirectory, at now: Instant, wall: Int64) {
     guard var entry = entries[key] else { return }
     let interest = entry.interest
+    entry.people.formUnion(directory.events.authors(interest.filters))
     let route = directory.route(
       interest.filters, named: interest.named, foreign: interest.foreign, isExclusive: interest.isExclusive)
     var stops: [DemandID] = []

@@ -9,7 +9,8 @@ internal import RelaySelection
 // Relays that are open anyway (configured, added, an account's own) cost nothing: each is asked for all who name it.
 // A person who names no chosen relay is asked for at those, and at the five relays that most people name. Besides,
 // the relays of these people are visited one after the other, ``visitMaximum`` at a time: until each has sent what it
-// has, and again after a quarter of an hour. Coverage sees to it that a later visit asks only for what is new.
+// has, and again after a quarter of an hour. Coverage sees to it that a later visit asks only for what is new. With
+// `selection = "learned"` the relays to visit are drawn from what was learned; these people's come after them.
 
 /// Who is asked for where.
 struct ReadingPlan: Sendable {
@@ -32,6 +33,8 @@ struct ReadingPlan: Sendable {
   static let relayMaximum = 12
   /// Relays that are visited at a time.
   static let visitMaximum = 2
+  /// Relays to visit that are drawn from what was learned.
+  static let drawnMaximum = 20
   /// How long a visit lasts at most, in seconds.
   static let visitSeconds: Int64 = 120
   /// After how many seconds a relay is visited again.
@@ -63,7 +66,14 @@ struct ReadingPlan: Sendable {
   private(set) var isDue = false
   /// Whether other people are wanted than when ``takePeople()`` was called last.
   private var havePeopleChanged = false
-  var mode = SelectionMode.direct
+  /// Chooses, and keeps what was learned.
+  var learned = LearnedRelays(seed: 0)
+  var mode: SelectionMode {
+    get { learned.mode }
+    set { learned.mode = newValue }
+  }
+  /// What was last seen of relays, and when, for ``noteReach(of:isReached:at:)``.
+  private var reaches: [RelayURL: (isReached: Bool, at: Int64)] = [:]
 
   // MARK: Who is wanted
 
@@ -120,6 +130,19 @@ struct ReadingPlan: Sendable {
   /// Whether a relay is left out because it could not be reached.
   func isDown(_ relay: RelayURL, at wall: Int64) -> Bool { down[relay].map { wall < $0.until } ?? false }
 
+  /// A relay was reached, or could not be: counted at each change, and once an hour.
+  mutating func noteReach(of relay: RelayURL, isReached: Bool, at wall: Int64) {
+    guard mode == .learned else { return }
+    if let known = reaches[relay], known.isReached == isReached, (0..<3_600).contains(wall - known.at) { return }
+    if reaches.count >= Self.downMaximum { reaches = reaches.filter { (0..<3_600).contains(wall - $0.value.at) } }
+    guard reaches.count < Self.downMaximum else { return }
+    reaches[relay] = (isReached, wall)
+    learned.noteReach(of: relay, isReached: isReached, at: wall)
+  }
+
+  /// The people whose own events are wanted.
+  var authors: [PublicKey] { counts.keys.lazy.filter { !$0.isMention }.map(\.person).sorted() }
+
   // MARK: Visits
 
   /// A visited relay has sent what it has, or does not.
@@ -129,26 +152,29 @@ struct ReadingPlan: Sendable {
     isDue = true
   }
 
-  /// Chooses the relays to visit, for people who name no chosen relay.
+  /// Chooses the relays to visit.
   ///
-  /// - Parameter places: the relays of each of them.
-  private mutating func visit(_ places: [Subject: [RelayURL]], at wall: Int64) {
-    var counts: [RelayURL: Int] = [:]
-    for relay in places.values.joined() { counts[relay, default: 0] += 1 }
-    needsVisits = !counts.isEmpty
+  /// - Parameters:
+  ///   - wanted: the relays that may be visited, the first first, and for whom each.
+  ///   - declaring: everyone who declares a relay; a visit under way is for them.
+  private mutating func visit(_ wanted: LearnedRelays.Asks, _ declaring: [RelayURL: [Subject]], at wall: Int64) {
+    let subjects = Dictionary(wanted.map { ($0.relay, $0.subjects) }) { first, _ in first }
+    needsVisits = !wanted.isEmpty
     visited = visited.filter { wall - $0.value < Self.visitAgainSeconds && $0.value <= wall }
-    for (relay, since) in visits where counts[relay] == nil || wall - since >= Self.visitSeconds || since > wall {
+    for (relay, since) in visits {
+      // What is drawn changes with each choice: that does not end a visit.
+      let isWanted = mode == .learned ? declaring[relay] != nil && !chosen.contains(relay) : subjects[relay] != nil
+      guard !isWanted || wall - since >= Self.visitSeconds || since > wall else { continue }
       visits[relay] = nil
       visited[relay] = wall
     }
-    let waiting = counts.keys.filter { visits[$0] == nil && visited[$0] == nil }
-    for relay in waiting.sorted(by: { (counts[$1] ?? 0, $0.text) < (counts[$0] ?? 0, $1.text) }) {
+    for (relay, _) in wanted where visits[relay] == nil && visited[relay] == nil {
       guard visits.count < Self.visitMaximum else { break }
       visits[relay] = wall
     }
-    visiting = places.compactMapValues { relays in
-      let some = relays.filter { visits[$0] != nil }
-      return some.isEmpty ? nil : some
+    visiting = [:]
+    for relay in visits.keys.sorted(by: { $0.text < $1.text }) {
+      for subject in subjects[relay] ?? declaring[relay] ?? [] { visiting[subject, default: []].append(relay) }
     }
   }
 
@@ -163,38 +189,38 @@ struct ReadingPlan: Sendable {
   mutating func select(at wall: Int64, _ find: (Subject) -> Places) -> Set<PublicKey> {
     isDue = false
     let subjects = counts.keys.sorted { ($0.person, $0.isMention ? 1 : 0) < ($1.person, $1.isMention ? 1 : 0) }
-    var relays: [RelayURL] = []
-    var numbers: [RelayURL: Int32] = [:]
     var new: [Subject: [RelayURL]] = [:]
-    var lists: [[Int32]] = []
+    var declared: [(subject: Subject, relays: [RelayURL])] = []
     for subject in subjects {
       let found = find(subject)
       new[subject] = found.open
-      lists.append(
-        found.others.filter { !isDown($0, at: wall) }.map { relay in
-          if let number = numbers[relay] { return number }
-          let number = Int32(relays.count)
-          numbers[relay] = number
-          relays.append(relay)
-          return number
-        })
+      declared.append((subject, found.others.filter { !isDown($0, at: wall) }))
     }
-    var candidates = RelayCandidates(relayCount: relays.count)
-    for (number, list) in lists.enumerated() { candidates.add(Int32(number), list) }
-    var selector = RelaySelector(mode: mode, seed: 0)
-    let assignment = selector.select(candidates, budget: SelectionBudget(live: Self.relayMaximum))
-    for ask in assignment.live {
-      for author in ask.authors { new[subjects[Int(author)], default: []].append(relays[Int(ask.relay)]) }
+    let budget = SelectionBudget(live: Self.relayMaximum, visits: Self.drawnMaximum)
+    let choice = learned.choose(declared, budget, at: wall)
+    for (relay, subjects) in choice.live {
+      for subject in subjects { new[subject, default: []].append(relay) }
     }
     let before = largest
-    chosen = assignment.live.sorted { ($1.authors.count, $0.relay) < ($0.authors.count, $1.relay) }
-      .map { relays[Int($0.relay)] }
-    var unserved: [Subject: [RelayURL]] = [:]
-    for (subject, list) in zip(subjects, lists) where new[subject]?.isEmpty != false && !list.isEmpty {
-      unserved[subject] = list.map { relays[Int($0)] }
+    chosen = choice.live.enumerated()
+      .sorted { ($1.element.subjects.count, $0.offset) < ($0.element.subjects.count, $1.offset) }
+      .map(\.element.relay)
+    var declaring: [RelayURL: [Subject]] = [:]
+    var unserved: [RelayURL: [Subject]] = [:]
+    for (subject, relays) in declared {
+      let isServed = new[subject]?.isEmpty == false
+      for relay in relays {
+        declaring[relay, default: []].append(subject)
+        if !isServed { unserved[relay, default: []].append(subject) }
+      }
     }
+    let drawn = Set(choice.visits.map(\.relay))
+    let others = unserved.filter { !drawn.contains($0.key) }
+      .sorted { ($1.value.count, $0.key.text) < ($0.value.count, $1.key.text) }.map {
+        (relay: $0.key, subjects: $0.value)
+      }
     let visitingBefore = visiting
-    visit(unserved, at: wall)
+    visit(choice.visits + others, declaring, at: wall)
     var changed: Set<PublicKey> = []
     for subject in Set(visitingBefore.keys).union(visiting.keys)
     where visitingBefore[subject] != visiting[subject] {

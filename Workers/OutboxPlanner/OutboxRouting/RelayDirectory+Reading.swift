@@ -2,6 +2,7 @@ public import Addresses
 internal import Contracts
 public import Cryptography
 internal import Nostr
+internal import RelaySelection
 
 // Whose relays are asked for which filters (NIP-65): what a person wrote is at the person's relays for writing, what
 // others wrote to the person at those for reading.
@@ -14,6 +15,8 @@ extension RelayDirectory {
     guard !interest.isExclusive else { return reading.end(interest.key) }
     var subjects: Set<ReadingPlan.Subject> = []
     for filter in interest.filters { subjects.formUnion(Self.subjects(of: filter).map(\.subject)) }
+    events.want(interest.filters)
+    subjects.formUnion(events.authors(interest.filters).map { ReadingPlan.Subject(person: $0, isMention: false) })
     reading.want(subjects, for: interest.key)
   }
 
@@ -54,11 +57,45 @@ extension RelayDirectory {
 
   /// A relay outside the groups could not be reached: it is left out for a while.
   public mutating func relayFailed(_ url: RelayURL, at wall: Int64) {
-    if !isOwn(url) { reading.failed(url, at: wall) }
+    guard !isOwn(url) else { return }
+    reading.failed(url, at: wall)
+    reading.noteReach(of: url, isReached: false, at: wall)
   }
 
   /// A relay was reached.
-  public mutating func relayReached(_ url: RelayURL) { reading.reached(url) }
+  public mutating func relayReached(_ url: RelayURL, at wall: Int64) {
+    reading.reached(url)
+    if !isOwn(url) { reading.noteReach(of: url, isReached: true, at: wall) }
+  }
+
+  // MARK: Learning
+
+  /// Whether relays are chosen by what was learned.
+  public var isLearning: Bool { autopilot && reading.mode == .learned }
+
+  /// The people whose own events are wanted, sorted.
+  public var wantedAuthors: [PublicKey] { reading.authors }
+
+  /// Puts what the store has counted in place of what was known of deliveries, and chooses again. `wall` is in seconds
+  /// since 1970.
+  public mutating func teach(_ weeks: [CountedWeek], at wall: Int64) {
+    reading.learned.teach(weeks, at: wall)
+    reading.changed()
+  }
+
+  /// The next relay that was never asked for four weeks of all who write there; nil: none.
+  public mutating func nextCensus() -> (relay: RelayURL, people: [PublicKey])? {
+    isLearning ? reading.learned.nextCensus() : nil
+  }
+
+  /// The census has asked a relay. `wall` is in seconds since 1970.
+  public mutating func wasCounted(_ relay: RelayURL, at wall: Int64) { reading.learned.wasCounted(relay, at: wall) }
+
+  /// What was learned, for a file.
+  public var beliefs: [NamedBelief] { reading.learned.beliefs }
+
+  /// Takes what a file has kept.
+  public mutating func recall(_ beliefs: [NamedBelief]) { reading.learned.recall(beliefs) }
 
   /// The people whose relays decide where a filter is asked: its authors, or else those whom its tags `p` name.
   static func subjects(of filter: Filter) -> [(person: PublicKey, subject: ReadingPlan.Subject)] {
@@ -136,6 +173,13 @@ extension RelayDirectory {
         if relays.isEmpty { others.append(person) }
         for relay in relays + reading.visits(of: subject) { people[relay, default: []].append(person) }
       }
+      if autopilot, filter.authors == nil {
+        for (relay, ids) in eventPlaces(filter) {
+          var part = filter
+          part.ids = ids
+          add(part.canonical, at: relay, ids.count == 1 ? "a hint for \(ids[0].note)" : "hints for \(ids.count) events")
+        }
+      }
       if !others.isEmpty {
         for relay in Set(reads.map(\.url)).union(reading.largest) { people[relay, default: []] += others }
       }
@@ -145,6 +189,28 @@ extension RelayDirectory {
     }
     return stops.values.filter { !$0.filters.isEmpty }.sorted { $0.choice.url.text < $1.choice.url.text }
   }
+
+  /// Where else the events of a filter are asked for that are wanted by their ids: where those that refer to them say,
+  /// and where their authors write.
+  private func eventPlaces(_ filter: Filter) -> [RelayURL: [EventID]] {
+    var places: [RelayURL: [EventID]] = [:]
+    for id in EventPlaces.ids([filter]) {
+      var relays = events.hints(of: id) { objection(toOthers: $0) == nil }
+      for author in events.authors(of: id) {
+        let subject = ReadingPlan.Subject(person: author, isMention: false)
+        relays += reading.relays(of: subject) + reading.visits(of: subject)
+      }
+      for relay in Set(relays) { places[relay, default: []].append(id) }
+    }
+    return places.count <= Self.placeMaximum
+      ? places
+      : Dictionary(
+        uniqueKeysWithValues: places.sorted { ($1.value.count, $0.key.text) < ($0.value.count, $1.key.text) }
+          .prefix(Self.placeMaximum).map { ($0.key, $0.value) })
+  }
+
+  /// Relays of one filter that are asked for events by their ids, beside those for reading.
+  private static let placeMaximum = 16
 
   private static func reason(_ people: [PublicKey]) -> String {
     people.count == 1 ? "\(people[0].npub)'s list" : "the lists of \(people.count) people"

@@ -70,6 +70,8 @@ public struct RelayDirectory: Sendable {
   var places: [PublicKey: Int] = [:]
   /// The lists of people who are not our accounts.
   public var book = AuthorBook()
+  /// Where events may be found that are wanted by their ids.
+  public var events = EventPlaces()
   var reading = ReadingPlan()
   /// The revision of the last choice of relays for reading.
   var selectedRevision: UInt64?
@@ -93,8 +95,8 @@ public struct RelayDirectory: Sendable {
   /// Relays used of an account's own list for writing, and for reading: lists of a hundred exist.
   public static let accountRelayMaximum = 16
 
-  /// Empty.
-  public init() {}
+  /// Empty. The same seed draws the same relays to visit.
+  public init(seed: Int64 = 0) { reading.learned = LearnedRelays(seed: UInt64(bitPattern: seed)) }
 
   // MARK: Input
 

@@ -48,6 +48,13 @@ extension Planner {
     update()
   }
 
+  /// The store has said where these events may be.
+  func eventsWereRead(_ ids: [EventID]) {
+    directory.events.wereRead(ids)
+    wishes.replan(Set(ids), in: &directory, at: now, wall: WallClock.seconds)
+    update()
+  }
+
   /// Requests the lists that are due, and ends the requests that were answered.
   func lookUpLists() {
     guard directory.autopilot, !isEarly else { return }

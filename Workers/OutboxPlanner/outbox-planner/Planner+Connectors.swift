@@ -45,7 +45,7 @@ extension Planner {
     guard let url = try? RelayURL(relay.relay) else { return }  // Our connectors report canonical URLs.
     let isLeft = relay.state == .quarantined || relay.state == .waiting && relay.waitsForBudget != true
     if relay.state == .open {
-      directory.relayReached(url)
+      directory.relayReached(url, at: WallClock.seconds)
     } else if isLeft, relay.connections == 0 || relay.failuresInRow ?? 0 > 1 {
       directory.relayFailed(url, at: WallClock.seconds)
     }

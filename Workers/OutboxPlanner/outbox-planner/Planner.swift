@@ -33,7 +33,7 @@ final class Planner {
   let bus: BusConnection
   let log = Logger(label: "plan")
   let added: AddedRelays
-  var directory = RelayDirectory()
+  var directory = RelayDirectory(seed: WallClock.milliseconds)
   var wishes: DesiredSubscriptions
   /// What is observed, as the store reports it.
   let observes: ObserveSource
@@ -42,8 +42,13 @@ final class Planner {
   let lists: AccountListReader
   /// The lists of other people.
   let authors: AuthorListReader
+  /// Where single events are, as other events say.
+  let references: ReferenceReader
   /// Requests for lists that relays have not answered yet, by the name of the interest.
   var lookUps: [String: LookUp] = [:]
+  /// What was learned about relays, on disk; nil while the file cannot be opened.
+  let beliefs: BeliefFile?
+  var learning = Learning()
   var connectors = ConnectorLinks()
   private let fetches: FetchReporter
   var followers = ProgressFollowers()
@@ -89,6 +94,7 @@ final class Planner {
     accounts = AccountSource(worker.bus, settled: earlyEnd, log)
     lists = AccountListReader(worker, log)
     authors = AuthorListReader(worker, log)
+    references = ReferenceReader(worker, log)
     fetches = FetchReporter(worker, log)
     do throws(StorageFault) {
       added = try AddedRelays(directory: path, now: WallClock.seconds)
@@ -96,6 +102,16 @@ final class Planner {
       added.rescue?.tell("the file of added relays", log)
     } catch {
       throw Refusal(error.mayPass ? .unavailable : .failed, error.description)
+    }
+    do throws(StorageFault) {
+      let file = try BeliefFile(directory: path, now: WallClock.seconds)
+      file.rescue?.tell("the file of what was learned about relays", log)
+      directory.recall(file.loaded)
+      beliefs = file
+    } catch {
+      // Relays are chosen by what is learned from now on.
+      log.error("what was learned about relays cannot be read", metadata: ["why": "\(error.description)"])
+      beliefs = nil
     }
     // The wall clock makes a generation above that of every process before. If the clock was set back, connectors
     // receive all subscriptions again, which does no harm.
@@ -113,9 +129,12 @@ final class Planner {
       update()
     }
     worker.onSettings = { [unowned self] _ in settingsChanged() }
-    worker.onEnd = { [added, publishing, log] in
+    worker.onEnd = { [added, beliefs, publishing, log] in
       publishing?.end()
-      do throws(StorageFault) { try added.close() } catch { log.error("cannot close", metadata: ["why": "\(error)"]) }
+      do throws(StorageFault) {
+        try beliefs?.close()
+        try added.close()
+      } catch { log.error("cannot close", metadata: ["why": "\(error)"]) }
     }
     observes.onChange = { [unowned self] in observesChanged($0, removed: $1) }
     accounts.onAccounts = { [unowned self] in accountsAre($0) }
@@ -123,6 +142,9 @@ final class Planner {
     authors.next = { [unowned self] in isDraining ? [] : directory.book.nextUnread }
     authors.onList = { [unowned self] in if directory.learn($0) { update() } }
     authors.onRead = { [unowned self] in wereRead($0) }
+    references.next = { [unowned self] in isDraining ? [] : directory.events.nextUnread }
+    references.onEvent = { [unowned self] in directory.events.learn($0, seenAt: $1) }
+    references.onRead = { [unowned self] in eventsWereRead($0) }
     bus.onEvent = { [unowned self] in received($0) }
     bus.onGap = { [unowned self] _, _ in observes.list() }
     bus.onRegistry = { [unowned self] in registryChanged($0) }
@@ -158,6 +180,7 @@ final class Planner {
     hasChanged.raise()
     packTimer.cancel()
     lookUpTimer.cancel()
+    continueLearning()
     accounts.end()
     publishing?.drain()
     followers.end(Refusal(.unavailable, "the planner is finishing", outcome: .done))
@@ -195,10 +218,12 @@ final class Planner {
     }
     directory.noteWanted()
     authors.read()
+    if directory.autopilot { references.read() }
     for relay in directory.visits where wishes.isFetched(at: relay) {
       directory.visitEnded(relay, at: WallClock.seconds)
     }
     lookUpLists()
+    continueLearning()
     pack()
     for name in connectors.followed.sorted() { deliver(to: name) }
     fetches.tell(wishes.takeFetches())

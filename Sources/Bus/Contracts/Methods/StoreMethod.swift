@@ -86,12 +86,17 @@ public enum StoreMethod {
     "Takes a relay's message of a reconciliation: the ids that the store lacks, and the next message.",
     refuses: [.noSuchSession])
 
+  /// What relays had of some authors.
+  public static let delivery = Stream<StoreDelivery, AuthorDelivery, StoreCount>(
+    339, "store.delivery", of: .eventStore, for: [.client, .outboxPlanner],
+    "How many events of some authors each relay had that has sent all of a time.")
+
   static let all: [MethodDeclaration] = [
     ingest.declaration, `import`.declaration, publish.declaration, query.declaration, count.declaration,
     observe.declaration, seen.declaration, status.declaration, acknowledge.declaration, fetched.declaration,
     listObserves.declaration, coverage.declaration, offer.declaration, openReconcile.declaration,
     nextReconcile.declaration, closeReconcile.declaration, offerForeign.declaration, beginReconcile.declaration,
-    receivedReconcile.declaration, StoreTopic.observes.declaration, StoreTopic.covered.declaration,
+    receivedReconcile.declaration, delivery.declaration, StoreTopic.observes.declaration, StoreTopic.covered.declaration,
   ]
 }
 
@@ -114,6 +119,7 @@ extension StoreStatus: Payload {}
 extension ActiveObserve: Payload {}
 extension ObserveListEnd: Payload {}
 extension CoveredFilter: Payload {}
+extension AuthorDelivery: Payload {}
 extension ReconcileEnd: Payload {}
 extension ReconcileFound: Payload {}
 extension ObserveChanges: Payload {}

@@ -117,6 +117,8 @@ public struct PlannerSettings: WorkerSettings {
     case greedy
     /// The relays that most people name, each asked for all of them.
     case direct
+    /// The relays from which most is expected that no other brings, by what each has brought so far.
+    case learned
   }
 
   /// Whether people are read, and told of what mentions them, at the relays that their own lists name.

@@ -107,7 +107,7 @@ struct ReadingTests {
     #expect(directory.isSelectionDue)
     #expect(directory.selectRelays(at: 1_000) == [bob.key])
     #expect(directory.route(filters).stops.map(\.choice.url.text) == ["wss://hub.org"])
-    directory.relayReached(try RelayURL("wss://dead.org"))
+    directory.relayReached(try RelayURL("wss://dead.org"), at: 1)
     #expect(directory.selectRelays(at: 1_001) == [bob.key])
     #expect(directory.route(filters).stops.map(\.choice.url.text) == ["wss://dead.org"])
   }
