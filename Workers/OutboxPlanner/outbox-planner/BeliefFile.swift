@@ -1,9 +1,9 @@
 import OutboxRouting
 import Storage
 
-/// What was learned about relays, on disk: `beliefs.db` in the planner's directory. Deliveries are counted again
-/// from the store; what was learned of reach, and which relays the census has asked, is only here. A loss costs no more than
-/// learning that again, so commits do not wait for the disk.
+/// What was learned about relays, on disk: `beliefs.db` in the planner's directory. Deliveries are counted again from
+/// the store; what was learned of reach, and which relays the census has asked, is only here. A loss costs no more
+/// than learning that again, so commits do not wait for the disk.
 struct BeliefFile {
   private let file: StorageFile
   /// What the file had when it was opened.
