@@ -96,7 +96,8 @@ public enum StoreMethod {
     observe.declaration, seen.declaration, status.declaration, acknowledge.declaration, fetched.declaration,
     listObserves.declaration, coverage.declaration, offer.declaration, openReconcile.declaration,
     nextReconcile.declaration, closeReconcile.declaration, offerForeign.declaration, beginReconcile.declaration,
-    receivedReconcile.declaration, delivery.declaration, StoreTopic.observes.declaration, StoreTopic.covered.declaration,
+    receivedReconcile.declaration, delivery.declaration, StoreTopic.observes.declaration,
+    StoreTopic.covered.declaration,
   ]
 }
 
