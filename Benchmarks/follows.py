@@ -194,6 +194,8 @@ class Client(Reader):
             while True:
                 opcode, size = visitor.frame_head(self.stream)
                 payload = self.stream.read(size)
+                if opcode == visitor.PING:
+                    self.socket.sendall(visitor.frame(payload, opcode=10))
                 if opcode == visitor.TEXT:
                     message = json.loads(payload)
                     if message[0] == "EVENT":

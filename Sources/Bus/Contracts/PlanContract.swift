@@ -233,8 +233,12 @@ public struct Route: Codable, Sendable, Hashable {
     /// Why this relay was chosen: each reason once.
     public var why: [String]
     /// For which people, 64 hexadecimal digits each: authors whose events are queried there, or people who are to find
-    /// the event there; empty: everyone.
+    /// the event there; empty: everyone. Of more than ``Route/peopleMaximum`` the first.
     public var people: [String]
+    /// How many people that are; absent when `people` has all of them.
+    public var peopleCount: Int?
+    /// Why the relay is not connected: the dial budget, a failure.
+    public var reason: String?
     /// The worker that holds the connection; absent when none dials the relay.
     public var connector: String?
     /// The state of the connection, as in `relay.list`.
@@ -251,8 +255,34 @@ public struct Route: Codable, Sendable, Hashable {
       self.state = state
     }
   }
+  /// How the people whom filters name are covered.
+  public struct Cover: Codable, Sendable, Hashable {
+    /// How many people are asked for at 0, 1, 2, 3, and 4 or more of the relays that their lists name.
+    public var counts: [Int]
+    /// How many have no list that is known.
+    public var unlistedCount: Int
+    /// They, 64 hexadecimal digits each; at most ``Route/peopleMaximum``.
+    public var unlisted: [String]
+    /// How many have a list, and are asked for at none of its relays now: each is blocked, cannot be reached, or waits
+    /// for its visit.
+    public var missingCount: Int
+    /// They, 64 hexadecimal digits each; at most ``Route/peopleMaximum``.
+    public var missing: [String]
+
+    /// A cover.
+    public init(counts: [Int], unlisted: [String], missing: [String]) {
+      self.counts = counts
+      (unlistedCount, self.unlisted) = (unlisted.count, Array(unlisted.prefix(Route.peopleMaximum)))
+      (missingCount, self.missing) = (missing.count, Array(missing.prefix(Route.peopleMaximum)))
+    }
+  }
+  /// Most people that one list of a route names.
+  public static let peopleMaximum = 100
+
   /// The relays.
   public var stops: [Stop]
+  /// How the people whom the filters name are covered; absent for an event, and for filters that name nobody.
+  public var cover: Cover?
   /// Relays that would belong to the route but are not used, with the reason: blocked, private address, budget.
   public var skipped: [Stop]
   /// Why there is no relay; absent when there is one.

@@ -752,11 +752,19 @@ public enum MemberTexts {
     Role.relay-connector	Connects to relays.
     Role.signer	Holds keys.
     Role.supervisor	The supervisor and hub itself.
+    Route.Cover.counts	How many people are asked for at 0, 1, 2, 3, and 4 or more of the relays that their lists name.
+    Route.Cover.missing	They, 64 hexadecimal digits each; at most 100.
+    Route.Cover.missingCount	How many have a list, and are asked for at none of its relays now: each is blocked, cannot be reached, or waits for its visit.
+    Route.Cover.unlisted	They, 64 hexadecimal digits each; at most 100.
+    Route.Cover.unlistedCount	How many have no list that is known.
     Route.Stop.connector	The worker that holds the connection; absent when none dials the relay.
-    Route.Stop.people	For which people, 64 hexadecimal digits each: authors whose events are queried there, or people who are to find the event there; empty: everyone.
+    Route.Stop.people	For which people, 64 hexadecimal digits each: authors whose events are queried there, or people who are to find the event there; empty: everyone. Of more than 100 the first.
+    Route.Stop.peopleCount	How many people that are; absent when `people` has all of them.
+    Route.Stop.reason	Why the relay is not connected: the dial budget, a failure.
     Route.Stop.relay	The relay.
     Route.Stop.state	The state of the connection, as in `relay.list`.
     Route.Stop.why	Why this relay was chosen: each reason once.
+    Route.cover	How the people whom the filters name are covered; absent for an event, and for filters that name nobody.
     Route.problem	Why there is no relay; absent when there is one.
     Route.skipped	Relays that would belong to the route but are not used, with the reason: blocked, private address, budget.
     Route.stops	The relays.

@@ -154,6 +154,7 @@ public enum RouteText {
   public static func lines(_ route: Route, names: [String: String], _ style: Style) -> [String] {
     var lines: [String] = []
     if !route.stops.isEmpty { lines += table(route.stops, names, style) }
+    if let cover = route.cover { lines += coverLines(cover, names, style) }
     if let problem = route.problem { lines += style.prose("Nowhere: \(VisibleText.make(problem)).") }
     if !route.skipped.isEmpty {
       if !lines.isEmpty { lines.append("") }
@@ -166,6 +167,42 @@ public enum RouteText {
     return lines
   }
 
+  /// A few names, or how many people there are.
+  private static func people(_ keys: [String], _ count: Int?, _ names: [String: String]) -> String {
+    let count = count ?? keys.count
+    return count <= namedMaximum
+      ? keys.map { names[$0] ?? PublicKeyText.short($0) }.joined(separator: ", ") : "\(count) people"
+  }
+
+  private static let namedMaximum = 3
+
+  private static func coverLines(_ cover: Route.Cover, _ names: [String: String], _ style: Style) -> [String] {
+    let total = cover.counts.reduce(0, +)
+    guard total > 1 || cover.unlistedCount + cover.missingCount > 0 else { return [] }
+    let parts = cover.counts.enumerated().reversed().compactMap { number, count -> String? in
+      guard count > 0 else { return nil }
+      let place =
+        number == 0 ? "none of their own relays" : number == 1 ? "one" : number >= 4 ? "four or more" : "\(number)"
+      return "\(count) at \(place)"
+    }
+    func listed(_ count: Int, _ keys: [String]) -> String {
+      let shown = keys.prefix(namedMaximum).map { names[$0] ?? PublicKeyText.short($0) }
+      return shown.joined(separator: ", ") + (count > shown.count ? " and \(count - shown.count) more" : "")
+    }
+    var lines = [""] + style.prose("Of \(Amount.count(total, "person", "people")): \(parts.joined(separator: ", ")).")
+    if cover.unlistedCount > 0 {
+      lines += style.prose(
+        "Without a list that is known, asked for at your own relays and the five largest: "
+          + "\(listed(cover.unlistedCount, cover.unlisted)).")
+    }
+    if cover.missingCount > 0 {
+      lines += style.prose(
+        "At none of the relays that they name now, since each is left out, or waits for its visit: "
+          + "\(listed(cover.missingCount, cover.missing)).")
+    }
+    return lines
+  }
+
   private static func table(_ stops: [Route.Stop], _ names: [String: String], _ style: Style) -> [String] {
     var table = TextTable([
       .init(title: "RELAY", columnsMaximum: 48), .init(title: "STATE"), .init(title: "FOR"),
@@ -173,11 +210,11 @@ public enum RouteText {
     ])
     for stop in stops {
       let state = stop.state ?? (stop.connector == nil ? "not dialled" : "idle")
-      let people = stop.people.map { names[$0] ?? PublicKeyText.short($0) }
+      let why = stop.why.joined(separator: ", ") + (stop.reason.map { "; \($0)" } ?? "")
       table.append([
         .init(stop.relay), .init(state.rawValue, RelayText.tone(state)),
-        people.isEmpty ? .init("all", .dim) : .init(people.joined(separator: ", ")),
-        .init(stop.connector ?? "-", .dim), .init(stop.why.joined(separator: ", ")),
+        stop.people.isEmpty ? .init("all", .dim) : .init(people(stop.people, stop.peopleCount, names)),
+        .init(stop.connector ?? "-", .dim), .init(why),
       ])
     }
     return table.lines(style)

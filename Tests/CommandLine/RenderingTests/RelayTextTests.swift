@@ -136,4 +136,20 @@ struct RelayTextTests {
     #expect(RouteText.lines(Route(stops: [], problem: "no\u{1B} way"), names: [:], .plain) == [#"Nowhere: no\e way."#])
     #expect(RouteText.lines(Route(stops: [stop]), names: [:], .plain)[1].contains("npub14w46h2…6zts"))
   }
+
+  @Test("A route for many people counts them, and says who has no list, who is at none of their relays, and what waits")
+  func cover() {
+    let keys = (0..<300).map { number in
+      let digits = String(number, radix: 16)
+      return String(repeating: "0", count: 64 - digits.count) + digits
+    }
+    var stop = Route.Stop(relay: "wss://nos.lol", why: ["the lists of 300 people"], people: Array(keys.prefix(100)))
+    (stop.peopleCount, stop.state, stop.reason) = (300, "waiting", "the dial budget")
+    var route = Route(stops: [stop])
+    route.cover = Route.Cover(counts: [5, 15, 30, 0, 250], unlisted: Array(keys.prefix(3)), missing: [keys[9]])
+    let text = RouteText.lines(route, names: [keys[0]: "bob"], .plain).joined(separator: "\n")
+    #expect(text.contains("waiting  300 people  -   the lists of 300 people; the dial budget"), "\(text)")
+    #expect(text.contains("Of 300 people: 250 at four or more, 30 at 2, 15 at one, 5 at none of their own relays."))
+    #expect(text.contains("five largest: bob, npub1"), "\(text)")
+  }
 }

@@ -1,7 +1,7 @@
 public import Addresses
-internal import Contracts
+public import Contracts
 public import Cryptography
-internal import Nostr
+public import Nostr
 internal import RelaySelection
 
 // Whose relays are asked for which filters (NIP-65): what a person wrote is at the person's relays for writing, what
@@ -149,6 +149,41 @@ extension RelayDirectory {
 
   /// Whether a relay that only others name is at an address that they must not name.
   func isPrivate(_ url: RelayURL) -> Bool { !url.isPublic && !isOwn(url) && !allowsPrivate }
+
+  // MARK: Explaining
+
+  /// How the people whom filters name are covered, after ``selectRelays(at:)``; nil when they name nobody, or without
+  /// autopilot. Second: the relays of their lists that are not used, at most ``skippedMaximum``.
+  public func cover(of filters: [Filter], at wall: Int64) -> (cover: Route.Cover?, skipped: [RelayChoice]) {
+    let subjects = Set(filters.flatMap { Self.subjects(of: $0).map(\.subject) })
+      .sorted { ($0.person, $0.isMention ? 1 : 0) < ($1.person, $1.isMention ? 1 : 0) }
+    guard autopilot, !subjects.isEmpty else { return (nil, []) }
+    var counts = [Int](repeating: 0, count: 5)
+    var (unlisted, missing) = ([String](), [String]())
+    var skipped: [RelayURL: RelayChoice] = [:]
+    for subject in subjects {
+      let count = Set(reading.relays(of: subject) + reading.visits(of: subject)).count
+      counts[min(count, counts.count - 1)] += 1
+      guard account(subject.person) == nil else { continue }
+      let listed =
+        subject.isMention
+        ? book.reads(of: subject.person) { _ in true }
+        : book.writes(of: subject.person, at: wall) { _ in true }?.relays
+      if listed == nil { unlisted.append(subject.person.description) }
+      if listed != nil, count == 0 { missing.append(subject.person.description) }
+      for relay in listed ?? [] where skipped[relay] == nil && skipped.count < Self.skippedMaximum {
+        let reason = objection(toOthers: relay) ?? (reading.isDown(relay, at: wall) ? "it could not be reached" : nil)
+        if let reason { skipped[relay] = choice(relay, reason, isForeign: true) }
+      }
+    }
+    return (
+      Route.Cover(counts: counts, unlisted: unlisted, missing: missing),
+      skipped.values.sorted { $0.url.text < $1.url.text }
+    )
+  }
+
+  /// Relays left out of one answer.
+  private static let skippedMaximum = 100
 
   // MARK: Filters
 

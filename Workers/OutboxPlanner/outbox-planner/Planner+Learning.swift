@@ -102,7 +102,9 @@ extension Planner {
       let isOver = wishes.progress(of: asked.key)?.isComplete != false || now >= asked.until
       guard isOver else { return }
       learning.census = nil
-      directory.wasCounted(asked.relay, at: WallClock.seconds)
+      // A relay that was not asked in this time, because dials are few or it cannot be reached, is asked later.
+      let isAnswered = wishes.progress(of: asked.key)?.relays.contains { $0.state == .stored || $0.state == .refused }
+      if isAnswered == true { directory.wasCounted(asked.relay, at: WallClock.seconds) }
       end(asked.key)
       if learning.keptAt.map({ now >= $0.advanced(milliseconds: Self.keepingMilliseconds) }) ?? true {
         learning.keptAt = now
@@ -119,7 +121,7 @@ extension Planner {
     learning.censusCount += 1
     let interest = Interest(
       own: "census:\(learning.censusCount)", [filter], foreign: [next.relay], isExclusive: true, isLive: false)
-    log.debug("the census asks a relay", metadata: ["relay": "\(next.relay)"])
+    log.info("the census asks a relay", metadata: ["relay": "\(next.relay)"])
     learning.census = Learning.Census(
       key: interest.key, relay: next.relay, until: now.advanced(milliseconds: Self.censusMilliseconds))
     begin(interest)

@@ -110,13 +110,24 @@ extension Planner {
     let route = preview.route(filters)
     let stops = route.stops.map { asked in
       var stop = stop(asked.choice)
-      stop.people = Interest.people(asked.filters).sorted().map(\.description)
+      let people = Interest.people(asked.filters).sorted()
+      stop.people = people.prefix(Route.peopleMaximum).map(\.description)
+      if people.count > Route.peopleMaximum { stop.peopleCount = people.count }
       return stop
     }
-    return Route(stops: stops, skipped: route.skipped.map(stop), problem: route.problem?.description)
+    let (cover, skipped) = preview.cover(of: filters, at: WallClock.seconds)
+    var described = Route(
+      stops: stops, skipped: (route.skipped + skipped).map(stop), problem: route.problem?.description)
+    described.cover = cover
+    return described
   }
 
-  private func stop(_ choice: RelayChoice) -> Route.Stop { choice.stop(state: directory.state(of: choice.url)?.state) }
+  private func stop(_ choice: RelayChoice) -> Route.Stop {
+    let state = directory.state(of: choice.url)
+    var stop = choice.stop(state: state?.state)
+    stop.reason = state?.state == .open ? nil : state?.reason
+    return stop
+  }
 
   /// An event in which missing parts get default values.
   private func unsigned(_ value: JSONValue) throws(Refusal) -> UnsignedEvent {
