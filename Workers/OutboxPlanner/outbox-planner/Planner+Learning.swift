@@ -112,9 +112,10 @@ extension Planner {
       }
       learning.censusAt = now.advanced(milliseconds: Self.censusPauseMilliseconds)
     }
-    guard !isEarly, now >= learning.censusAt ?? now, lookUps.isEmpty, !directory.isSelectionDue,
-      let next = directory.nextCensus()
-    else { return wakeForCensus() }
+    if let at = learning.censusAt, now < at { return wakeForCensus() }
+    learning.censusAt = now.advanced(milliseconds: Self.censusPauseMilliseconds)
+    defer { wakeForCensus() }
+    guard !isEarly, lookUps.isEmpty, !directory.isSelectionDue, let next = directory.nextCensus() else { return }
     let people = Array(next.people.prefix(Self.censusPeopleMaximum))
     var filter = Filter(authors: people, kinds: [EventKind.textNote])
     filter.since = WallClock.seconds - Self.learningWeeks * Self.weekSeconds
@@ -125,12 +126,10 @@ extension Planner {
     learning.census = Learning.Census(
       key: interest.key, relay: next.relay, until: now.advanced(milliseconds: Self.censusMilliseconds))
     begin(interest)
-    wakeForCensus()
   }
 
   private func wakeForCensus() {
-    let at = learning.census?.until ?? learning.censusAt.flatMap { $0 > now ? $0 : nil }
-    guard let at else { return }
+    guard let at = learning.census?.until ?? learning.censusAt else { return }
     learning.censusTimer.set(at: at) { [unowned self] in update() }
   }
 }
