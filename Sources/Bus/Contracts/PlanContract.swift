@@ -281,7 +281,7 @@ public struct Route: Codable, Sendable, Hashable {
 
   /// The relays.
   public var stops: [Stop]
-  /// How the people whom the filters name are covered; absent for an event, and for filters that name nobody.
+  /// How the people whom the filters name are covered; absent for an event, and for filters that name no people.
   public var cover: Cover?
   /// Relays that would belong to the route but are not used, with the reason: blocked, private address, budget.
   public var skipped: [Stop]

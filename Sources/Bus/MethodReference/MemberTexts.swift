@@ -764,7 +764,7 @@ public enum MemberTexts {
     Route.Stop.relay	The relay.
     Route.Stop.state	The state of the connection, as in `relay.list`.
     Route.Stop.why	Why this relay was chosen: each reason once.
-    Route.cover	How the people whom the filters name are covered; absent for an event, and for filters that name nobody.
+    Route.cover	How the people whom the filters name are covered; absent for an event, and for filters that name no people.
     Route.problem	Why there is no relay; absent when there is one.
     Route.skipped	Relays that would belong to the route but are not used, with the reason: blocked, private address, budget.
     Route.stops	The relays.

@@ -30,7 +30,7 @@ extension ProcessTests {
 
     private static let files = [
       "event-store/events.db", "outbox-planner/publications.db", "outbox-planner/relays.db",
-      "outbox-planner/replaced.db", "dvm-tracker/jobs.db",
+      "outbox-planner/replaced.db", "outbox-planner/beliefs.db", "dvm-tracker/jobs.db",
       "dvm-provider/served-jobs.db", "local-relay/origins.db", "local-relay/accounts.db",
     ]
 

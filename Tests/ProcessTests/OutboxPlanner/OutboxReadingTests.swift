@@ -78,6 +78,20 @@ extension ProcessTests {
           Dictionary(uniqueKeysWithValues: stops.map { ($0.relay, $0.people.count) }) == [
             first.url: 3, second.url: 2, hub.url: 1,
           ], "\(stops)")
+        let wanted = StoreDelivery(
+          authors: ["\(people[0].publicKey)"], kinds: [1], since: now - 1_000, until: now - 1)
+        try awaitSoon("the store counts what the first relay had") {
+          let answer = try rig.client.call(
+            "store.delivery", String(decoding: JSONPayload.encode(wanted), as: UTF8.self))
+          let counted = try answer.parts.map { try JSONPayload.decode(AuthorDelivery.self, from: $0.payload) }
+          return counted.count == 1 && counted[0].events == 1 && counted[0].relays.contains { $0.relay == first.url }
+        }
+        for wrong in [
+          #"{"authors":[],"since":0,"until":1}"#, #"{"authors":["x"],"since":0,"until":1}"#,
+          #"{"authors":["\#(people[0].publicKey)"],"since":2,"until":1}"#,
+        ] {
+          #expect(try rig.client.call("store.delivery", wrong).refusal?.code == .badRequest, "\(wrong)")
+        }
         let moved = try list(people[0], [third.url], at: now)
         #expect(try rig.client.call("store.publish", String(decoding: moved.json, as: UTF8.self)).isResponse)
         try arrives("after moving")

@@ -152,7 +152,7 @@ extension RelayDirectory {
 
   // MARK: Explaining
 
-  /// How the people whom filters name are covered, after ``selectRelays(at:)``; nil when they name nobody, or without
+  /// How the people whom filters name are covered, after ``selectRelays(at:)``; nil when they name no people, or without
   /// autopilot. Second: the relays of their lists that are not used, at most ``skippedMaximum``.
   public func cover(of filters: [Filter], at wall: Int64) -> (cover: Route.Cover?, skipped: [RelayChoice]) {
     let subjects = Set(filters.flatMap { Self.subjects(of: $0).map(\.subject) })
