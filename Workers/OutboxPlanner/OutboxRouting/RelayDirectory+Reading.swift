@@ -153,7 +153,7 @@ extension RelayDirectory {
   // MARK: Explaining
 
   /// How the people whom filters name are covered, after ``selectRelays(at:)``; nil when they name no people, or
-  /// without autopilot. Second: the relays of their lists that are not used, at most ``skippedMaximum``.
+  /// without autopilot. Second: the relays of their lists that are not used, at most a hundred.
   public func cover(of filters: [Filter], at wall: Int64) -> (cover: Route.Cover?, skipped: [RelayChoice]) {
     let subjects = Set(filters.flatMap { Self.subjects(of: $0).map(\.subject) })
       .sorted { ($0.person, $0.isMention ? 1 : 0) < ($1.person, $1.isMention ? 1 : 0) }
