@@ -26,6 +26,8 @@ public struct EventPlaces: Sendable {
 
   /// Relays that count for one event, beside its author's.
   public static let hintMaximum = 2
+  /// Relays that are remembered for one event: some may not be used, or are asked anyway.
+  static let rememberedHintMaximum = 16
   /// Authors that count for one event: who refers to it may name a wrong one.
   public static let authorMaximum = 2
   /// Events of one interest whose places are looked for.
@@ -81,7 +83,7 @@ public struct EventPlaces: Sendable {
         guard let url = try? RelayURL(text), !places.hints.contains(where: { $0.url == url }) else { continue }
         places.hints.append(ForeignRelayURL(url))
       }
-      places.hints = Array(places.hints.prefix(Self.hintMaximum * 2))
+      places.hints = Array(places.hints.prefix(Self.rememberedHintMaximum))
       known[id] = places
     }
   }

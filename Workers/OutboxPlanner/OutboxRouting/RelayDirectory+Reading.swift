@@ -209,7 +209,7 @@ extension RelayDirectory {
         for relay in relays + reading.visits(of: subject) { people[relay, default: []].append(person) }
       }
       if autopilot, filter.authors == nil {
-        for (relay, ids) in eventPlaces(filter) {
+        for (relay, ids) in eventPlaces(filter, besides: Set(reads.map(\.url))) {
           var part = filter
           part.ids = ids
           add(part.canonical, at: relay, ids.count == 1 ? "a hint for \(ids[0].note)" : "hints for \(ids.count) events")
@@ -227,15 +227,15 @@ extension RelayDirectory {
 
   /// Where else the events of a filter are asked for that are wanted by their ids: where those that refer to them say,
   /// and where their authors write.
-  private func eventPlaces(_ filter: Filter) -> [RelayURL: [EventID]] {
+  private func eventPlaces(_ filter: Filter, besides reads: Set<RelayURL>) -> [RelayURL: [EventID]] {
     var places: [RelayURL: [EventID]] = [:]
     for id in EventPlaces.ids([filter]) {
-      var relays = events.hints(of: id) { objection(toOthers: $0) == nil }
+      var relays = events.hints(of: id) { !reads.contains($0) && objection(toOthers: $0) == nil }
       for author in events.authors(of: id) {
         let subject = ReadingPlan.Subject(person: author, isMention: false)
         relays += reading.relays(of: subject) + reading.visits(of: subject)
       }
-      for relay in Set(relays) { places[relay, default: []].append(id) }
+      for relay in Set(relays).subtracting(reads) { places[relay, default: []].append(id) }
     }
     return places.count <= Self.placeMaximum
       ? places

@@ -17,7 +17,7 @@ import WorkerKit
 // list names once, for four weeks: one relay at a time, within the connector's dial budget.
 
 extension Planner {
-  /// After a start, and after a change of who is wanted, this long passes before the store is first asked.
+  /// After a start this long passes before the store is first asked.
   private static let firstLearningMilliseconds: UInt64 = 60_000
   /// How often the store is asked.
   private static let learningMilliseconds: UInt64 = 3_600_000

@@ -64,7 +64,7 @@ struct LearnedTests {
   @Test("Beliefs with impossible numbers and names are left out, and do not stop the choice")
   func impossible() {
     let wrong = [
-      (0, "nonsense", people[0].key.description, 1.0), (0, "wss://good0.org", "nobody", 1),
+      (0, "nonsense", people[0].key.description, 1.0), (0, "wss://good0.org", "no key", 1),
       (1, "wss://good0.org", "", .infinity), (2, "wss://good0.org", "", -1), (77, "wss://good0.org", "", 1),
     ].map {
       NamedBelief(subject: $0.0, relay: $0.1, person: $0.2, successes: $0.3, failures: 0, minute: 0, latency: 0)
@@ -105,7 +105,7 @@ struct LearnedTests {
     let hints = ["wss://blocked.org", "ws://10.0.0.1", "nonsense", "", "wss://dead.org"]
     for hint in hints {
       let answer = carol.event(1, [["e", note.id.description, hint, "reply", bob.key.description]])
-      directory.events.learn(answer, seenAt: hint == "" ? ["wss://seen.org"] : [])
+      directory.events.learn(answer, seenAt: hint == "" ? ["wss://hub.org", "wss://seen.org"] : [])
     }
     directory.events.wereRead([note.id])
     #expect(directory.events.nextUnread == [])
