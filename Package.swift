@@ -139,7 +139,7 @@ let rooms: [[Target]] = [
     library("RelaySession", events + ["Addresses"]),
     library("RelaySubscriptions", events + ["Addresses", "FairSharing", "Contracts", "RelaySession", "DequeModule"]),
     library("RelayQuarantine", ["Clocks"]),
-    library("RelayDials", ["Clocks"]),
+    library("RelayDials", ["Clocks", "DequeModule"]),
     program(
       "relay-connector",
       worker + [

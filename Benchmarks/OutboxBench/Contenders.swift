@@ -150,6 +150,8 @@ struct GreedyCover: Contender {
 struct Own: Contender {
   var selector: RelaySelector
   let budget: SelectionBudget
+  /// Whether relays that a monitor calls dead are left out without learning.
+  var knowsMonitors = true
 
   init(_ mode: SelectionMode, _ budget: SelectionBudget, seed: UInt64) {
     selector = RelaySelector(mode: mode, seed: seed)
@@ -159,7 +161,7 @@ struct Own: Contender {
   mutating func choose(_ lists: [[Int32]], _ candidates: RelayCandidates, in session: Int) -> Plan {
     var candidates = candidates
     // Asked for relays that monitors call alive only, as the others are, when it is to be compared without extras
-    if selector.mode != .learned {
+    if selector.mode != .learned, knowsMonitors {
       var listed = RelayCandidates(relayCount: candidates.relayCount)
       for (author, list) in lists.enumerated() { listed.add(Int32(author), list) }
       candidates = listed

@@ -4,10 +4,11 @@ import RelaySelection
 
 // Which relays to read from: Roost's choice beside those of other clients, in simulated worlds.
 //
-//     outbox-bench [gate|window|time] [--seeds N] [--first N] [--days N] [--no-paging] [--entry NAME]
+//     outbox-bench [gate|window|time|town] [--seeds N] [--first N] [--days N] [--no-paging] [--entry NAME]
 //
 // `gate` plays the published conditions, `window` a week, a year, or three years, `time` measures the selector. Prints
-// tab-separated lines, which Benchmarks/outbox.py makes into tables and plots.
+// tab-separated lines, which Benchmarks/outbox.py makes into tables and plots. `town` prints worlds for
+// Benchmarks/outbox_town.py.
 
 struct Flags {
   var what = "window"
@@ -21,7 +22,7 @@ struct Flags {
     var arguments = CommandLine.arguments.dropFirst()
     while let argument = arguments.popFirst() {
       switch argument {
-      case "gate", "window", "time": what = argument
+      case "gate", "window", "time", "town": what = argument
       case "--seeds": seeds = number(&arguments)
       case "--first": first = number(&arguments)
       case "--days": days = number(&arguments)
@@ -41,7 +42,7 @@ struct Flags {
 }
 
 func usage() -> Never {
-  print("outbox-bench [gate|window|time] [--seeds N] [--first N] [--days N] [--no-paging] [--entry NAME]")
+  print("outbox-bench [gate|window|time|town] [--seeds N] [--first N] [--days N] [--no-paging] [--entry NAME]")
   exit(64)
 }
 
@@ -62,6 +63,13 @@ case "gate":
       print("gate", seed, name, text(recall), separator: "\t")
     }
     fflush(nil)
+  }
+case "town":
+  for seed in flags.first..<flags.first + flags.seeds {
+    let world = World(Profile.all[seed % Profile.all.count], seed: UInt64(seed))
+    let run = Run(world: world, seed: UInt64(seed), windowMinutes: World.week)
+    run.printTown()
+    for (mode, recall) in run.planner() { print("planner", mode.rawValue, text(recall), separator: "\t") }
   }
 default:
   for seed in flags.first..<flags.first + flags.seeds {

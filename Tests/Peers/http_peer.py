@@ -2,7 +2,7 @@
 """A server of HTTP/1.1 by the standard library, over TLS with a certificate. Listens on 127.0.0.1 until standard input
 ends; prints its port first.
 
-    http_peer.py [CERTIFICATE.pem]
+    http_peer.py [CERTIFICATE.pem [NAMES.json]]
 
     GET /hello          says hello
     GET /connections    how many connections were made to this server until now
@@ -14,6 +14,7 @@ ends; prints its port first.
     GET /head/N         a head of N bytes
     GET /relay          an information document (NIP-11), for who accepts one; 406 for others
     GET /redirect       points to /hello
+    GET /names/DOMAIN   the file of names (NIP-05); redirect.example points elsewhere, huge.example sends 10 MB
     POST /echo          the head and the body that came, as a JSON object; GET as well
 """
 
@@ -72,7 +73,12 @@ class Handler(BaseHTTPRequestHandler):
         elif kind == "relay":
             accepted = self.headers.get("Accept") == "application/nostr+json"
             self.say(b'{"name":"a peer","supported_nips":[1,11],"version":7}', 200 if accepted else 406)
-        elif kind == "redirect":
+        elif kind == "names" and not word.startswith(("redirect.", "huge.")):
+            with open(sys.argv[2], "rb") as names:
+                self.say(names.read())
+        elif kind == "names" and word.startswith("huge."):
+            self.say(b'{"names":{' + b" " * 10_000_000 + b"}}")
+        elif kind in ("redirect", "names"):
             self.say(b"", 301, Location="https://elsewhere.example/\x1b[2J")
         else:
             self.echo(b"")

@@ -246,6 +246,12 @@ public struct RelayStates: Codable, Sendable, Hashable {
     public var refusalsByClass: [String: UInt64]?
     /// Events of it that the store has rejected: not signed by their author, or no events. Absent: none.
     public var invalidEvents: UInt64?
+    /// Events of it that the store lacked. Absent: none.
+    public var newEvents: UInt64?
+    /// Authentications that were tried there (NIP-42). Absent: none.
+    public var authentications: UInt64?
+    /// Those of them that failed: refused by the relay, or without a challenge to sign. Absent: none.
+    public var authenticationFailures: UInt64?
     /// Pages of stored events that it has sent. Absent: none.
     public var pages: UInt64?
     /// How often fetching the stored events of an interest ended, by ``RequestReport/End``: `drained`, `silent`.
@@ -286,8 +292,25 @@ public struct RelayStates: Codable, Sendable, Hashable {
       self.state = state
     }
   }
+  /// What came of the dials of relays that no group has, since the connector's start.
+  public struct Outside: Codable, Sendable, Hashable {
+    /// Dials.
+    public var dials: UInt64 = 0
+    /// Dials and connections that have ended.
+    public var ended: UInt64 = 0
+    /// How long those lasted together, from the dial to the end, in milliseconds.
+    public var milliseconds: UInt64 = 0
+    /// Events of such relays that the store lacked.
+    public var newEvents: UInt64 = 0
+
+    /// Nothing yet.
+    public init() {}
+  }
+
   /// All relays of the connector.
   public var relays: [Relay]
+  /// What came of the dials of relays that no group has; absent when the connector dials none.
+  public var outside: Outside?
   /// The states of these relays.
   public init(relays: [Relay]) { self.relays = relays }
 }

@@ -33,8 +33,13 @@ public struct IngestResult: Codable, Sendable, Hashable {
   /// the smallest frame. Without relays, ``invalidMaximum`` events fit.
   public static let invalidByteCountMaximum = 40 << 10
 
+  /// The most relays in ``storedByRelay``.
+  public static let relayMaximum = 64
+
   /// Events stored now.
   public var stored = 0
+  /// ``stored`` by the relay that sent them, where the run names it, at most ``relayMaximum``. Absent: none.
+  public var storedByRelay: [String: Int]?
   /// Events already stored.
   public var duplicate = 0
   /// Events that were stored but damaged; this copy has replaced the damaged one. Absent: none.

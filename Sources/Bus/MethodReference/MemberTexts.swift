@@ -56,6 +56,7 @@ public enum MemberTexts {
     ConnectorSettings.connectTimeoutMilliseconds	How long each step of connecting may take.
     ConnectorSettings.connectors	All enabled connectors, this one among them; set by roostd, not a key of the file.
     ConnectorSettings.ephemeral	Whether it dials relays that a caller names and that belong to no group.
+    ConnectorSettings.nameServer	A server of the user's own that is asked for people's names (NIP-05) instead of the servers of their domains; "" for none.
     ConnectorSettings.ownAddresses	Where the local relays of this Roost listen, which are not dialled; set by roostd, not a key of the file.
     ConnectorSettings.pagesAtOnce	The most pages of stored events that are asked for at a time at one relay, 1 to 16.
     ConnectorSettings.reads	Whether subscriptions of observations are opened at the relays of the group.
@@ -136,6 +137,7 @@ public enum MemberTexts {
     IngestResult.mended	Events that were stored but damaged; this copy has replaced the damaged one. Absent: none.
     IngestResult.seq	The last seq of the store.
     IngestResult.stored	Events stored now.
+    IngestResult.storedByRelay	stored by the relay that sent them, where the run names it, at most 8. Absent: none.
     IngestResult.superseded	Events that a newer one has replaced.
     IngestRun.bytes	The records.
     IngestRun.isRaw	Whether the bytes are RAW.
@@ -326,6 +328,7 @@ public enum MemberTexts {
     MethodDeclaration.refusals	Its own refusals, in addition to those that any method may answer with.
     MethodDeclaration.server	The role that serves or publishes it.
     MethodDeclaration.text	What it does, in one or two sentences.
+    NameResolve.name	`name@domain`, or a domain alone.
     NeededEvents.bytes	The ids, one behind the other.
     ObserveChanges.changed	New and changed entries, each complete.
     ObserveChanges.generation	The generation of the store that counts these versions.
@@ -602,6 +605,7 @@ public enum MemberTexts {
     RefusalCode.no-such-account	No such account.
     RefusalCode.no-such-event	The event is not stored.
     RefusalCode.no-such-job	No job of this id, key or event.
+    RefusalCode.no-such-name	The name's server answers, but not with a key for this name.
     RefusalCode.no-such-observe	Nothing was observed under this id.
     RefusalCode.no-such-relay	The connector does not dial this relay.
     RefusalCode.no-such-session	The caller has no session of this number.
@@ -684,9 +688,15 @@ public enum MemberTexts {
     RelayRequestResult.relay	The relay that answered.
     RelayRetry.relay	The relay.
     RelayStateWord.rawValue	The word itself.
+    RelayStates.Outside.dials	Dials.
+    RelayStates.Outside.ended	Dials and connections that have ended.
+    RelayStates.Outside.milliseconds	How long those lasted together, from the dial to the end, in milliseconds.
+    RelayStates.Outside.newEvents	Events of such relays that the store lacked.
     RelayStates.Relay.accepted	Events that the relay accepted.
     RelayStates.Relay.authenticate	Which key it sees when it asks for authentication. Absent: the account of the work.
     RelayStates.Relay.authenticated	Accounts that have authenticated on this connection (NIP-42), 64 hexadecimal digits each.
+    RelayStates.Relay.authenticationFailures	Those of them that failed: refused by the relay, or without a challenge to sign. Absent: none.
+    RelayStates.Relay.authentications	Authentications that were tried there (NIP-42). Absent: none.
     RelayStates.Relay.bytes	Their bytes together.
     RelayStates.Relay.connectMilliseconds	Milliseconds from dialling it to an open connection: a moving average, of which the last one is an eighth.
     RelayStates.Relay.connections	The number of connections that succeeded.
@@ -700,6 +710,7 @@ public enum MemberTexts {
     RelayStates.Relay.latencyMilliseconds	Milliseconds from the last REQ to its EOSE, or EVENT to its OK.
     RelayStates.Relay.mayRefuseWrites	Whether the relay says that it takes events only from some authors, or only against payment (NIP-11).
     RelayStates.Relay.messages	Messages received.
+    RelayStates.Relay.newEvents	Events of it that the store lacked. Absent: none.
     RelayStates.Relay.openMilliseconds	How long it was open, over all connections, in milliseconds.
     RelayStates.Relay.openSince	Since when the connection is open, seconds since 1970; absent when it is not.
     RelayStates.Relay.pages	Pages of stored events that it has sent. Absent: none.
@@ -716,6 +727,7 @@ public enum MemberTexts {
     RelayStates.Relay.subscriptionMaximum	The maximum number of subscriptions that are opened there: as the relay says (NIP-11), has taught by refusals, or as is assumed.
     RelayStates.Relay.waitsForBudget	Whether it waits only because the budget of relays outside the groups is used up; the connector then dials it by itself. Absent: no.
     RelayStates.Relay.writes	Whether the planner publishes events there by default.
+    RelayStates.outside	What came of the dials of relays that no group has; absent when the connector dials none.
     RelayStates.relays	All relays of the connector.
     ReloadRequest.dryRun	Only report what would change.
     ReloadResult.changes	What differs, one paragraph each; empty when nothing does.
@@ -740,6 +752,10 @@ public enum MemberTexts {
     RequestReport.relay	The relay.
     RequestReport.state	Its state.
     RequestReport.storedAt	When the stored events were here, seconds since 1970; present with `stored`, and kept after a disconnection.
+    ResolvedName.fetchedAt	When the server was asked, seconds since 1970.
+    ResolvedName.name	The name as it was looked up, in lower case.
+    ResolvedName.pubkey	The key, 64 hexadecimal digits.
+    ResolvedName.relays	The relays that the server gives for this key, canonical URLs; they are foreign.
     Role.client	Applications, scripts and the `roost` command.
     Role.dvm-provider	Does jobs for customers.
     Role.dvm-tracker	Keeps the ledger of jobs.

@@ -18,7 +18,8 @@ struct FilterFlags: ParsableArguments, Sendable {
   var kind: [UInt16] = []
   @Option(
     help: ArgumentHelp(
-      "Only of this author: npub, nprofile, 64 hexadecimal digits or an account's name; several times.",
+      "Only of this author: npub, nprofile, 64 hexadecimal digits, an account's name or name@domain (NIP-05); "
+        + "several times.",
       valueName: "key"))
   var author: [String] = []
   @Option(
@@ -169,8 +170,8 @@ enum TagArgument {
 }
 
 extension CommandSession {
-  /// The key that the user names: `npub`, `nprofile`, 64 hexadecimal digits, or the name of one of the signer's
-  /// accounts.
+  /// The key that the user names: `npub`, `nprofile`, 64 hexadecimal digits, the name of one of the signer's accounts,
+  /// or `name@domain` (NIP-05), whose server is asked.
   func publicKey(_ text: String) async throws(Refusal) -> PublicKey {
     let fault: EntityFault
     do throws(EntityFault) { return try PublicKey(spelled: text) } catch { fault = error }
@@ -179,10 +180,10 @@ extension CommandSession {
         .badRequest, "that is a secret key, and it is now in your shell's history; remove it there",
         outcome: .notStarted)
     }
-    guard !text.contains("@") else {
-      throw Refusal(
-        .badRequest, "names such as name@domain (NIP-05) are not looked up in this version; give the npub",
-        outcome: .notStarted)
+    if text.contains("@") {
+      let found = try await client.request(RelayMethod.resolveName, NameResolve(name: text))
+      guard let key = PublicKey(found.pubkey) else { throw Refusal(.badPayload, "'\(found.pubkey)' is no key") }
+      return key
     }
     // A broken entity is not an account's name. `try?`: without a signer, the refusal is about the key and not the
     // signer.

@@ -15,8 +15,9 @@ struct ProfileCommand: LoopCommand {
     commandName: "profile",
     abstract: "Shows what is stored of a person: name, addresses, relays, whom they follow, their last note.",
     discussion: """
-      KEY is an npub, an nprofile, 64 hexadecimal digits, or the name of an account. What is shown is what the person \
-      claims; a nip05 is not looked up. Exit code 1 when nothing is stored.
+      KEY is an npub, an nprofile, 64 hexadecimal digits, the name of an account, or name@domain (NIP-05), which is \
+      looked up. What is shown is what the person claims; the nip05 in it is not looked up. Exit code 1 when nothing is \
+      stored.
 
         roost profile npub1…
       """)

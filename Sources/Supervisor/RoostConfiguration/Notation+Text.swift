@@ -57,6 +57,16 @@ extension Notation where Value == String {
     }
   }
 
+  /// A server that is asked over HTTP, or none (`""`).
+  static let webServer = text("an https: address") { text in
+    let isAddress = ["https://", "http://"].contains { text.hasPrefix($0) && text != $0 }
+    guard !text.isEmpty, !isAddress || text.contains(where: { "?# @".contains($0) }) else { return nil }
+    return Complaint(
+      message:
+        "\"\(text.contains("@") ? "…" : text)\" is no address such as \"https://names.example\", without '?', '#' and '@'"
+    )
+  }
+
   /// The name of an environment variable.
   static let variable = text("the name of an environment variable") { text in
     let isName = text.utf8.enumerated().allSatisfy { place, byte in

@@ -103,6 +103,7 @@ enum Schema {
         .milliseconds(.milliseconds(100) ... .seconds(600))),
       Setting("pages-at-once", entry: "pagesAtOnce", of: ConnectorSettings.self, .integer(1...16)),
       Setting("ca-file", entry: "caFile", of: ConnectorSettings.self, .optionalPath, .restartsWorker),
+      Setting("name-server", entry: "nameServer", of: ConnectorSettings.self, .webServer),
     ],
     "event-store": [
       Setting("verification", entry: "verification", of: StoreSettings.self, .choice(StoreSettings.Verification.self)),

@@ -100,5 +100,45 @@ extension ProcessTests {
         #expect(doctor.checks.first { $0.name == "allow-private-relays of outbox-planner" }?.isGood == false)
       }
     }
+
+    @Test("A person without a list, whom an account follows, is read at the relays that the person's name leads to")
+    func named() throws {
+      let now = WallClock.seconds
+      let (bob, carol) = (SecretKey.generate(), SecretKey.generate())
+      func profile(_ author: SecretKey) -> Event {
+        UnsignedEvent(
+          pubkey: author.publicKey, createdAt: now - 90, kind: 0, tags: [],
+          content: #"{"name":"x","nip05":"bob@people.example"}"#
+        ).signed(by: author)
+      }
+      var files: [TemporaryDirectory] = []
+      let hub = try Self.relay([profile(bob), profile(carol)], &files)
+      let home = try Self.relay([note(bob, "at home", at: now - 20)], &files)
+      let folder = try TemporaryDirectory()
+      let path = folder.path + "/names.json"
+      let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+      try Descriptors.writeAll(
+        #"{"names":{"bob":"\#(bob.publicKey)"},"relays":{"\#(bob.publicKey)":["\#(home.url)"]}}"#, to: descriptor)
+      Descriptors.close(descriptor)
+      let server = try WebServer("good", names: path)
+      var layout = Self.layout([hub.url], indexers: [hub.url])
+      for index in layout.workers.indices where layout.workers[index].keys["ephemeral"] != nil {
+        layout.workers[index].keys["name-server"] = "\"\(server.url)/names\""
+        layout.workers[index].keys["ca-file"] = "\"\(try TestCertificates.path("authority"))\""
+      }
+      try withRoost(layout) { roost in
+        let rig = PlannerRig(roost: roost, client: try roost.client())
+        _ = try SignerRig(roost: roost, client: rig.client).generate("alice")
+        let follows = try rig.sign(3, [["p", "\(bob.publicKey)"], ["p", "\(carol.publicKey)"]])
+        #expect(try rig.client.call("store.publish", String(decoding: follows.json, as: UTF8.self)).isResponse)
+        let keys = [bob, carol].map { "\"\($0.publicKey)\"" }.joined(separator: ",")
+        let observer = try rig.client.ask("store.observe", #"{"filters":[{"authors":[\#(keys)],"kinds":[1]}]}"#)
+        try rig.client.wait("at home") { rig.client.parts(of: observer).contains { $0.text.contains("at home") } }
+        let filter = JSONValue.object(["authors": .array([.string("\(bob.publicKey)")])])
+        let stops = try rig.ask("plan.route", PlanRoute(filters: [filter]), as: Route.self).stops
+        #expect(stops.first { $0.relay == home.url }?.why == ["\(bob.publicKey.npub)'s name (NIP-05)"], "\(stops)")
+        #expect(try rig.command("profile", "bob@people.example").output.contains(bob.publicKey.npub))
+      }
+    }
   }
 }

@@ -271,25 +271,3 @@ private func resolves(_ name: String) -> Bool {
   defer { if let answer { freeaddrinfo(answer) } }
   return getaddrinfo(name, nil, nil, &answer) == 0
 }
-
-/// `Tests/Peers/http_peer.py` over TLS, running until this is gone.
-private final class WebServer {
-  /// `https://localhost:34567`
-  let url: String
-  private let process: SpawnedProcess
-  private let input: DescriptorPair
-
-  init(_ certificate: String) throws {
-    input = try Descriptors.pipe()
-    process = try SpawnedProcess(
-      "/usr/bin/python3",
-      [SharedFolder.repository + "/Tests/Peers/http_peer.py", try TestCertificates.path(certificate)],
-      descriptors: [0: input.first])
-    url = "https://localhost:" + (try process.readLine { $0.allSatisfy(\.isNumber) })
-  }
-
-  deinit {
-    Descriptors.close(input.first)
-    Descriptors.close(input.second)
-  }
-}

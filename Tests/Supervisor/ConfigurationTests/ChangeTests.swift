@@ -57,7 +57,7 @@ struct ChangeTests {
           "requestTimeoutMilliseconds": .integer(1_000), "connectTimeoutMilliseconds": .integer(10_000),
           "authenticate": .string("account"), "connect": .string("always"), "reads": .boolean(true),
           "writes": .boolean(true), "pagesAtOnce": .integer(8),
-          "caFile": .string(""),
+          "caFile": .string(""), "nameServer": .string(""),
         ]))
     #expect(
       configuration.worker(named: "store")?.settings

@@ -158,7 +158,7 @@ extension EventGate {
     guard let item = items.removeValue(forKey: number) else { preconditionFailure("an item has one outcome") }
     if let id = item.id, !item.isAlone, case .valid? = item.resolution { leave(id) }
     guard let outcome, var submission = submissions.removeValue(forKey: item.submission) else { return }
-    submission.result.add(outcome, id: item.id, record: submission.events[item.index].record, index: item.index)
+    submission.result.add(outcome, id: item.id, submission.events[item.index], index: item.index)
     submission.open -= 1
     waiting[submission.lane.rawValue] -= 1
     if submission.open == 0 {

@@ -57,6 +57,8 @@ public enum GateOutcome: Sendable, Hashable {
 public struct GateResult: Sendable, Hashable {
   /// How many of each.
   public var counts = IngestResult()
+  /// The events stored now, by the relay they came from, as numbered by the archive.
+  public private(set) var storedByRelay: [Int64: Int] = [:]
   /// The outcome of the last event: of the only one, if there was one.
   public var last: GateOutcome?
   /// The last event's id, if it has one.
@@ -73,12 +75,14 @@ public struct GateResult: Sendable, Hashable {
     outcomes = Array(repeating: .ephemeral(isNew: false), count: outcomeCount)
   }
 
-  mutating func add(_ outcome: GateOutcome, id: EventID?, record: Int, index: Int) {
+  mutating func add(_ outcome: GateOutcome, id: EventID?, _ event: IncomingEvent, index: Int) {
     outcomes?[index] = outcome
     last = outcome
     lastID = id
     switch outcome {
-    case .archived(.stored): counts.stored += 1
+    case .archived(.stored):
+      counts.stored += 1
+      if let relay = event.relay { storedByRelay[relay, default: 0] += 1 }
     case .archived(.duplicate), .ephemeral(isNew: false): counts.duplicate += 1
     case .archived(.mended): counts.mended = (counts.mended ?? 0) + 1
     case .archived(.superseded): counts.superseded += 1
@@ -89,7 +93,7 @@ public struct GateResult: Sendable, Hashable {
     case .invalid(let reason):
       counts.invalidCount += 1
       if counts.invalid.count < IngestResult.invalidMaximum {
-        counts.invalid.append(IngestResult.Invalid(record: record, reason: reason))
+        counts.invalid.append(IngestResult.Invalid(record: event.record, reason: reason))
       }
     }
   }

@@ -114,10 +114,16 @@ struct Run {
     return IncomingEvent(record: index, bytes: record.bytes, relay: name.number, receivedAt: received)
   }
 
-  /// The answer: the gate's counts, with the relays of invalid events by name.
+  /// The answer: the gate's counts, with relays by name.
   func report(_ result: GateResult, seq: Int64) -> IngestResult {
     var report = result.counts
     report.seq = seq
+    let stored = names.values.compactMap { name in
+      name.number.flatMap { result.storedByRelay[$0] }.map { (name.url, $0) }
+    }
+    if !stored.isEmpty {
+      report.storedByRelay = Dictionary(stored.prefix(IngestResult.relayMaximum)) { first, _ in first }
+    }
     var byteCount = 0
     for index in report.invalid.indices {
       let relay = relayOfRecord[report.invalid[index].record]

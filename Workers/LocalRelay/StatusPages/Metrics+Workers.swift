@@ -64,11 +64,35 @@ extension Metrics {
       }
     }
     text.add("roost_relays", .gauge, "Relays of a connector in a state.", states)
+    addOutside(connectors, to: &text)
     guard !relays.isEmpty else { return }
+    let queued = relays.compactMap { $0.value.queuedCount }.sorted()
+    if !queued.isEmpty {
+      text.add(
+        "roost_relays_queued_p95", .gauge,
+        "Requests that wait to be sent: 19 of 20 relays have no more than this.", queued[(queued.count * 95 - 1) / 100])
+    }
     text.add(
       "roost_relays_without_figures", .gauge, "Relays beyond the \(relayMaximum) that have figures of their own.",
       max(0, relays.count - relayMaximum))
     addEach(Array(relays.prefix(relayMaximum)), to: &text)
+  }
+
+  /// How well reading at the relays of other people goes.
+  private static func addOutside(_ connectors: [RoostSnapshot.Connector], to text: inout MetricText) {
+    let outside = connectors.compactMap { connector in
+      connector.relays.value?.outside.map {
+        MetricText.Member(labels: [("connector", connector.name)], value: $0)
+      }
+    }
+    text.add("roost_outside_dials_total", .counter, "Dials of relays that no group has.", of: outside) { $0.dials }
+    text.add("roost_outside_ended_total", .counter, "Such dials and connections that ended.", of: outside) { $0.ended }
+    text.addTimes(
+      "roost_outside_ended_seconds_total", .counter, "How long those lasted together.", of: outside,
+      milliseconds: \.milliseconds)
+    text.add(
+      "roost_outside_new_events_total", .counter, "Events of such relays that the store lacked.", of: outside
+    ) { $0.newEvents }
   }
 
   private static func addEach(_ relays: [MetricText.Member<RelayStates.Relay>], to text: inout MetricText) {
@@ -109,6 +133,15 @@ extension Metrics {
           MetricText.Sample(relay.labels + [("end", end)], count)
         }
       })
+    text.add("roost_relay_new_events_total", .counter, "Events of the relay that the store lacked.", of: relays) {
+      $0.newEvents ?? 0
+    }
+    text.add("roost_relay_authentications_total", .counter, "Authentications tried at the relay.", of: relays) {
+      $0.authentications ?? 0
+    }
+    text.add(
+      "roost_relay_authentication_failures_total", .counter, "Authentications that failed.", of: relays
+    ) { $0.authenticationFailures ?? 0 }
     text.add(
       "roost_relay_invalid_events_total", .counter, "Events of the relay that the store has rejected.", of: relays
     ) { $0.invalidEvents ?? 0 }

@@ -32,6 +32,8 @@ public struct PlanAccount: Hashable, Sendable {
   /// Relays it never wants to be connected to (kind 10006).
   public internal(set) var blockedList: RelaySet?
 
+  /// Whom it follows (kind 3): names of others are not looked up.
+  var follows: Set<PublicKey> = []
   var versions: [UInt16: ListVersion] = [:]
   /// All relays that it blocks: the public entries of its list, and the private ones.
   var blocked: Set<RelayURL> = []
@@ -48,7 +50,7 @@ public struct PlanAccount: Hashable, Sendable {
 
   /// The kinds that `learn(_:)` takes.
   static let kinds: Set<UInt16> = [
-    EventKind.relayList, EventKind.directMessageRelays, EventKind.blockedRelays,
+    EventKind.relayList, EventKind.directMessageRelays, EventKind.blockedRelays, EventKind.follows,
   ]
 
   /// Takes over one of the account's lists if it is newer than the known one.
@@ -62,6 +64,7 @@ public struct PlanAccount: Hashable, Sendable {
     case EventKind.relayList:
       relayList = try? RelayList(event)
       listed = Set(relayList?.entries.map(\.relay) ?? [])
+    case EventKind.follows: follows = Set((try? FollowList(event))?.follows.map(\.pubkey) ?? [])
     case EventKind.directMessageRelays: messageList = try? RelaySet(event)
     case EventKind.blockedRelays:
       blockedList = try? RelaySet(event)
@@ -89,7 +92,7 @@ public struct PlanAccount: Hashable, Sendable {
     var account = PlanAccount(name: name, key: key)
     (account.relayList, account.messageList, account.blockedList) = (relayList, messageList, blockedList)
     (account.versions, account.blocked, account.listed) = (versions, blocked, listed)
-    account.privatelyBlocked = privatelyBlocked
+    (account.privatelyBlocked, account.follows) = (privatelyBlocked, follows)
     return account
   }
 }

@@ -1,4 +1,4 @@
-internal import Addresses
+public import Addresses
 public import Cryptography
 internal import DequeModule
 internal import Nostr
@@ -41,6 +41,8 @@ public struct AuthorBook: Sendable {
     var isRead = false
     /// When indexers were last asked for them, seconds since 1970.
     var askedAt: Int64?
+    /// When the person's name was last looked up, seconds since 1970.
+    var nameAskedAt: Int64?
   }
 
   private var known: [PublicKey: Known] = [:]
@@ -50,6 +52,7 @@ public struct AuthorBook: Sendable {
   /// How many of the wanted people have no relay list (kind 10002) that is known.
   public private(set) var unlistedCount = 0
   private var unread: Set<PublicKey> = []
+  private var namedRelays = NamedRelays()
 
   /// Relays that count of one list, for writing and for reading.
   public static let relayMaximum = 8
@@ -61,6 +64,8 @@ public struct AuthorBook: Sendable {
   public static let wantedMaximum = 32_768
   /// After how long indexers are asked again for a person, in seconds.
   public static let againSeconds: Int64 = 86_400
+  /// How long what a name leads to counts, and after how long a name is looked up again, in seconds.
+  public static let nameSeconds: Int64 = 3_600
   /// People in one request for lists.
   public static let batchCount = 500
 
@@ -125,6 +130,32 @@ public struct AuthorBook: Sendable {
     for person in people { note(person) { $0.askedAt = wall } }
   }
 
+  // MARK: Names
+
+  /// Up to ``batchCount`` of these people whose names are to be looked up: they are wanted, neither the store nor
+  /// indexers have a list of theirs, and within an hour their names were not looked up.
+  func dueNames(_ people: some Sequence<PublicKey>, at wall: Int64) -> [PublicKey] {
+    let due = people.filter { person in
+      guard wanted.contains(person), let lists = known[person], lists.listVersion == nil else { return false }
+      return lists.isRead && lists.askedAt != nil
+        && (lists.nameAskedAt.map { wall - $0 >= Self.nameSeconds || $0 > wall } ?? true)
+    }
+    return Array(Set(due).sorted().prefix(Self.batchCount))
+  }
+
+  /// The names of these people are looked up.
+  mutating func namesWereAsked(_ people: [PublicKey], at wall: Int64) {
+    for person in people { note(person) { $0.nameAskedAt = wall } }
+  }
+
+  /// The relays that a person's name leads to and that may count, even if its hour is over.
+  public func namedRelays(of person: PublicKey) -> [ForeignRelayURL] { known[person]?.named?.relays ?? [] }
+
+  /// A relay that names lead to had something of a person, or it had nothing, or it could not be reached.
+  mutating func namedRelay(_ relay: RelayURL, wasUseful: Bool, at wall: Int64) {
+    namedRelays.note(relay, wasUseful: wasUseful, at: wall)
+  }
+
   // MARK: Learning
 
   /// Takes over a list (10002 or 10050) from a verified event if it is the newest of its author.
@@ -156,7 +187,9 @@ public struct AuthorBook: Sendable {
 
   /// A person's name leads to these relays (NIP-05), until a second since 1970; none: it no longer counts.
   mutating func named(_ person: PublicKey, _ relays: [ForeignRelayURL], until: Int64) {
-    note(person) { $0.named = relays.isEmpty ? nil : (Array(relays.prefix(Self.relayMaximum)), until) }
+    let counted = Array(relays.prefix(Self.relayMaximum))
+    note(person) { $0.named = relays.isEmpty ? nil : (counted, until) }
+    for relay in counted { namedRelays.named(relay.url) }
   }
 
   /// Others say that a person writes here.
@@ -199,13 +232,21 @@ public struct AuthorBook: Sendable {
     of person: PublicKey, at wall: Int64, where isUsable: (RelayURL) -> Bool
   ) -> (source: Source, relays: [RelayURL])? {
     guard let lists = known[person] else { return nil }
-    let named = lists.named.flatMap { wall < $0.until ? $0.relays : nil } ?? []
+    let named =
+      lists.named.flatMap { wall < $0.until ? $0.relays : nil }?.filter { !namedRelays.isSunk($0.url, at: wall) } ?? []
     let sources: [(Source, [ForeignRelayURL])] = [(.list, lists.writes), (.name, named), (.hint, lists.hints)]
     for (source, relays) in sources {
       let used = Self.used(relays, isUsable)
       if !used.isEmpty { return (source, used) }
     }
     return nil
+  }
+
+  /// Where the relays of a person are known from; nil when none is known.
+  func source(of person: PublicKey) -> Source? {
+    guard let lists = known[person] else { return nil }
+    if lists.listVersion != nil { return .list }
+    return lists.named != nil ? .name : lists.hints.isEmpty ? nil : .hint
   }
 
   /// Relays where a person looks for mentions: those of kind 10002 for reading, or for writing if there are no such.

@@ -58,6 +58,7 @@ extension RelayDirectory {
   /// A relay outside the groups could not be reached: it is left out for a while.
   public mutating func relayFailed(_ url: RelayURL, at wall: Int64) {
     guard !isOwn(url) else { return }
+    if !reading.isDown(url, at: wall) { book.namedRelay(url, wasUseful: false, at: wall) }
     reading.failed(url, at: wall)
     reading.noteReach(of: url, isReached: false, at: wall)
   }
@@ -66,6 +67,33 @@ extension RelayDirectory {
   public mutating func relayReached(_ url: RelayURL, at wall: Int64) {
     reading.reached(url)
     if !isOwn(url) { reading.noteReach(of: url, isReached: true, at: wall) }
+  }
+
+  // MARK: Names
+
+  /// The people whose names (NIP-05) are to be looked up now, whom an account follows: up to 500.
+  public func dueNames(at wall: Int64) -> [PublicKey] {
+    autopilot ? book.dueNames(accounts.lazy.flatMap(\.follows), at: wall) : []
+  }
+
+  /// The names of these people are looked up.
+  public mutating func namesWereAsked(_ people: [PublicKey], at wall: Int64) {
+    book.namesWereAsked(people, at: wall)
+  }
+
+  /// A person's name leads to these relays, for an hour, and only for reading.
+  public mutating func named(_ person: PublicKey, _ relays: [ForeignRelayURL], at wall: Int64) {
+    book.named(person, relays, until: wall + AuthorBook.nameSeconds)
+    reading.changed()
+  }
+
+  /// Relays that have sent all that they had of a person in some weeks, with how much that was: those that the person's
+  /// name leads to were of use, or not.
+  public mutating func delivered(_ person: PublicKey, _ counts: [(relay: RelayURL, count: Int)], at wall: Int64) {
+    let named = Set(book.namedRelays(of: person).map(\.url))
+    for (relay, count) in counts where named.contains(relay) {
+      book.namedRelay(relay, wasUseful: count > 0, at: wall)
+    }
   }
 
   // MARK: Learning
@@ -203,9 +231,11 @@ extension RelayDirectory {
       if wanted.isEmpty { for choice in reads { add(filter, at: choice.url, "") } }
       var people: [RelayURL: [PublicKey]] = [:]
       var others: [PublicKey] = []
+      var standing = Set(reads.map(\.url))
       for (person, subject) in wanted {
         let relays = reading.relays(of: subject)
         if relays.isEmpty { others.append(person) }
+        standing.formUnion(relays)
         for relay in relays + reading.visits(of: subject) { people[relay, default: []].append(person) }
       }
       if autopilot, filter.authors == nil {
@@ -219,7 +249,8 @@ extension RelayDirectory {
         for relay in Set(reads.map(\.url)).union(reading.largest) { people[relay, default: []] += others }
       }
       for (relay, people) in people {
-        add(filter.with(people, isMention: filter.authors == nil), at: relay, Self.reason(people))
+        let visit = standing.contains(relay) || reading.largest.contains(relay) ? "" : "a visit for "
+        add(filter.with(people, isMention: filter.authors == nil), at: relay, visit + reason(people))
       }
     }
     return stops.values.filter { !$0.filters.isEmpty }.sorted { $0.choice.url.text < $1.choice.url.text }
@@ -247,8 +278,13 @@ extension RelayDirectory {
   /// Relays of one filter that are asked for events by their ids, beside those for reading.
   private static let placeMaximum = 16
 
-  private static func reason(_ people: [PublicKey]) -> String {
-    people.count == 1 ? "\(people[0].npub)'s list" : "the lists of \(people.count) people"
+  private func reason(_ people: [PublicKey]) -> String {
+    guard people.count == 1 else { return "the lists of \(people.count) people" }
+    switch book.source(of: people[0]) {
+    case .name: return "\(people[0].npub)'s name (NIP-05)"
+    case .hint: return "a hint for \(people[0].npub)"
+    case .list, nil: return "\(people[0].npub)'s list"
+    }
   }
 
   /// A relay that is no relay for reading of the user's own: an account's, for what the account wrote, or others'.

@@ -188,7 +188,8 @@ public struct RelayDirectory: Sendable {
     guard PlanAccount.kinds.contains(event.kind) else { return false }
     if let place = places[event.pubkey] {
       guard accounts[place].learn(event) else { return false }
-      revision += 1
+      // Whom an account follows leads nowhere by itself.
+      if event.kind != EventKind.follows { revision += 1 }
       return true
     }
     guard book.learn(event) else { return false }

@@ -23,7 +23,7 @@ final class AccountListReader {
   private var authors: [String] = []
 
   private static let kinds: [UInt16] = [
-    EventKind.relayList, EventKind.blockedRelays, EventKind.directMessageRelays,
+    EventKind.relayList, EventKind.blockedRelays, EventKind.directMessageRelays, EventKind.follows,
   ]
 
   init(_ worker: Worker, _ log: Logger) { (self.worker, self.log) = (worker, log) }

@@ -67,6 +67,7 @@ extension Planner {
       lookUps[key] = nil
       arrivalEnd = now.advanced(milliseconds: Self.arrivalMilliseconds)
       end(key)
+      areNamesDue = true
     }
     while isLookUpDue, lookUps.count < Self.lookUpMaximum {
       let people = directory.book.due(at: WallClock.seconds)
@@ -86,7 +87,7 @@ extension Planner {
     guard !lookUpTimer.isSet else { return }
     lookUpTimer.set(afterMilliseconds: lookUps.isEmpty ? Self.lookUpAgainMilliseconds : Self.lookUpMilliseconds) {
       [unowned self] in
-      isLookUpDue = true
+      (isLookUpDue, areNamesDue) = (true, true)
       directory.visitsMayBeDue()
       update()
     }

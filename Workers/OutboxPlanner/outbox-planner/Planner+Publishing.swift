@@ -89,7 +89,7 @@ extension Planner {
   /// - Parameter foreign: further relays, which others name.
   /// - Returns: the progress of each relay.
   @discardableResult
-  private func findLists(
+  func findLists(
     of people: [PublicKey], kinds: [UInt16], named: [RelayURL], foreign: [RelayURL] = [],
     until isKnown: @escaping @EventLoopActor () -> Bool
   ) async -> [ObserveProgress.Relay] {

@@ -75,6 +75,8 @@ final class Planner {
   let lookUpTimer = LoopTimer()
   /// Whether lists of some people may have to be requested.
   var isLookUpDue = false
+  /// Whether some people's names may have to be looked up, and whether that is under way.
+  var (areNamesDue, areNamesAsked) = (false, false)
   private(set) var isDraining = false
   /// Raised when the directory or the progress of an interest may have changed, and when the drain begins.
   let hasChanged = Signal()
@@ -223,6 +225,7 @@ final class Planner {
       directory.visitEnded(relay, at: WallClock.seconds)
     }
     lookUpLists()
+    lookUpNames()
     continueLearning()
     pack()
     for name in connectors.followed.sorted() { deliver(to: name) }

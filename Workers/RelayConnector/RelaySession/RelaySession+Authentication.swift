@@ -231,6 +231,7 @@ extension RelaySession {
     connection.authentications.states[account] = .shown(
       challenge: number(of: account, in: connection), since: now)
     state = .open(connection)
+    counters.authentications += 1
     release(account)
   }
 
@@ -255,6 +256,8 @@ extension RelaySession {
     guard case .open(var connection) = state else { return }
     connection.authentications.states[account] = .failed(failure, challenge: number(of: account, in: connection))
     state = .open(connection)
+    counters.authentications += 1
+    counters.authenticationFailures += 1
     failHeld(account, failure, &actions)
   }
 

@@ -1,5 +1,6 @@
 import Addresses
 import Clocks
+import Contracts
 import EventLoop
 import Nostr
 import RelayDials
@@ -56,7 +57,9 @@ extension Connector {
   func perform(_ actions: [DialBudget.Action], askedBy link: RelayLink? = nil) {
     for action in actions {
       switch action {
-      case .dial(let key): if key != link?.key { grant(key) }
+      case .dial(let key):
+        outside.dials += 1
+        if key != link?.key { grant(key) }
       case .close(let key): close(key)
       case .setTimer(let instant):
         dialTimer.set(at: instant) { [unowned self] in perform(dials.timerFired(at: EventLoop.process.now)) }

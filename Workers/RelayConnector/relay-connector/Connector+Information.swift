@@ -147,11 +147,14 @@ extension Connector {
           Self.noInformation(url, "\(url.host) answers with something else than a JSON object (\(error))"))
       }
     } catch {
-      return .failure(Self.refusal(error, of: url))
+      switch error.code {
+      case .cut, .tooLarge, .redirected, .badAnswer: return .failure(Self.noInformation(url, error.detail))
+      default: return .failure(Self.refusal(error, "\(url)", "relays"))
+      }
     }
   }
 
-  private var httpClient: HTTPClient {
+  var httpClient: HTTPClient {
     if let client = information.client { return client }
     let client = HTTPClient { [unowned self] () throws(TrustFault) in try trust() }
     information.client = client
@@ -162,6 +165,7 @@ extension Connector {
   func endFetches() {
     information.isEnding = true
     for task in information.fetches.values { task.cancel() }
+    for task in names.fetches.values { task.cancel() }
   }
 
   // MARK: Refusals
@@ -170,19 +174,21 @@ extension Connector {
     Refusal(.noInformation, "\(url) has no information document (NIP-11): \(why)", outcome: .notStarted)
   }
 
-  private static func refusal(_ fault: HTTPFault, of url: RelayURL) -> Refusal {
+  /// The refusal for a fault that is not the answer itself.
+  ///
+  /// - Parameter hosts: what hosts of this sort are called: `relays`.
+  static func refusal(_ fault: HTTPFault, _ whom: String, _ hosts: String) -> Refusal {
     let code: RefusalCode
-    var message = "\(url): \(fault.detail)"
+    var message = "\(whom): \(fault.detail)"
     switch fault.code {
-    case .cut, .tooLarge, .redirected, .badAnswer: return noInformation(url, fault.detail)
     case .nameLookup, .unreachable, .tls: code = "relay-unreachable"
     case .privateAddress:
       code = "relay-unreachable"
-      message += "; relays that other people name are not dialled there"
+      message += "; \(hosts) that other people name are not dialled there"
     case .timedOut: code = "timed-out"
     case .full: code = .full
     case .cancelled: return Refusal(.unavailable, "the relay-connector is being stopped", outcome: .notStarted)
-    case .badRequest, .unavailable, .trust: code = .failed
+    case .cut, .tooLarge, .redirected, .badAnswer, .badRequest, .unavailable, .trust: code = .failed
     }
     return Refusal(code, message, outcome: .notStarted)
   }

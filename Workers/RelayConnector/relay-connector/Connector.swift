@@ -43,6 +43,8 @@ final class Connector {
   /// The dials of relays outside the group, see Connector+Dials.
   var dials = DialBudget(seed: UInt64.random(in: .min ... .max))
   let dialTimer = LoopTimer()
+  /// What came of the dials of relays outside the group so far.
+  var outside = RelayStates.Outside()
   private var idleTimers: [RelayURL: LoopTimer] = [:]
   private var nextKey: UInt64 = 1
   /// Whether a state has changed since the last publish, and whether a publish is under way.
@@ -70,6 +72,8 @@ final class Connector {
   var asides = Dismissals()
   /// The information documents of relays, see Connector+Information.
   var information = InformationTable()
+  /// The names of people that were looked up, see Connector+Names.
+  var names = NameTable()
   /// Which key the relays see; it is the same for the life of the process.
   private let authenticate: ConnectorSettings.Authentication
   private let throwAwayKeys = ThrowAwayKeys()
@@ -97,6 +101,12 @@ final class Connector {
       // `try?`: the link wrote this URL itself.
       if let url = try? RelayURL(relay) { links[url]?.noteInvalid(count) }
     }
+    lines.onStored = { [unowned self] relay, count in
+      // `try?`: the link wrote this URL itself.
+      guard let url = try? RelayURL(relay) else { return }
+      links[url]?.noteStored(count)
+      if isOutside(url) { outside.newEvents += UInt64(count) }
+    }
     try adopt(settings)
     worker.onSettings = { [unowned self] _ in settingsChanged() }
     worker.onDrain = { [unowned self] in finishLive() }
@@ -115,6 +125,7 @@ final class Connector {
       try handsOver(request, about: wanted.relay) ? nil : try retry(wanted)
     }
     worker.serve(RelayMethod.reconcile, reconcile)
+    worker.serve(RelayMethod.resolveName, resolve)
   }
 
   // MARK: Settings
@@ -167,7 +178,11 @@ final class Connector {
   }
 
   /// The connection of a link has ended, or its dial has failed.
-  func dialEnded(_ link: RelayLink) {
+  func dialEnded(_ link: RelayLink, after milliseconds: UInt64) {
+    if isOutside(link.url) {
+      outside.ended += 1
+      outside.milliseconds += milliseconds
+    }
     perform(dials.ended(link.key, at: EventLoop.process.now))
     forgetIfEnded(link)
   }
@@ -304,7 +319,9 @@ final class Connector {
   var urls: Set<RelayURL> { Set(links.keys).union(configured) }
 
   var states: RelayStates {
-    RelayStates(relays: urls.map(state).sorted { $0.relay < $1.relay })
+    var states = RelayStates(relays: urls.map(state).sorted { $0.relay < $1.relay })
+    if settings.ephemeral { states.outside = outside }
+    return states
   }
 
   /// The same, with remarks for the relays that made the latest ones.

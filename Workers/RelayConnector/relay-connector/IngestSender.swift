@@ -17,6 +17,8 @@ final class IngestSenders {
   var onHeld: (@EventLoopActor (RelayURL, Bool) -> Void)?
   /// Called with a relay's URL and the number of its events that the store has rejected.
   var onInvalid: (@EventLoopActor (String, Int) -> Void)?
+  /// Called with a relay's URL and the number of its events that the store lacked.
+  var onStored: (@EventLoopActor (String, Int) -> Void)?
   /// Relays that must wait; the first has waited longest.
   private var held: [RelayURL] = []
 
@@ -26,6 +28,7 @@ final class IngestSenders {
     for line in [stored, live] {
       line.onAnswered = { [unowned self] in release() }
       line.onInvalid = { [unowned self] in onInvalid?($0, $1) }
+      line.onStored = { [unowned self] in onStored?($0, $1) }
     }
   }
 
@@ -59,6 +62,8 @@ final class IngestSender {
   var onAnswered: (@EventLoopActor () -> Void)?
   /// Called with a relay's URL and the number of its events that the store has rejected.
   var onInvalid: (@EventLoopActor (String, Int) -> Void)?
+  /// Called with a relay's URL and the number of its events that the store lacked.
+  var onStored: (@EventLoopActor (String, Int) -> Void)?
 
   private let method: Method<IngestRun, IngestResult>
   private let bus: BusConnection
@@ -114,6 +119,7 @@ final class IngestSender {
     while true {
       do throws(Refusal) {
         let result = try await bus.request(method, IngestRun(run.bytes))
+        for (relay, count) in result.storedByRelay ?? [:] { onStored?(relay, count) }
         let relays = result.invalid.compactMap(\.relay)
         for (relay, invalid) in Dictionary(grouping: relays, by: \.self) { onInvalid?(relay, invalid.count) }
         break

@@ -19,7 +19,10 @@ final class RelayLink {
   let key: DialKey
   private(set) var session: RelaySession
   /// Whether it may dial, dials, or has a connection.
-  private(set) var hasSocket = false
+  private(set) var hasSocket = false {
+    didSet { if hasSocket, !oldValue { dialledAt = EventLoop.process.now } }
+  }
+  private var dialledAt = Instant(nanoseconds: 0)
 
   private unowned let owner: any RelayLinkOwner
   private let quarantine: QuarantineService
@@ -51,7 +54,7 @@ final class RelayLink {
   private(set) var hadOwnWork = false
   private var openSince: (instant: Instant, seconds: Int64)?
   private var openMilliseconds: UInt64 = 0
-  private var invalidEventCount: UInt64 = 0
+  private var (invalidEventCount, newEventCount) = (UInt64(0), UInt64(0))
 
   init(
     url: RelayURL, key: DialKey, security: (any TransportSecurity)?, quarantine: QuarantineService,
@@ -189,7 +192,7 @@ final class RelayLink {
   private func noteEnd() {
     guard hasSocket, session.phase == .idle || session.phase == .waiting else { return }
     hasSocket = false
-    owner.dialEnded(self)
+    owner.dialEnded(self, after: EventLoop.process.now.milliseconds(since: dialledAt))
   }
 
   /// The relay sent an event that matches no filter of its request; the event was dropped. Logged at powers of ten,
@@ -206,6 +209,9 @@ final class RelayLink {
 
   /// The store has rejected events of this relay.
   func noteInvalid(_ count: Int) { invalidEventCount += UInt64(count) }
+
+  /// The store lacked events of this relay.
+  func noteStored(_ count: Int) { newEventCount += UInt64(count) }
 
   // MARK: Holding the relay back
 
@@ -270,6 +276,9 @@ final class RelayLink {
         uniqueKeysWithValues: counters.refusalsByClass.map { ($0.key.rawValue, $0.value) })
     }
     state.invalidEvents = invalidEventCount > 0 ? invalidEventCount : nil
+    state.newEvents = newEventCount > 0 ? newEventCount : nil
+    state.authentications = counters.authentications > 0 ? counters.authentications : nil
+    state.authenticationFailures = counters.authenticationFailures > 0 ? counters.authenticationFailures : nil
     if stored.pageCount > 0 { state.pages = stored.pageCount }
     if !stored.ends.isEmpty { state.drains = stored.ends }
     state.latencyMilliseconds = counters.lastLatencyMilliseconds

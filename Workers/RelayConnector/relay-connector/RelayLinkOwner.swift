@@ -45,7 +45,7 @@ protocol RelayLinkOwner: AnyObject {
   /// Why the link waits for a dial; nil when it does not.
   func dialWait(of link: RelayLink) -> DialBudget.Wait?
   /// The connection has ended, or the dial has failed.
-  func dialEnded(_ link: RelayLink)
+  func dialEnded(_ link: RelayLink, after milliseconds: UInt64)
   /// Whether all work for the relay took its name from other people.
   func isForeign(_ link: RelayLink) -> Bool
   /// The relay is held back from now on, or read again.

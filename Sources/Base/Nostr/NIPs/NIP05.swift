@@ -50,6 +50,13 @@ public struct InternetIdentifier: Hashable, Sendable, CustomStringConvertible {
   /// `https://example.com/.well-known/nostr.json?name=bob`
   public var address: String { "https://\(domain)/.well-known/nostr.json?name=\(name)" }
 
+  /// The same at a server that answers for other domains too: `https://names.example/example.com?name=bob`.
+  ///
+  /// - Parameter server: `https://…` or `http://…`, with or without a path.
+  public func address(at server: String) -> String {
+    "\(server.hasSuffix("/") ? String(server.dropLast()) : server)/\(domain)?name=\(name)"
+  }
+
   /// `bob@example.com`, or the domain alone for its own name.
   public var description: String { name == "_" ? domain : "\(name)@\(domain)" }
 

@@ -38,9 +38,16 @@ public enum RelayMethod {
     "Fetches the events of a relay that the store lacks, by NIP-77. Each part is the counts so far.",
     refuses: [.noSuchRelay, .ownRelay, .full])
 
+  /// What a person's name leads to (NIP-05).
+  public static let resolveName = Method<NameResolve, ResolvedName>(
+    264, "name.resolve", of: .relayConnector, for: [.client, .outboxPlanner],
+    "The key and the relays that a person's name leads to (NIP-05): the word of the name's server.",
+    refuses: [.noSuchName, .rateLimited])
+
   static let all: [MethodDeclaration] = [
     request.declaration, publish.declaration, list.declaration, desire.declaration, follow.declaration,
-    retry.declaration, information.declaration, reconcile.declaration, RelayTopic.states.declaration,
+    retry.declaration, information.declaration, reconcile.declaration, resolveName.declaration,
+    RelayTopic.states.declaration,
   ]
 }
 

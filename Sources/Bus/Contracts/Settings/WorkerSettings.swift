@@ -69,6 +69,9 @@ public struct ConnectorSettings: WorkerSettings {
   public var pagesAtOnce = 8
   /// A file of certificate authorities that are trusted in addition to the system's; "" for none.
   public var caFile = ""
+  /// A server of the user's own that is asked for people's names (NIP-05) instead of the servers of their domains; ""
+  /// for none.
+  public var nameServer = ""
   /// Where the local relays of this Roost listen, which are not dialled; set by roostd, not a key of the file.
   public var ownAddresses: [String] = []
   /// All enabled connectors, this one among them; set by roostd, not a key of the file.

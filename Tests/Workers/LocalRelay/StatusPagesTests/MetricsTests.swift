@@ -80,7 +80,12 @@ struct MetricsTests {
     (relay.connectMilliseconds, relay.storedMilliseconds, relay.dialledMilliseconds) = (1_250, 45, 60_000)
     (relay.refusalsByClass, relay.invalidEvents) = (["rate": 3, "blocked": 1], 2)
     (relay.subscriptionCount, relay.subscriptionMaximum, relay.queuedCount) = (3, 10, 4)
-    snapshot.connectors = [.init(name: "c", relays: .told(RelayStates(relays: [relay])))]
+    (relay.newEvents, relay.authentications, relay.authenticationFailures) = (7, 4, 3)
+    var states = RelayStates(relays: [relay])
+    var outside = RelayStates.Outside()
+    (outside.dials, outside.ended, outside.milliseconds, outside.newEvents) = (9, 8, 64_000, 7)
+    states.outside = outside
+    snapshot.connectors = [.init(name: "c", relays: .told(states))]
     var plan = PlanStatus()
     plan.sending = .reconnecting
     snapshot.plan = .told(plan)
@@ -91,6 +96,11 @@ struct MetricsTests {
       "roost_relay_dialled_seconds_total{\(labels)} 60.000", "roost_relay_refused_total{\(labels),class=\"rate\"} 3",
       "roost_relay_refused_total{\(labels),class=\"blocked\"} 1", "roost_relay_invalid_events_total{\(labels)} 2",
       "roost_relay_subscriptions{\(labels)} 3", "roost_relay_subscriptions_allowed{\(labels)} 10",
+      "roost_relay_new_events_total{\(labels)} 7", "roost_relay_authentications_total{\(labels)} 4",
+      "roost_relay_authentication_failures_total{\(labels)} 3", "roost_relays_queued_p95 4",
+      #"roost_outside_dials_total{connector="c"} 9"#, #"roost_outside_ended_total{connector="c"} 8"#,
+      #"roost_outside_ended_seconds_total{connector="c"} 64.000"#,
+      #"roost_outside_new_events_total{connector="c"} 7"#,
       "roost_relay_queued{\(labels)} 4", #"roost_plan_sending{state="reconnecting"} 1"#,
       #"roost_plan_sending{state="online"} 0"#,
     ] { #expect(text.contains("\n\(line)\n"), "\(line)") }

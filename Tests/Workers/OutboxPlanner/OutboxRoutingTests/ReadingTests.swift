@@ -191,4 +191,37 @@ struct ReadingTests {
     #expect(
       route.stops.map(\.choice.account) == [nil, nil] && route.stops.map(\.choice.why) == [["indexer"], ["indexer"]])
   }
+
+  @Test("What a name leads to counts for an hour, for reading, until there is a list; of no use thrice, not for a day")
+  func names() throws {
+    let filters = [Filter(authors: [bob.key], kinds: [1])]
+    var directory = directory([alice.event(EventKind.follows, [["p", bob.key.description]])], wanting: filters)
+    #expect(directory.dueNames(at: 1_000).isEmpty, "the store and the indexers come first")
+    directory.book.wereRead([bob.key])
+    directory.book.wereAsked([bob.key], at: 1_000)
+    #expect(directory.dueNames(at: 1_000) == [bob.key])
+    directory.namesWereAsked([bob.key], at: 1_000)
+    #expect(directory.dueNames(at: 4_599).isEmpty && directory.dueNames(at: 4_600) == [bob.key])
+    let home = try RelayURL("wss://b.org")
+    func places(at wall: Int64) -> Set<String> {
+      _ = directory.selectRelays(at: wall)
+      return Set(people(directory.route(filters)).filter { $0.value.contains("bob") }.keys)
+    }
+    directory.named(bob.key, [ForeignRelayURL(home)], at: 1_000)
+    #expect(places(at: 1_001) == ["wss://b.org"])
+    let mention = bob.event(1, [["p", bob.key.description]]).unsigned
+    #expect(!directory.plan(mention).choices.contains { $0.url == home }, "nothing is sent there")
+    for _ in 0..<2 { directory.delivered(bob.key, [(home, 0)], at: 1_010) }
+    directory.delivered(bob.key, [(home, 3)], at: 1_020)
+    for _ in 0..<2 { directory.delivered(bob.key, [(home, 0)], at: 1_030) }
+    directory.named(bob.key, [ForeignRelayURL(home)], at: 1_030)
+    #expect(places(at: 1_031) == ["wss://b.org"], "not three in a row")
+    directory.relayFailed(home, at: 1_040)
+    directory.relayReached(home, at: 1_041)
+    #expect(places(at: 1_042) == ["wss://hub.org"])
+    directory.named(bob.key, [ForeignRelayURL(home)], at: 87_441)
+    #expect(places(at: 87_442) == ["wss://b.org"], "a day later it counts again")
+    _ = directory.learn(bob.relayList(["wss://own.org"]))
+    #expect(places(at: 87_443) == ["wss://own.org"] && directory.dueNames(at: 99_999).isEmpty)
+  }
 }
