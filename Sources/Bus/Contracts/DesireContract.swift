@@ -85,6 +85,8 @@ public struct DesiredSubscription: Codable, Sendable, Hashable {
   public var stored: StoredDepth?
   /// Whether the relay is asked for all of it again; otherwise only for what is not covered (``StoreCoverage``).
   public var isFresh: Bool?
+  /// Whether the relay is dialled for it after everything else, if no group has it. Absent: no.
+  public var isBackfill: Bool?
 
   /// Which stored events are wanted.
   public enum StoredDepth: String, Codable, Sendable, Hashable, CaseIterable {

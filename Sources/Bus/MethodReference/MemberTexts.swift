@@ -97,6 +97,7 @@ public enum MemberTexts {
     DeadLettersResult.sentence	What was done, for `retry` and `drop`.
     DesiredSubscription.account	The account that authenticates if the relay requires it (NIP-42), 64 hexadecimal digits. Absent: none.
     DesiredSubscription.filters	NIP-01 filters.
+    DesiredSubscription.isBackfill	Whether the relay is dialled for it after everything else, if no group has it. Absent: no.
     DesiredSubscription.isForeign	Whether the relay was named by someone else; it is then not dialled at a private address.
     DesiredSubscription.isFresh	Whether the relay is asked for all of it again; otherwise only for what is not covered (StoreCoverage).
     DesiredSubscription.isLive	Whether it stays open after EOSE; otherwise it ends there.
@@ -395,6 +396,16 @@ public enum MemberTexts {
     PlanStatus.shrunkLists	Lists that lost more than half of their entries within the last days, the newest first. Absent: none.
     PlanStatus.silentConnectors	Connectors of `supervisor.conf` that do not report, by name, because they are held, stopped or starting. Absent: none.
     PlanStatus.waitingForConnectors	Publications that wait for such a connector. Absent: none.
+    PlanWant.depth	How much each relay is asked for; default: `all`.
+    PlanWant.eventMaximum	Ends when relays have sent so many events, which a page may exceed; from 1. Absent: no bound.
+    PlanWant.exclusiveRelays	Whether only `relays` are asked.
+    PlanWant.filters	NIP-01 filters; at most filterMaximum.
+    PlanWant.relays	Relays to ask in addition to those that the planner chooses; at most relayMaximum.
+    PlanWant.seconds	Ends after so many seconds, 1 to 86400; default 86400.
+    PlanWant.urgency	When relays are dialled for it; default: `look-up`.
+    PlanWantResult.end	Why it ended.
+    PlanWantResult.events	Events that relays have sent for it.
+    PlanWantResult.relays	Its relays, and how far each is.
     PlannerSettings.allowsPrivateRelays	Whether other people's lists may name private addresses: for test networks.
     PlannerSettings.autopilot	Whether people are read, and told of what mentions them, at the relays that their own lists name.
     PlannerSettings.connectors	The configured connectors and their relays; set by roostd, not a key of the file.

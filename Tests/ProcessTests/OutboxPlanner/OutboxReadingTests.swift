@@ -44,7 +44,7 @@ extension ProcessTests {
       ).signed(by: author)
     }
 
-    @Test("Lists come from an indexer, and each author is asked for where he writes; a new list moves him alone")
+    @Test("7: lists come from an indexer, and each author is asked for where he writes; a new list moves him alone")
     func feeds() throws {
       let now = WallClock.seconds
       let people = (0..<4).map { _ in SecretKey.generate() }
@@ -101,7 +101,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("A person without a list, whom an account follows, is read at the relays that the person's name leads to")
+    @Test("8: a person without a list, whom an account follows, is read at the relays that the person's name leads to")
     func named() throws {
       let now = WallClock.seconds
       let (bob, carol) = (SecretKey.generate(), SecretKey.generate())
@@ -138,6 +138,30 @@ extension ProcessTests {
         let stops = try rig.ask("plan.route", PlanRoute(filters: [filter]), as: Route.self).stops
         #expect(stops.first { $0.relay == home.url }?.why == ["\(bob.publicKey.npub)'s name (NIP-05)"], "\(stops)")
         #expect(try rig.command("profile", "bob@people.example").output.contains(bob.publicKey.npub))
+      }
+    }
+
+    @Test("6, 11: what is only at an obscure relay is found by its author's list, and a blocked relay is never dialled")
+    func obscure() throws {
+      let bob = SecretKey.generate()
+      let (mine, obscure, blocked) = (try KeepingRelay(), try KeepingRelay(), try ScriptedRelay(scripts: [[.accept()]]))
+      try withRoost(Self.layout([mine.url], indexers: [mine.url])) { roost in
+        let rig = PlannerRig(roost: roost, client: try roost.client())
+        _ = try SignerRig(roost: roost, client: rig.client).generate("alice")
+        let shut = try rig.sign(10_006, [["relay", blocked.url]])
+        #expect(try rig.client.call("store.publish", String(decoding: shut.json, as: UTF8.self)).isResponse)
+        try rig.put(try list(bob, [obscure.url, blocked.url], at: WallClock.seconds - 100), on: mine)
+        let event = note(bob, "only here", at: WallClock.seconds - 50)
+        try rig.put(event, on: obscure)
+        let filters = #"{"filters":[{"authors":["\#(bob.publicKey)"],"kinds":[1]}]}"#
+        let observer = try rig.client.ask("store.observe", filters)
+        try rig.client.wait("the note") { rig.client.parts(of: observer).contains { $0.text.contains("only here") } }
+        try rig.awaitArrival(of: note(bob, "and live", at: WallClock.seconds), on: obscure, at: observer)
+        let route = try rig.ask(
+          "plan.route", PlanRoute(filters: [.object(["authors": .array([.string("\(bob.publicKey)")])])]),
+          as: Route.self)
+        #expect(route.skipped.contains { $0.relay == blocked.url && $0.why == ["blocked by alice's list (kind 10006)"] })
+        #expect(blocked.visits.isEmpty)
       }
     }
   }

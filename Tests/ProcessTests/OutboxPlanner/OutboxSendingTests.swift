@@ -85,7 +85,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("A gift wrap goes to the list that only the recipient's own relay has, and nowhere else")
+    @Test("9: a gift wrap goes to the list that only the recipient's own relay has, and nowhere else")
     func wraps() throws {
       let home = try RealRelay(try file([list(bob, [["relay", inbox.url]], EventKind.directMessageRelays)], "home"))
       try run(indexed: [list(bob, [["r", home.url, "write"]])]) { rig, _ in
@@ -97,6 +97,13 @@ extension ProcessTests {
         #expect(try publish(wrap, rig).targets.map(\.relay) == [inbox.url])
         try awaitSoon("it has arrived") { inbox.received == ["\(wrap.id)"] }
         #expect(own.count(of: wrap) == 0)
+        let nobody = SecretKey.generate()
+        let lost = UnsignedEvent(
+          pubkey: key.publicKey, createdAt: WallClock.seconds, kind: 1_059, tags: [["p", "\(nobody.publicKey)"]],
+          content: "sealed"
+        ).signed(by: key)
+        #expect(throws: Refusal.self, "without a list of the recipient it is not sent") { try publish(lost, rig) }
+        #expect(own.count(of: lost) == 0 && inbox.received.count == 1)
       }
     }
 

@@ -42,7 +42,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("A relay that takes protected events from anybody never sees one")
+    @Test("13: a relay that takes protected events from anybody never sees one")
     func exposed() throws {
       let directory = try TemporaryDirectory()
       let relay = try AnsweringRelay(directory, "open")

@@ -115,6 +115,7 @@ extension DesiredSubscriptions {
     let account: PublicKey?
     let isForeign: Bool
     let isLive: Bool
+    let manner: FetchManner
   }
 
   private mutating func packPending(at now: Instant, wall: Int64) {
@@ -130,7 +131,7 @@ extension DesiredSubscriptions {
       }
       let place = Place(
         relay: id.relay, worker: worker, account: demand.choice.account, isForeign: demand.choice.isForeign,
-        isLive: id.isLive)
+        isLive: id.isLive, manner: id.manner)
       if pending[place] == nil { places.append(place) }
       pending[place, default: []].append(id)
     }
@@ -202,13 +203,13 @@ extension DesiredSubscriptions {
 
   /// Makes a pack of these demands. If a pack with the same filters exists at this place, they join it.
   private mutating func close(_ ids: [DemandID], _ filters: [Filter], at place: Place, _ now: Instant) {
-    let fresh = ids.map(\.fresh).filter { $0 != 0 }.sorted().map { "fresh:\($0)" }
+    let own = ids.map(\.own).filter { $0 != 0 }.sorted().map { "own:\($0)" }
     let key = FilterKey(
       filters,
       [
         "relay:\(place.relay)", "account:\(place.account?.description ?? "")", "foreign:\(place.isForeign)",
         "live:\(place.isLive)",
-      ] + fresh
+      ] + place.manner.marks + own
     ).description
     guard packs[key] != nil || packs.values.count(where: { $0.worker == place.worker }) < RelayDesire.requestMaximum
     else {
@@ -217,9 +218,11 @@ extension DesiredSubscriptions {
       return
     }
     if packs[key] == nil {
-      let request = DesiredSubscription(
+      var request = DesiredSubscription(
         key: key, relay: place.relay.text, filters: filters.map { JSONValue(of: $0) }, isLive: place.isLive,
-        account: place.account?.description, isForeign: place.isForeign, isFresh: !fresh.isEmpty)
+        account: place.account?.description, isForeign: place.isForeign,
+        stored: place.manner.isDeep ? .all : nil, isFresh: place.manner.isFresh)
+      if place.manner.isBackfill { request.isBackfill = true }
       packs[key] = Pack(
         request: request, relay: place.relay, worker: place.worker, demands: [], filterCount: filters.count,
         byteCount: filters.reduce(Self.requestByteCount) { $0 + $1.json.count + 1 })

@@ -79,7 +79,8 @@ public struct DesiredSubscriptions: Sendable {
     let question: FilterKey
     let isLive: Bool
     /// The number of an interest that shares its demands with no other; 0 for all others.
-    let fresh: UInt64
+    let own: UInt64
+    let manner: FetchManner
   }
 
   /// What one or more interests want from one relay.
@@ -120,7 +121,7 @@ public struct DesiredSubscriptions: Sendable {
   /// One interest and the demands that serve it.
   struct Entry: Sendable {
     let interest: Interest
-    let fresh: UInt64
+    let own: UInt64
     /// The people whose relays decide where it is asked.
     var people: Set<PublicKey>
     var stops: [DemandID] = []
@@ -159,7 +160,7 @@ public struct DesiredSubscriptions: Sendable {
     }
     lastNumber += 1
     entries[interest.key] = Entry(
-      interest: interest, fresh: interest.isFresh ? lastNumber : 0, people: Interest.people(interest.filters),
+      interest: interest, own: interest.manner.isFresh || interest.manner.isAlone ? lastNumber : 0, people: Interest.people(interest.filters),
       plannedAt: wall)
     plan(interest.key, in: directory, at: now, wall: wall)
     noteChange(of: interest.key)
@@ -230,7 +231,8 @@ public struct DesiredSubscriptions: Sendable {
     var stops: [DemandID] = []
     for stop in route.stops.flatMap({ differences($0, from: entry) }) {
       let id = DemandID(
-        relay: stop.choice.url, question: FilterKey(stop.filters), isLive: interest.isLive, fresh: entry.fresh)
+        relay: stop.choice.url, question: FilterKey(stop.filters), isLive: interest.isLive, own: entry.own,
+        manner: interest.manner)
       demand(id, stop, wishedBy: key, at: now)
       if !stops.contains(id) { stops.append(id) }
       if isStored(id) { entry.stored.insert(id) }
@@ -275,7 +277,8 @@ public struct DesiredSubscriptions: Sendable {
   private mutating func demand(_ id: DemandID, _ stop: FilterRoute.Stop, wishedBy key: String, at now: Instant) {
     guard var demand = demands[id] else {
       lastNumber += 1
-      demands[id] = Demand(filters: stop.filters, number: lastNumber, choice: stop.choice, wishes: [key])
+      demands[id] = Demand(
+        filters: stop.filters, number: lastNumber, choice: stop.choice, wishes: [key], isAlone: id.manner.isAlone)
       return
     }
     demand.wishes.insert(key)

@@ -21,9 +21,8 @@ public struct Interest: Hashable, Sendable {
   public let isLive: Bool
   /// Whether only the newest events of each relay are wanted.
   let isShallow: Bool
-  /// Whether the relays must send their stored events even if the store has them. Then it shares no REQ with other
-  /// interests.
-  let isFresh: Bool
+  /// How relays are asked for it.
+  public let manner: FetchManner
 
   /// The prefix of the names of the planner's own interests. The key of an observe is hexadecimal, so it never has this
   /// prefix.
@@ -32,7 +31,7 @@ public struct Interest: Hashable, Sendable {
   /// An interest of the planner itself. With `isExclusive`, only the named and the foreign relays are asked.
   public init(
     own name: String, _ filters: [Filter], named: [RelayURL] = [], foreign: [RelayURL] = [], isExclusive: Bool = false,
-    isLive: Bool = true
+    isLive: Bool = true, manner: FetchManner = .standard
   ) {
     key = Self.ownPrefix + name
     self.filters = filters.map(\.canonical)
@@ -41,7 +40,7 @@ public struct Interest: Hashable, Sendable {
     self.isExclusive = isExclusive
     self.isLive = isLive
     isShallow = false
-    isFresh = false
+    self.manner = manner
   }
 
   /// The network part of an observe; nil when it needs no network, or its filters are invalid.
@@ -64,7 +63,7 @@ public struct Interest: Hashable, Sendable {
     isExclusive = observe.exclusiveRelays
     isLive = true
     isShallow = observe.networkLimit != nil
-    isFresh = observe.policy == .networkOnly
+    manner = FetchManner(isFresh: observe.policy == .networkOnly)
   }
 
   /// The people whose relays decide where it is asked: authors, or those whom a filter without authors mentions.

@@ -121,7 +121,8 @@ extension Planner {
     filter.since = WallClock.seconds - Self.learningWeeks * Self.weekSeconds
     learning.censusCount += 1
     let interest = Interest(
-      own: "census:\(learning.censusCount)", [filter], foreign: [next.relay], isExclusive: true, isLive: false)
+      own: "census:\(learning.censusCount)", [filter], foreign: [next.relay], isExclusive: true, isLive: false,
+      manner: FetchManner(isBackfill: true))
     log.info("the census asks a relay", metadata: ["relay": "\(next.relay)"])
     learning.census = Learning.Census(
       key: interest.key, relay: next.relay, until: now.advanced(milliseconds: Self.censusMilliseconds))

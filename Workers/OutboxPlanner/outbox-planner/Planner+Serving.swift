@@ -28,6 +28,7 @@ extension Planner {
     worker.serve(PlanMethod.addRelay) { [unowned self] (_, wanted) throws(Refusal) in try await add(wanted) }
     worker.serve(PlanMethod.removeRelay) { [unowned self] (_, wanted) throws(Refusal) in try await remove(wanted) }
     worker.serve(PlanMethod.progress, progress)
+    worker.serve(PlanMethod.want, want)
     worker.serve(PlanMethod.status) { [unowned self] (_, _) in status }
   }
 
@@ -197,7 +198,7 @@ extension Planner {
     return relayList
   }
 
-  private func url(_ text: String) throws(Refusal) -> RelayURL {
+  func url(_ text: String) throws(Refusal) -> RelayURL {
     do throws(RelayURLFault) { return try RelayURL(text) } catch {
       throw Refusal(.badRequest, "'relay': \(error)", outcome: .notStarted)
     }

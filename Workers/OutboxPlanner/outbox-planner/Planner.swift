@@ -55,6 +55,8 @@ final class Planner {
   private(set) var publishing: PublishService?
   /// The number of lists that were requested from relays so far: it distinguishes the interests for them.
   var listWishCount: UInt64 = 0
+  /// Calls of `plan.want` under way.
+  var wantCount = 0
   /// Lists of blocked relays whose private entries the signer has not opened yet, by account.
   var sealedLists: [PublicKey: Event] = [:]
   /// Why the file of added relays cannot be written.

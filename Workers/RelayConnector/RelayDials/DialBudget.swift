@@ -50,6 +50,8 @@ public struct DialBudget: Sendable {
   public static let reservedCount = 4
   /// Most sockets to relays that only others name, and most new dials to them within ``windowMilliseconds``.
   public static let foreignMaximum = 4
+  /// Most sockets to relays that are wanted for backfills only.
+  public static let backfillMaximum = 2
   /// The time in which new dials are counted.
   public static let windowMilliseconds: UInt64 = 60_000
   /// After this time a publication that waits is dialled before gift wraps.
@@ -72,6 +74,8 @@ public struct DialBudget: Sendable {
 
   private struct Socket {
     let isForeign: Bool
+    /// Whether it is wanted for backfills only.
+    var isBackfill = false
     /// Since when nothing needs it.
     var idleSince: Instant?
     var isClosing = false
@@ -79,12 +83,13 @@ public struct DialBudget: Sendable {
 
   /// Purposes with the same limits.
   private enum Share {
-    case giftWraps, foreign, others
+    case giftWraps, foreign, backfill, others
 
     init(_ purpose: DialPurpose) {
       switch purpose {
       case .giftWrap: self = .giftWraps
       case .foreign: self = .foreign
+      case .backfill: self = .backfill
       case .publish, .feed, .lookUp: self = .others
       }
     }
@@ -125,7 +130,9 @@ public struct DialBudget: Sendable {
     guard sockets[key] == nil else {
       sockets[key]?.idleSince = nil
       sockets[key]?.isClosing = false
-      return []
+      guard purpose != .backfill, sockets[key]?.isBackfill == true else { return [] }
+      sockets[key]?.isBackfill = false
+      return settled(at: now)
     }
     if let place = places[key] {
       places[key]?.until = nil
@@ -206,6 +213,9 @@ public struct DialBudget: Sendable {
         reason: "\(count) new relays were dialled within the last minute, which is the budget\(kept)",
         milliseconds: end.milliseconds(since: now))
     }
+    if !hasBackfillPlace(place.purpose) {
+      return Wait(reason: "\(Self.backfillMaximum) relays are in use for old events, which is the budget", milliseconds: nil)
+    }
     if sockets.count >= Self.socketMaximum(for: place.purpose) {
       let reason = "\(sockets.count) relays outside the groups of supervisor.conf are in use, which is the budget"
       return Wait(reason: reason, milliseconds: nil)
@@ -250,7 +260,7 @@ public struct DialBudget: Sendable {
       if firsts[share].map({ rank < $0.rank }) ?? true { firsts[share] = (key, rank, place.purpose) }
     }
     for (key, _, purpose) in firsts.values.sorted(by: { $0.rank < $1.rank })
-    where windowEnd(of: purpose) == nil && hasForeignPlace(purpose) {
+    where windowEnd(of: purpose) == nil && hasForeignPlace(purpose) && hasBackfillPlace(purpose) {
       let maximum = Self.socketMaximum(for: purpose)
       if sockets.count < maximum { return key }
       makeRoom(below: maximum, &actions)
@@ -270,7 +280,7 @@ public struct DialBudget: Sendable {
 
   private mutating func dial(_ key: DialKey, at now: Instant) {
     guard let purpose = places.removeValue(forKey: key)?.purpose else { preconditionFailure("it waits") }
-    sockets[key] = Socket(isForeign: purpose == .foreign)
+    sockets[key] = Socket(isForeign: purpose == .foreign, isBackfill: purpose == .backfill)
     if purpose == .publish { lastPublish = now }
     if purpose == .foreign {
       foreignDials.append(now)
@@ -316,6 +326,10 @@ public struct DialBudget: Sendable {
 
   private func hasForeignPlace(_ purpose: DialPurpose) -> Bool {
     purpose != .foreign || foreignSocketCount < Self.foreignMaximum
+  }
+
+  private func hasBackfillPlace(_ purpose: DialPurpose) -> Bool {
+    purpose != .backfill || sockets.values.count(where: \.isBackfill) < Self.backfillMaximum
   }
 
   /// The counted dials that were not for gift wraps.

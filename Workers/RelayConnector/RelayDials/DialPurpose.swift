@@ -1,8 +1,7 @@
 /// What a relay outside the groups is dialled for, the most urgent purpose first. A relay that is wanted for several
 /// purposes is dialled for the most urgent one.
 ///
-/// Further purposes have their places here when something dials for them: clients of the local relay before the others,
-/// then a mirror, a census, and repeated checks of old events, all after ``lookUp``.
+/// Further purposes have their places here when something dials for them: clients of the local relay before the others.
 public enum DialPurpose: Int, Comparable, CaseIterable, Sendable {
   /// To deliver a gift wrap: there are few, and a person waits for each.
   case giftWrap
@@ -12,6 +11,8 @@ public enum DialPurpose: Int, Comparable, CaseIterable, Sendable {
   case feed
   /// For a single answer.
   case lookUp
+  /// For old events that nothing waits for: two relays at a time.
+  case backfill
   /// To publish an event to a relay that only others name, such as the customer of a job. It has limits of its own.
   case foreign
 
@@ -23,7 +24,7 @@ public enum DialPurpose: Int, Comparable, CaseIterable, Sendable {
   public var comesAgain: Bool {
     switch self {
     case .giftWrap, .publish, .foreign: true
-    case .feed, .lookUp: false
+    case .feed, .lookUp, .backfill: false
     }
   }
 }

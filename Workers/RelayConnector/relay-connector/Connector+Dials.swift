@@ -46,8 +46,7 @@ extension Connector {
   private func purpose(of link: RelayLink) -> DialPurpose {
     var purposes = publishes.values.filter { $0.relay == link.url }.map(\.purpose)
     if wishes.keepers[link.url] != nil {
-      let isLive = wishes.taken.values.contains { $0.relay == link.url && $0.wish?.isLive == true }
-      purposes.append(isLive ? .feed : .lookUp)
+      purposes += wishes.taken.values.filter { $0.relay == link.url && $0.wish != nil }.map(\.purpose)
     }
     if requests.values.contains(where: { $0.link === link }) { purposes.append(.lookUp) }
     return purposes.min() ?? .lookUp

@@ -36,8 +36,12 @@ struct AcceptedSubscription {
   let relay: RelayURL
   let filters: [Filter]
   let isForeign: Bool
+  let isBackfill: Bool
   /// Nil when no event can match.
   let wish: StandingInterest?
+
+  /// What the relay is dialled for.
+  var purpose: DialPurpose { wish?.isLive == true ? .feed : isBackfill ? .backfill : .lookUp }
 }
 
 extension Connector {
@@ -76,7 +80,8 @@ extension Connector {
         isFresh: desired.isFresh ?? false, generation: newKey())
     }
     return AcceptedSubscription(
-      key: desired.key, relay: relay, filters: filters, isForeign: desired.isForeign ?? false, wish: wish)
+      key: desired.key, relay: relay, filters: filters, isForeign: desired.isForeign ?? false,
+      isBackfill: desired.isBackfill ?? false, wish: wish)
   }
 
   private func checkRoom(for read: [AcceptedSubscription], isWhole: Bool) throws(Refusal) {
@@ -111,7 +116,7 @@ extension Connector {
       readmit(read.relay)
       link.noteOwnWish()
     }
-    noteWork(at: link, for: wish.isLive ? .feed : .lookUp)
+    noteWork(at: link, for: read.purpose)
     link.tell { session, now in session.openRequested(at: now) }
   }
 

@@ -54,10 +54,16 @@ public enum PlanMethod {
     "Versions of lists that were kept because the next version had lost entries, the newest first.",
     refuses: [.noSuchEvent])
 
+  /// Has relays asked for what they have stored, once.
+  public static let want = Stream<PlanWant, ObserveProgress, PlanWantResult>(
+    396, "plan.want", of: .outboxPlanner, for: [.client],
+    "Has relays asked for what they have stored of filters, once and as deep as is said. Each part is the progress.",
+    refuses: [.full])
+
   static let all: [MethodDeclaration] = [
     publish.declaration, publications.declaration, follow.declaration, retry.declaration, cancel.declaration,
     route.declaration, relays.declaration, addRelay.declaration, removeRelay.declaration, progress.declaration,
-    status.declaration, replaced.declaration, PlanTopic.published.declaration,
+    status.declaration, replaced.declaration, want.declaration, PlanTopic.published.declaration,
   ]
 }
 

@@ -56,6 +56,21 @@ struct DialBudgetTests {
     #expect(bench.dialled.suffix(4) == [10, 12, 11, 13])
   }
 
+  @Test("Two relays at a time are dialled for old events, after everything else; one that is wanted for more is no such")
+  func backfills() {
+    for key in 0..<4 as Range<UInt64> { bench.want(key, .backfill) }
+    #expect(bench.dialled == [0, 1])
+    #expect(bench.wait(of: 2)?.reason == "2 relays are in use for old events, which is the budget")
+    for key in 10..<12 as Range<UInt64> { bench.want(key, .lookUp) }
+    #expect(bench.dialled == [0, 1, 10, 11], "a backfill delays nothing else")
+    bench.want(0, .feed)
+    bench.pass(milliseconds: 1_000)
+    #expect(bench.dialled == [0, 1, 10, 11, 2])
+    bench.end(1)
+    bench.pass(milliseconds: 1_000)
+    #expect(bench.dialled.last == 3)
+  }
+
   @Test("The queue moves with pauses of 100 to 300 ms")
   func jitter() {
     for key in 0..<16 as Range<UInt64> { bench.want(key, .feed) }
