@@ -355,7 +355,7 @@ let rooms: [[Target]] = [
       ["Clocks", "Cryptography", "Nostr", "Contracts", "EventArchive", "EventGate", "TestSupport"]),
     tests(
       "Workers/OutboxPlanner/OutboxRoutingTests",
-      values + ["Addresses", "NostrContracts", "OutboxRouting", "TestSupport"]),
+      values + ["Addresses", "NostrContracts", "OutboxRouting", "RelaySelection", "TestSupport"]),
     tests(
       "Workers/OutboxPlanner/RelaySelectionTests", ["Clocks", "RelaySelection", "TestSupport", "outbox-select"]),
     tests("Workers/OutboxPlanner/PublishQueueTests", values + ["PublishQueue", "TestSupport"]),

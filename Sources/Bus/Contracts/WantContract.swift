@@ -62,7 +62,9 @@ public struct PlanWant: FilterArguments {
 
   /// Too many relays, `exclusiveRelays` without relays, or too long a time.
   public var objection: String? {
-    if let seconds, seconds > Self.secondsMaximum { return "'seconds' is \(seconds); \(Self.secondsMaximum) is the most" }
+    if let seconds, seconds > Self.secondsMaximum {
+      return "'seconds' is \(seconds); \(Self.secondsMaximum) is the most"
+    }
     return tooMany(relays)
       ?? (exclusiveRelays == true && relays?.isEmpty != false ? "'exclusiveRelays' needs 'relays'" : nil)
   }

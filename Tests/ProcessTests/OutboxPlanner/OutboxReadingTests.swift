@@ -160,7 +160,8 @@ extension ProcessTests {
         let route = try rig.ask(
           "plan.route", PlanRoute(filters: [.object(["authors": .array([.string("\(bob.publicKey)")])])]),
           as: Route.self)
-        #expect(route.skipped.contains { $0.relay == blocked.url && $0.why == ["blocked by alice's list (kind 10006)"] })
+        #expect(
+          route.skipped.contains { $0.relay == blocked.url && $0.why == ["blocked by alice's list (kind 10006)"] })
         #expect(blocked.visits.isEmpty)
       }
     }

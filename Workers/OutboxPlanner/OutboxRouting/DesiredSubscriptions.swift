@@ -160,7 +160,8 @@ public struct DesiredSubscriptions: Sendable {
     }
     lastNumber += 1
     entries[interest.key] = Entry(
-      interest: interest, own: interest.manner.isFresh || interest.manner.isAlone ? lastNumber : 0, people: Interest.people(interest.filters),
+      interest: interest, own: interest.manner.isFresh || interest.manner.isAlone ? lastNumber : 0,
+      people: Interest.people(interest.filters),
       plannedAt: wall)
     plan(interest.key, in: directory, at: now, wall: wall)
     noteChange(of: interest.key)

@@ -147,9 +147,11 @@ struct LearnedRelays: Sendable {
   }
 
   /// A relay was reached, or could not be.
-  mutating func noteReach(of relay: RelayURL, isReached: Bool, at wall: Int64) {
+  mutating func noteReach(of relay: RelayURL, isReached: Bool, latencyMilliseconds: Int?, at wall: Int64) {
     guard relayNumbers[relay] != nil || relays.count < Self.numberMaximum else { return }
-    selector.beliefs.learn(ReachReport(relay: number(of: relay), minute: wall / 60, answered: isReached))
+    selector.beliefs.learn(
+      ReachReport(
+        relay: number(of: relay), minute: wall / 60, answered: isReached, latencyMilliseconds: latencyMilliseconds))
   }
 
   // MARK: Census

@@ -45,6 +45,8 @@ struct ReadingPlan: Sendable {
   static let downSeconds: Int64 = 600
   /// The longest time that it is left out.
   static let downSecondsMaximum: Int64 = 14_400
+  /// How long a relay is left out that sends forgeries, in seconds.
+  static let forgedSeconds: Int64 = 86_400
   /// Relays whose failures are remembered; at the limit those that count no longer are forgotten.
   private static let downMaximum = 4_096
 
@@ -62,6 +64,8 @@ struct ReadingPlan: Sendable {
   /// Whether some people can be found only by visits.
   private(set) var needsVisits = false
   private var down: [RelayURL: (until: Int64, seconds: Int64)] = [:]
+  /// Relays that sent what no author has signed, and until when they are left out, seconds since 1970.
+  private var forging: [RelayURL: Int64] = [:]
   /// Whether the wanted people, or their relays, have changed since the last ``select(at:_:)``.
   private(set) var isDue = false
   /// Whether other people are wanted than when ``takePeople()`` was called last.
@@ -72,7 +76,7 @@ struct ReadingPlan: Sendable {
     get { learned.mode }
     set { learned.mode = newValue }
   }
-  /// What was last seen of relays, and when, for ``noteReach(of:isReached:at:)``.
+  /// What was last seen of relays, and when, for ``noteReach(of:isReached:latencyMilliseconds:at:)``.
   private var reaches: [RelayURL: (isReached: Bool, at: Int64)] = [:]
 
   // MARK: Who is wanted
@@ -127,17 +131,28 @@ struct ReadingPlan: Sendable {
     isDue = true
   }
 
+  /// A relay has sent what is no event, or what no author has signed: it is left out for a day.
+  mutating func forged(_ relay: RelayURL, at wall: Int64) {
+    if forging.count >= Self.downMaximum { forging = forging.filter { wall < $0.value } }
+    guard forging.count < Self.downMaximum else { return }
+    isDue = isDue || forging[relay] == nil
+    forging[relay] = wall + Self.forgedSeconds
+  }
+
+  /// Whether a relay is left out for its forgeries.
+  func isForging(_ relay: RelayURL, at wall: Int64) -> Bool { forging[relay].map { wall < $0 } ?? false }
+
   /// Whether a relay is left out because it could not be reached.
   func isDown(_ relay: RelayURL, at wall: Int64) -> Bool { down[relay].map { wall < $0.until } ?? false }
 
   /// A relay was reached, or could not be: counted at each change, and once an hour.
-  mutating func noteReach(of relay: RelayURL, isReached: Bool, at wall: Int64) {
+  mutating func noteReach(of relay: RelayURL, isReached: Bool, latencyMilliseconds: Int? = nil, at wall: Int64) {
     guard mode == .learned else { return }
     if let known = reaches[relay], known.isReached == isReached, (0..<3_600).contains(wall - known.at) { return }
     if reaches.count >= Self.downMaximum { reaches = reaches.filter { (0..<3_600).contains(wall - $0.value.at) } }
     guard reaches.count < Self.downMaximum else { return }
     reaches[relay] = (isReached, wall)
-    learned.noteReach(of: relay, isReached: isReached, at: wall)
+    learned.noteReach(of: relay, isReached: isReached, latencyMilliseconds: latencyMilliseconds, at: wall)
   }
 
   /// The people whose own events are wanted.
@@ -194,7 +209,7 @@ struct ReadingPlan: Sendable {
     for subject in subjects {
       let found = find(subject)
       new[subject] = found.open
-      declared.append((subject, found.others.filter { !isDown($0, at: wall) }))
+      declared.append((subject, found.others.filter { !isDown($0, at: wall) && !isForging($0, at: wall) }))
     }
     let budget = SelectionBudget(live: Self.relayMaximum, visits: Self.drawnMaximum)
     let choice = learned.choose(declared, budget, at: wall)

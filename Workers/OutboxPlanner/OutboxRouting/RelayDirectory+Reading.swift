@@ -64,10 +64,27 @@ extension RelayDirectory {
   }
 
   /// A relay was reached.
-  public mutating func relayReached(_ url: RelayURL, at wall: Int64) {
+  ///
+  /// - Parameters:
+  ///   - url: the relay.
+  ///   - latencyMilliseconds: how long it takes to connect and to answer; nil: it is not known yet.
+  ///   - wall: seconds since 1970.
+  public mutating func relayReached(_ url: RelayURL, latencyMilliseconds: Int? = nil, at wall: Int64) {
     reading.reached(url)
-    if !isOwn(url) { reading.noteReach(of: url, isReached: true, at: wall) }
+    guard !isOwn(url) else { return }
+    reading.noteReach(of: url, isReached: true, latencyMilliseconds: latencyMilliseconds, at: wall)
   }
+
+  /// A relay has sent so many events that the store has rejected. The user's own relays are asked all the same.
+  public mutating func relayForged(_ url: RelayURL, count: UInt64, at wall: Int64) {
+    guard count >= Self.forgedMaximum, !isOwn(url), !accounts.contains(where: { $0.listed.contains(url) }),
+      !reading.isForging(url, at: wall)
+    else { return }
+    reading.forged(url, at: wall)
+  }
+
+  /// From so many forged events on a relay of others is left out.
+  private static let forgedMaximum: UInt64 = 3
 
   // MARK: Names
 
@@ -200,7 +217,11 @@ extension RelayDirectory {
       if listed == nil { unlisted.append(subject.person.description) }
       if listed != nil, count == 0 { missing.append(subject.person.description) }
       for relay in listed ?? [] where skipped[relay] == nil && skipped.count < Self.skippedMaximum {
-        let reason = objection(toOthers: relay) ?? (reading.isDown(relay, at: wall) ? "it could not be reached" : nil)
+        let state =
+          reading.isForging(relay, at: wall)
+          ? "it has sent events that no author has signed"
+          : reading.isDown(relay, at: wall) ? "it could not be reached" : nil
+        let reason = objection(toOthers: relay) ?? state
         if let reason { skipped[relay] = choice(relay, reason, isForeign: true) }
       }
     }

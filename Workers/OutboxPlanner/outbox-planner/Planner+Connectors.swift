@@ -44,8 +44,10 @@ extension Planner {
   private func noteReach(of relay: RelayStates.Relay) {
     guard let url = try? RelayURL(relay.relay) else { return }  // Our connectors report canonical URLs.
     let isLeft = relay.state == .quarantined || relay.state == .waiting && relay.waitsForBudget != true
+    directory.relayForged(url, count: relay.invalidEvents ?? 0, at: WallClock.seconds)
     if relay.state == .open {
-      directory.relayReached(url, at: WallClock.seconds)
+      let latency = relay.storedMilliseconds.map { Int(clamping: $0 + (relay.connectMilliseconds ?? 0)) }
+      directory.relayReached(url, latencyMilliseconds: latency, at: WallClock.seconds)
     } else if isLeft, relay.connections == 0 || relay.failuresInRow ?? 0 > 1 {
       directory.relayFailed(url, at: WallClock.seconds)
     }

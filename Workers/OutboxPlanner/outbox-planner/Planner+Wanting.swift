@@ -44,7 +44,9 @@ extension Planner {
     func outcome(_ progress: ObserveProgress) -> PlanWantResult.End? {
       // Before the relays of people are chosen, their own relays may be the only ones.
       if progress.isComplete, !directory.isSelectionDue, directory.book.isRead { return .complete }
-      if let most = wanted.eventMaximum, progress.relays.reduce(0, { $0 + $1.events }) >= UInt64(most) { return .events }
+      if let most = wanted.eventMaximum, progress.relays.reduce(0, { $0 + $1.events }) >= UInt64(most) {
+        return .events
+      }
       return now >= end ? .time : nil
     }
     let nothing = ObserveProgress(isObserved: true, isComplete: false, relays: [])

@@ -214,7 +214,8 @@ public struct DialBudget: Sendable {
         milliseconds: end.milliseconds(since: now))
     }
     if !hasBackfillPlace(place.purpose) {
-      return Wait(reason: "\(Self.backfillMaximum) relays are in use for old events, which is the budget", milliseconds: nil)
+      return Wait(
+        reason: "\(Self.backfillMaximum) relays are in use for old events, which is the budget", milliseconds: nil)
     }
     if sockets.count >= Self.socketMaximum(for: place.purpose) {
       let reason = "\(sockets.count) relays outside the groups of supervisor.conf are in use, which is the budget"

@@ -112,6 +112,26 @@ struct ReadingTests {
     #expect(directory.route(filters).stops.map(\.choice.url.text) == ["wss://dead.org"])
   }
 
+  @Test("A relay that serves forgeries is left out for a day, and one's own is asked all the same")
+  func forgeries() throws {
+    let filters = [Filter(authors: [bob.key], kinds: [1])]
+    var directory = directory([bob.relayList(["wss://b.org", "wss://hub.org", "wss://c.org"])], wanting: filters)
+    func places(at wall: Int64) -> Set<String> {
+      _ = directory.selectRelays(at: wall)
+      return Set(people(directory.route(filters)).keys)
+    }
+    directory.relayForged(try RelayURL("wss://b.org"), count: 2, at: 1_000)
+    directory.relayForged(try RelayURL("wss://hub.org"), count: 9, at: 1_000)
+    #expect(places(at: 1_001) == ["wss://b.org", "wss://hub.org", "wss://c.org"])
+    directory.relayForged(try RelayURL("wss://b.org"), count: 3, at: 1_002)
+    #expect(places(at: 1_003) == ["wss://hub.org", "wss://c.org"])
+    let skipped = directory.cover(of: filters, at: 1_003).skipped
+    #expect(skipped.map(\.why) == [["it has sent events that no author has signed"]])
+    directory.relayReached(try RelayURL("wss://elsewhere.org"), at: 90_000)
+    _ = directory.learn(carol.relayList(["wss://c.org"]))
+    #expect(places(at: 90_000).contains("wss://b.org"))
+  }
+
   @Test("Relays that do not stay open are visited two at a time, until they have sent all, and later again")
   func visits() throws {
     var directory = RelayDirectory.sample([alice], relays: [.configured("wss://hub.org")])

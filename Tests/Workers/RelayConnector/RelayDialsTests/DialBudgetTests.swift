@@ -56,7 +56,8 @@ struct DialBudgetTests {
     #expect(bench.dialled.suffix(4) == [10, 12, 11, 13])
   }
 
-  @Test("Two relays at a time are dialled for old events, after everything else; one that is wanted for more is no such")
+  @Test(
+    "Two relays at a time are dialled for old events, after everything else; one that is wanted for more is no such")
   func backfills() {
     for key in 0..<4 as Range<UInt64> { bench.want(key, .backfill) }
     #expect(bench.dialled == [0, 1])
