@@ -1,3 +1,4 @@
+import Addresses
 import Contracts
 import Cryptography
 import Frames
@@ -58,6 +59,30 @@ extension ProcessTests {
         try awaitSoon("all are stored") { try stored(rig) == Self.count }
         let again = try want(rig, "")
         #expect(again.end == .complete && again.events < 100, "what is here is not asked for again: \(again)")
+      }
+    }
+
+    @Test("What a person wrote is drained where the person's list says, also when the list has just come")
+    func elsewhere() throws {
+      let bob = SecretKey.generate()
+      let home = try KeepingRelay()
+      let note = UnsignedEvent(
+        pubkey: bob.publicKey, createdAt: WallClock.seconds - 60, kind: 1, tags: [], content: "at home"
+      ).signed(by: bob)
+      let list = RelayList.template(
+        [RelayList.Entry(try RelayURL(home.url))], by: bob.publicKey, createdAt: WallClock.seconds - 90
+      ).signed(by: bob)
+      try withRoost(OutboxReadingTests.layout([relay.url], indexers: [])) { roost in
+        let rig = PlannerRig(roost: roost, client: try roost.client())
+        try rig.put(note, on: home)
+        #expect(try rig.client.call("store.publish", String(decoding: list.json, as: UTF8.self)).isResponse)
+        for kind in [1, 6, 7, 30_023] {
+          let wanted = #"{"filters":[{"authors":["\#(bob.publicKey)"],"kinds":[\#(kind)]}],"seconds":60}"#
+          let answer = try rig.client.call("plan.want", wanted)
+          let result = try JSONPayload.decode(PlanWantResult.self, from: answer.terminal.payload)
+          #expect(result.end == .complete && result.relays.contains { $0.relay == home.url }, "\(kind): \(result)")
+          #expect(kind != 1 || result.events == 1)
+        }
       }
     }
 

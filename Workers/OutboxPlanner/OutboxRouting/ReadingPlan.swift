@@ -61,6 +61,8 @@ struct ReadingPlan: Sendable {
   private var visited: [RelayURL: Int64] = [:]
   /// Who is asked for at which visited relay.
   private var visiting: [Subject: [RelayURL]] = [:]
+  /// Those who can be found only by visits, and have a relay that was not visited within a quarter of an hour.
+  private var unvisited: Set<Subject> = []
   /// Whether some people can be found only by visits.
   private(set) var needsVisits = false
   private var down: [RelayURL: (until: Int64, seconds: Int64)] = [:]
@@ -193,6 +195,9 @@ struct ReadingPlan: Sendable {
     }
   }
 
+  /// Whether a relay of the subject is still to be visited, or is being visited.
+  func awaitsVisit(_ subject: Subject) -> Bool { unvisited.contains(subject) }
+
   /// Where a subject is asked for at present, besides ``relays(of:)``.
   func visits(of subject: Subject) -> [RelayURL] { visiting[subject] ?? [] }
 
@@ -236,6 +241,8 @@ struct ReadingPlan: Sendable {
       }
     let visitingBefore = visiting
     visit(choice.visits + others, declaring, at: wall)
+    unvisited = []
+    for (relay, subjects) in unserved where visited[relay] == nil { unvisited.formUnion(subjects) }
     var changed: Set<PublicKey> = []
     for subject in Set(visitingBefore.keys).union(visiting.keys)
     where visitingBefore[subject] != visiting[subject] {

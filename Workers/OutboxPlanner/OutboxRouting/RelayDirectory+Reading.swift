@@ -49,6 +49,11 @@ extension RelayDirectory {
   /// The relays that are visited for a while, for people who are found at no relay that stays open.
   public var visits: [RelayURL] { reading.visits.keys.sorted { $0.text < $1.text } }
 
+  /// Whether some of the people whom filters name are still to be found by a visit.
+  public func awaitVisits(_ filters: [Filter]) -> Bool {
+    autopilot && filters.contains { Self.subjects(of: $0).contains { reading.awaitsVisit($0.subject) } }
+  }
+
   /// A visited relay has sent what it has, or does not.
   public mutating func visitEnded(_ url: RelayURL, at wall: Int64) { reading.visitEnded(url, at: wall) }
 

@@ -14,8 +14,8 @@ extension Planner {
   func want(
     _ request: BusRequest, _ wanted: PlanWant, _ filters: [Filter]
   ) async throws(Refusal) -> PlanWantResult? {
-    guard wantCount < PlanWant.countMaximum else {
-      throw Refusal(.full, "\(wantCount) wishes are under way already", outcome: .notStarted)
+    guard wantKeys.count < PlanWant.countMaximum else {
+      throw Refusal(.full, "\(wantKeys.count) wishes are under way already", outcome: .notStarted)
     }
     var relays: [RelayURL] = []
     for relay in wanted.relays ?? [] { relays.append(try url(relay)) }
@@ -29,29 +29,36 @@ extension Planner {
     let end = now.advanced(milliseconds: UInt64(wanted.seconds ?? PlanWant.secondsMaximum) * 1_000)
     let timer = LoopTimer()
     timer.set(at: end) { follower.changed() }
-    wantCount += 1
+    wantKeys.insert(interest.key)
     request.accept()
     await settled()
     begin(interest)
     update()
     defer {
       timer.cancel()
-      wantCount -= 1
+      wantKeys.remove(interest.key)
       followers.remove(number)
       self.end(interest.key)
       update()
     }
     func outcome(_ progress: ObserveProgress) -> PlanWantResult.End? {
-      // Before the relays of people are chosen, their own relays may be the only ones.
-      if progress.isComplete, !directory.isSelectionDue, directory.book.isRead { return .complete }
+      // Before the relays of people are chosen, and while some of them are still to be visited, others may follow.
+      let isChosen = !directory.isSelectionDue && directory.book.isRead && !directory.awaitVisits(interest.filters)
+      if progress.isComplete, isChosen { return .complete }
       if let most = wanted.eventMaximum, progress.relays.reduce(0, { $0 + $1.events }) >= UInt64(most) {
         return .events
       }
       return now >= end ? .time : nil
     }
     let nothing = ObserveProgress(isObserved: true, isComplete: false, relays: [])
-    try await follower.run(until: { outcome($0) != nil }) { wishes.progress(of: interest.key) ?? nothing }
-    let progress = wishes.progress(of: interest.key) ?? nothing
-    return PlanWantResult(end: outcome(progress) ?? .complete, relays: progress.relays)
+    var result = PlanWantResult(end: .time, relays: [])
+    try await follower.run { progress in
+      guard let end = outcome(progress) else { return false }
+      result = PlanWantResult(end: end, relays: progress.relays)
+      return true
+    } _: {
+      wishes.progress(of: interest.key) ?? nothing
+    }
+    return result
   }
 }

@@ -55,8 +55,8 @@ final class Planner {
   private(set) var publishing: PublishService?
   /// The number of lists that were requested from relays so far: it distinguishes the interests for them.
   var listWishCount: UInt64 = 0
-  /// Calls of `plan.want` under way.
-  var wantCount = 0
+  /// The interests of calls of `plan.want` that are under way.
+  var wantKeys: Set<String> = []
   /// Lists of blocked relays whose private entries the signer has not opened yet, by account.
   var sealedLists: [PublicKey: Event] = [:]
   /// Why the file of added relays cannot be written.
@@ -232,7 +232,8 @@ final class Planner {
     pack()
     for name in connectors.followed.sorted() { deliver(to: name) }
     fetches.tell(wishes.takeFetches())
-    followers.changed(wishes.takeChanges())
+    // A wish is also complete once nothing else will be chosen for it.
+    followers.changed(wishes.takeChanges().union(wantKeys))
     tellStatus()
     hasChanged.raise()
   }

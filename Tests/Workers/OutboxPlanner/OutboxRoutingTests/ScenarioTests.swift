@@ -81,6 +81,7 @@ struct ScenarioTests {
       #expect(outside.count == ReadingPlan.relayMaximum + ReadingPlan.visitMaximum)
       let asked = Set(directory.route(filters).stops.flatMap { Interest.people($0.filters) })
       #expect(asked.count == 2_000, "everyone is asked for somewhere")
+      #expect(directory.awaitVisits(filters))
       for relay in directory.visits { directory.visitEnded(relay, at: 1_000 + 60 * minute) }
       _ = directory.selectRelays(at: 1_000 + 60 * minute)
     }
