@@ -180,6 +180,11 @@ let rooms: [[Target]] = [
       ])
   ),
   room(
+    "Workers/Mirror",
+    library("Mirroring", ["Addresses", "Cryptography", "Nostr", "Frames", "Contracts"]),
+    program("mirror", worker + ["Addresses", "NostrContracts", "Mirroring"])
+  ),
+  room(
     "Workers/DVMTracker",
     library("JobTracking", values + ["Addresses"]),
     library("JobLedger", ["Cryptography", "Nostr", "Storage", "Frames", "Contracts", "JobTracking"]),
@@ -362,6 +367,8 @@ let rooms: [[Target]] = [
     tests(
       "Workers/OutboxPlanner/PublishLedgerTests",
       ["Cryptography", "Nostr", "Storage", "Contracts", "PublishQueue", "PublishLedger", "TestSupport"]),
+    tests(
+      "Workers/Mirror/MirroringTests", ["Addresses", "Cryptography", "Nostr", "Frames", "Contracts", "Mirroring"]),
     tests(
       "Workers/DVMTracker/JobTrackingTests",
       values + ["Addresses", "JobTracking", "JobLedger", "Rendering", "TestSupport"]),

@@ -50,6 +50,9 @@ public struct Role: Hashable, Sendable, CustomStringConvertible {
   /// A relay on localhost.
   public static let localRelay = Role(number: 9, name: "local-relay")
 
+  /// Has everything of one's own fetched.
+  public static let mirror = Role(number: 10, name: "mirror")
+
   /// Roles that sign with an account of their own, which has the role's name. The signer makes the account at the first
   /// request for it, or a user imports a key under that name.
   public static let withAccount: [Role] = [.dvmTracker, .dvmProvider]
@@ -57,7 +60,7 @@ public struct Role: Hashable, Sendable, CustomStringConvertible {
   /// Roost's own roles.
   public static let builtIn: [Role] = [
     .supervisor, .client, .relayConnector, .eventStore, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .signer,
-    .localRelay,
+    .localRelay, .mirror,
   ]
 }
 

@@ -329,6 +329,21 @@ public enum MemberTexts {
     MethodDeclaration.refusals	Its own refusals, in addition to those that any method may answer with.
     MethodDeclaration.server	The role that serves or publishes it.
     MethodDeclaration.text	What it does, in one or two sentences.
+    MirrorSettings.archives	The URLs of relays that are asked, beside those of the accounts' lists, for what is public.
+    MirrorSettings.keepFollowsMilliseconds	How far back it keeps what followed people write; 0 for nothing of theirs.
+    MirrorStatus.Entry.account	The account's name.
+    MirrorStatus.Entry.end	The last fetch: how it ended; absent before the first.
+    MirrorStatus.Entry.events	Events of it that are here.
+    MirrorStatus.Entry.isFetching	Whether it is being fetched now.
+    MirrorStatus.Entry.kind	What is kept.
+    MirrorStatus.Entry.nextAt	When it is fetched next, seconds since 1970.
+    MirrorStatus.Entry.relays	Its relays, in the order of their URLs; empty for `follows`, where each relay has only some of the people.
+    MirrorStatus.Relay.comparedAt	When it was last compared, seconds since 1970.
+    MirrorStatus.Relay.reason	Why it has not sent everything.
+    MirrorStatus.Relay.relay	Its URL.
+    MirrorStatus.Relay.since	Nothing of the relay is missing from this second on, up to now or the last comparison; 0: from the beginning. Absent: it has not sent everything of any time yet.
+    MirrorStatus.Relay.state	How far it was at the last attempt; absent when it was not asked yet.
+    MirrorStatus.entries	In the order of accounts and classes.
     NameResolve.name	`name@domain`, or a domain alone.
     NeededEvents.bytes	The ids, one behind the other.
     ObserveChanges.changed	New and changed entries, each complete.
@@ -772,6 +787,7 @@ public enum MemberTexts {
     Role.dvm-tracker	Keeps the ledger of jobs.
     Role.event-store	Verifies and keeps events.
     Role.local-relay	A relay on localhost.
+    Role.mirror	Has everything of one's own fetched.
     Role.name	The name in HELLO and in `supervisor.conf`.
     Role.number	The number in a header, 0 … 127.
     Role.outbox-planner	Decides which relays are queried and which events go where.

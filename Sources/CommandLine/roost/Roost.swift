@@ -27,7 +27,7 @@ struct Roost: ParsableCommand {
       CommandGroup(
         name: "Messages",
         subcommands: [Methods.self, Call.self, Pipe.self, Record.self, RecordingFiles.self, ReplayFile.self]),
-      CommandGroup(name: "Relays", subcommands: [Relay.self, Plan.self]),
+      CommandGroup(name: "Relays", subcommands: [Relay.self, Plan.self, MirrorCommand.self]),
       CommandGroup(name: "Local relay", subcommands: [ClientCommand.self]),
       CommandGroup(name: "Push relay", subcommands: [PushCommand.self]),
       CommandGroup(name: "Keys", subcommands: [Key.self]),

@@ -127,6 +127,12 @@ enum Schema {
     "local-relay": localRelay,
     "dvm-provider": provider,
     "dvm-tracker": tracker,
+    "mirror": [
+      Setting(
+        "keep-follows", entry: "keepFollowsMilliseconds", of: MirrorSettings.self,
+        .milliseconds(.zero ... .seconds(3_650 * 86_400))),
+      Setting("archives", entry: "archives", of: MirrorSettings.self, .list(of: .relay, "relay URLs", count: 0...16)),
+    ],
     "push-relay": pushRelay,
     "signer": [
       Setting(

@@ -56,7 +56,7 @@ public enum PlanMethod {
 
   /// Has relays asked for what they have stored, once.
   public static let want = Stream<PlanWant, ObserveProgress, PlanWantResult>(
-    396, "plan.want", of: .outboxPlanner, for: [.client],
+    396, "plan.want", of: .outboxPlanner, for: [.client, .mirror],
     "Has relays asked for what they have stored of filters, once and as deep as is said. Each part is the progress.",
     refuses: [.full])
 

@@ -38,7 +38,7 @@ public enum SignerMethod {
   /// The accounts, without any secret, and the key to seal secrets to.
   public static let accounts = Method<NoArguments, SignerAccounts>(
     648, "signer.accounts", of: .signer,
-    for: [.client, .relayConnector, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .localRelay],
+    for: [.client, .relayConnector, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .localRelay, .mirror],
     "The accounts, without anything secret, and the key to seal secrets to.")
   /// Makes a new key. A repeated call makes a second key.
   public static let generate = Method<SignerGenerate, SignerAccount>(
@@ -82,7 +82,8 @@ public enum SignerMethod {
 public enum SignerTopic {
   /// All accounts, whenever one is added, removed, locked or unlocked.
   public static let changes = Topic<SignerChanges>(
-    672, "signer.changes", of: .signer, for: [.client, .outboxPlanner, .localRelay, .dvmTracker, .dvmProvider],
+    672, "signer.changes", of: .signer,
+    for: [.client, .outboxPlanner, .localRelay, .dvmTracker, .dvmProvider, .mirror],
     "All accounts, whenever one has come, gone, or been locked or unlocked.")
 }
 

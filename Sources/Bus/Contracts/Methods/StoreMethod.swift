@@ -22,12 +22,12 @@ public enum StoreMethod {
     "Stored events that any of the filters matches, each once, the newest first.")
   /// Counts stored events.
   public static let count = Method<StoreQuery, StoreCount>(
-    324, "store.count", of: .eventStore, for: [.client, .outboxPlanner, .dvmProvider, .localRelay],
+    324, "store.count", of: .eventStore, for: [.client, .outboxPlanner, .dvmProvider, .localRelay, .mirror],
     "How many stored events any of the filters matches.")
   /// Stored events, and then new ones.
   public static let observe = Stream<StoreObserve, ObservedEvents, Nothing>(
     325, "store.observe", of: .eventStore,
-    for: [.client, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .localRelay],
+    for: [.client, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .localRelay, .mirror],
     "Stored events that any of the filters matches, and then new ones, until the caller cancels.",
     refuses: [.full, .replaced, .missed])
   /// The relays that an event came from.
@@ -36,7 +36,7 @@ public enum StoreMethod {
     refuses: [.noSuchEvent])
   /// Figures of the store.
   public static let status = Method<NoArguments, StoreStatus>(
-    327, "store.status", of: .eventStore, for: [.client, .outboxPlanner, .localRelay],
+    327, "store.status", of: .eventStore, for: [.client, .outboxPlanner, .localRelay, .mirror],
     "Figures of the store. Counters begin with the process.")
   /// Records up to which seq an observer has handled its events.
   public static let acknowledge = Method<StoreAcknowledge, Nothing>(
@@ -51,7 +51,7 @@ public enum StoreMethod {
     330, "store.observes.list", of: .eventStore, for: [.client, .outboxPlanner], "What is observed at present.")
   /// For which relays and times the store has everything.
   public static let coverage = Stream<StoreCoverage, CoveredFilter, StoreCount>(
-    331, "store.coverage", of: .eventStore, for: [.client, .outboxPlanner, .relayConnector],
+    331, "store.coverage", of: .eventStore, for: [.client, .outboxPlanner, .relayConnector, .mirror],
     "For which relays and times everything that the filters match is stored.")
   /// Stores events of clients.
   public static let offer = Method<OfferedEvents, OfferOutcomes>(

@@ -254,3 +254,14 @@ public struct ProviderSettings: WorkerSettings {
   /// The defaults.
   public init() {}
 }
+
+/// The settings of a `mirror`.
+public struct MirrorSettings: WorkerSettings {
+  /// How far back it keeps what followed people write; 0 for nothing of theirs.
+  public var keepFollowsMilliseconds: Int64 = 1_209_600_000
+  /// The URLs of relays that are asked, beside those of the accounts' lists, for what is public.
+  public var archives: [String] = []
+
+  /// The defaults.
+  public init() {}
+}

@@ -15,11 +15,16 @@ struct SelectionListTests {
     let kind: UInt16
     let pubkey: String
     let tags: [[String]]
-    var created_at: Int64?
+    var createdAt: Int64?
+
+    enum CodingKeys: String, CodingKey {
+      case kind, pubkey, tags
+      case createdAt = "created_at"
+    }
 
     func event() throws -> Event {
       let unsigned = UnsignedEvent(
-        pubkey: try #require(PublicKey(pubkey)), createdAt: created_at ?? 1, kind: kind, tags: tags)
+        pubkey: try #require(PublicKey(pubkey)), createdAt: createdAt ?? 1, kind: kind, tags: tags)
       return Event(unsigned, signature: try #require(Signature(String(repeating: "0", count: 128))))
     }
   }

@@ -1,0 +1,95 @@
+import Addresses
+import Contracts
+import Cryptography
+import Frames
+import Mirroring
+import Nostr
+import Testing
+
+@Suite("What the mirror keeps")
+struct MirroringTests {
+  private func key(_ name: String) -> PublicKey { PublicKey(SHA256.hash(Array(name.utf8))) }
+
+  private func result(_ end: PlanWantResult.End, _ states: [RequestReport.State] = [.stored]) -> PlanWantResult {
+    PlanWantResult(
+      end: end,
+      relays: states.enumerated().map { number, state in
+        ObserveProgress.Relay(relay: "wss://r\(number).org", state: state, reason: "so", events: 1)
+      })
+  }
+
+  @Test("One's own comes first, then what names it; gift wraps are asked for at inboxes alone")
+  func interests() throws {
+    var alice = MirrorAccount(name: "alice", key: key("alice"))
+    alice.follows = (0..<1_200).map { key("someone \($0)") }
+    let archive = try RelayURL("wss://archive.org")
+    let wishes = MirrorWishes(followsSeconds: 14 * 86_400, archives: [archive])
+    let all = MirrorInterest.all(of: [alice, MirrorAccount(name: "bob", key: key("bob"))], wishes)
+    #expect(all.map(\.kind) == [.own, .own, .named, .named, .wraps, .wraps, .follows, .follows, .follows])
+    #expect(all.filter { !$0.relays.isEmpty }.map(\.kind) == [.own, .own, .named, .named])
+    let named = try #require(all.first { $0.kind == .named }).filters
+    #expect(named.allSatisfy { $0.kinds?.contains(where: EventKind.giftWraps.contains) == false })
+    #expect(all.suffix(3).map { $0.filters[0].authors?.count } == [500, 500, 200])
+    #expect(
+      all.suffix(3).allSatisfy { $0.fetched(at: 2_000_000)[0].since == (2_000_000 - 14 * 86_400) / 3_600 * 3_600 })
+    #expect(all[0].fetched(at: 2_000_000)[0].since == nil, "one's own from the beginning")
+    #expect(Set(all.map(\.key)).count == all.count)
+    let none = MirrorInterest.all(of: [alice], MirrorWishes(followsSeconds: 0, archives: []))
+    #expect(none.map(\.kind) == [.own, .named, .wraps])
+  }
+
+  @Test("Two are fetched at a time, again after a day, and after a growing wait if a relay was away")
+  func schedule() throws {
+    let accounts = [MirrorAccount(name: "alice", key: key("alice"))]
+    let interests = MirrorInterest.all(of: accounts, MirrorWishes(followsSeconds: 0, archives: []))
+    var schedule = MirrorSchedule()
+    schedule.adopt(interests, at: 1_000)
+    var due = [schedule.next(at: 1_000), schedule.next(at: 1_000), schedule.next(at: 1_000)]
+    let (own, named) = (try #require(due[0]), try #require(due[1]))
+    #expect(own.kind == .own && named.kind == .named && due[2] == nil)
+    schedule.ended(own, result(.complete, [.stored, .refused]), at: 1_010)
+    due = [schedule.next(at: 1_010)]
+    #expect(due[0]?.kind == .wraps)
+    schedule.ended(named, result(.complete, [.stored, .waiting]), at: 1_020)
+    #expect(schedule.nextAt == 1_080)
+    due = [schedule.next(at: 1_079), schedule.next(at: 1_080)]
+    #expect(due[0] == nil)
+    let again = try #require(due[1])
+    schedule.ended(again, nil, at: 1_090)
+    #expect(schedule.nextAt == 1_210, "twice as long")
+    #expect(schedule.all.first?.last?.relays.count == 2 && schedule.all.first?.nextAt == 1_010 + 86_400)
+    schedule.adopt(Array(interests.prefix(1)), at: 2_000)
+    #expect(schedule.all.count == 1 && schedule.nextAt == 1_010 + 86_400, "what stays keeps its time")
+    let other = MirrorInterest.all(
+      of: accounts, MirrorWishes(followsSeconds: 0, archives: [try RelayURL("wss://archive.org")]))
+    schedule.adopt(Array(other.prefix(1)), at: 2_000)
+    due = [schedule.next(at: 2_000)]
+    #expect(due[0]?.relays.count == 1, "what is asked elsewhere too is due")
+  }
+
+  @Test("A relay is complete back to where its last spans join")
+  func figure() {
+    func span(_ since: Int64, _ until: Int64, _ at: Int64) -> CoveredFilter.Interval {
+      CoveredFilter.Interval(since: since, until: until, checkedAt: at)
+    }
+    let now: Int64 = 10_000_000
+    #expect(MirrorFigure.complete([], at: now) == nil)
+    #expect(MirrorFigure.complete([span(0, 100, 5)], at: now) == nil, "long ago")
+    let whole = MirrorFigure.complete([span(0, 99, 7), span(100, now - 5, 9)], at: now)
+    #expect(whole?.since == 0 && whole?.comparedAt == 7)
+    let part = MirrorFigure.complete([span(0, 98, 7), span(100, now, 9)], at: now)
+    #expect(part?.since == 100 && part?.comparedAt == 9)
+    func piece(_ kind: Int64, _ since: Int64) -> CoveredFilter {
+      CoveredFilter(
+        filter: 0, relay: "wss://r0.org", fetchedAt: nil, intervals: [span(since, now, 9)],
+        part: .object(["kinds": .array([.integer(kind)])]))
+    }
+    let filters = [Filter(kinds: [1, 7])]
+    #expect(MirrorFigure.together([piece(1, 0)], of: filters) == nil, "nothing is known of the other kind")
+    #expect(MirrorFigure.together([piece(1, 0), piece(7, 50)], of: filters)?.intervals == [span(50, now, 9)])
+    let relays = MirrorFigure.relays(
+      [CoveredFilter(filter: 0, relay: "wss://r0.org", fetchedAt: nil, intervals: [span(0, now, 9)])],
+      result(.complete, [.stored, .refused]), at: now)
+    #expect(relays.map(\.since) == [0, nil] && relays.map(\.reason) == [nil, "so"])
+  }
+}

@@ -1,0 +1,198 @@
+import Addresses
+import Bus
+import Clocks
+import Contracts
+import Cryptography
+import EventLoop
+import Frames
+import LinuxSystem
+import Logging
+import Mirroring
+import Nostr
+import NostrContracts
+import WorkerKit
+
+// The mirror decides what is fetched and how deep; the planner decides where, and the connectors how.
+//
+//     signer.accounts, store.observe (kind 3) ─▶ MirrorInterest.all ─▶ MirrorSchedule ─▶ plan.want
+//                                                        └──────────▶ store.observe (new events)
+//
+// Each source is a loop, so that any other worker may die at any time.
+
+/// Serves `mirror.*`, and has what is missing fetched.
+@EventLoopActor
+final class Mirror {
+  let worker: Worker
+  let bus: BusConnection
+  let log = Logger(label: "mirror")
+  private(set) var schedule = MirrorSchedule()
+  private var wishes: MirrorWishes
+  private var accounts: [MirrorAccount] = []
+  private var live: LiveObserve?
+  private let timer = LoopTimer()
+  private let accountTimer = LoopTimer()
+  private var lists: BusAnswer?
+
+  /// How often the accounts are asked for, in case a change was missed.
+  private static let accountMilliseconds: UInt64 = 30_000
+  /// The longest time between two looks at what is due.
+  private static let lookMilliseconds: UInt64 = 60_000
+  /// The longest wait after a failure of another worker.
+  static let retryMillisecondsMaximum: UInt64 = 10_000
+  /// How long one fetch may take, in seconds.
+  private static let fetchSeconds = 3_600
+
+  init(_ worker: Worker) throws(Refusal) {
+    self.worker = worker
+    bus = worker.bus
+    wishes = try Self.wishes(worker)
+  }
+
+  private static func wishes(_ worker: Worker) throws(Refusal) -> MirrorWishes {
+    let settings = try worker.settings(of: MirrorSettings.self)
+    // `roostd` has checked these URLs.
+    let archives = settings.archives.compactMap { try? RelayURL($0) }
+    return MirrorWishes(followsSeconds: settings.keepFollowsMilliseconds / 1_000, archives: archives)
+  }
+
+  /// Starts to serve and to fetch.
+  func start() {
+    worker.serve(MirrorMethod.status) { [unowned self] (_, _) throws(Refusal) in try await status() }
+    worker.onSettings = { [unowned self] _ in settingsChanged() }
+    worker.onDrain = { [unowned self] in
+      timer.cancel()
+      accountTimer.cancel()
+      live?.end()
+    }
+    bus.onEvent = { [unowned self] in received($0) }
+    bus.onRegistry = { [unowned self] _ in askAccounts() }
+    worker.persist("signer.changes", ceilingMilliseconds: Self.retryMillisecondsMaximum, log) {
+      [self] () async throws(Refusal) in
+      try await bus.subscribe(SignerTopic.changes)
+      return true
+    }
+    askAccounts()
+  }
+
+  private func settingsChanged() {
+    do throws(Refusal) {
+      wishes = try Self.wishes(worker)
+      replan()
+    } catch {
+      log.error("the new settings are not taken", metadata: ["why": "\(error.message)"])
+    }
+  }
+
+  // MARK: Accounts
+
+  private func received(_ event: BusEvent) {
+    defer { event.acknowledge() }
+    do throws(Refusal) {
+      if let changes = try event.value(of: SignerTopic.changes) { accountsAre(changes.accounts) }
+    } catch {
+      log.error("the signer's accounts cannot be read", metadata: ["why": "\(error.message)"])
+    }
+  }
+
+  private func askAccounts() {
+    guard !worker.isDraining else { return }
+    accountTimer.set(afterMilliseconds: Self.accountMilliseconds) { [unowned self] in askAccounts() }
+    EventLoopActor.task { [self] in
+      do throws(Refusal) {
+        accountsAre(try await bus.request(SignerMethod.accounts, NoArguments(), ttlMilliseconds: 5_000).accounts)
+      } catch {
+        // What is known stays: the signer may return.
+        log.debug("the accounts are not known", metadata: ["why": "\(error.message)"])
+      }
+    }
+  }
+
+  /// A worker's own account writes nothing that only relays have.
+  private func accountsAre(_ told: [SignerAccount]) {
+    let before = Dictionary(accounts.map { ($0.key, $0.follows) }) { first, _ in first }
+    let new = told.filter { !$0.isOfWorker }.compactMap { account -> MirrorAccount? in
+      guard let key = PublicKey(account.publicKey) else { return nil }
+      var mine = MirrorAccount(name: account.name, key: key)
+      mine.follows = before[key] ?? []
+      return mine
+    }.sorted { $0.name < $1.name }
+    guard new != accounts else { return }
+    let areOthers = Set(new.map(\.key)) != Set(accounts.map(\.key))
+    accounts = new
+    replan()
+    if areOthers { readFollows() }
+  }
+
+  /// Reads whom the accounts follow, now and when that changes.
+  private func readFollows() {
+    lists?.abandon(Refusal(.cancelled, "other accounts are read"))
+    lists = nil
+    let keys = accounts.map(\.key)
+    guard !keys.isEmpty else { return }
+    worker.persist("whom accounts follow", ceilingMilliseconds: Self.retryMillisecondsMaximum, log) {
+      [self] () async throws(Refusal) in
+      guard keys == accounts.map(\.key) else { return true }
+      var wanted = StoreObserve(filters: [JSONValue(of: Filter(authors: keys, kinds: [EventKind.follows]))])
+      wanted.policy = .cacheOnly
+      let answer = try await bus.ask(StoreMethod.observe, wanted)
+      lists = answer.answer
+      while let part = try await answer.nextPart(), keys == accounts.map(\.key) { learn(part) }
+      return false
+    }
+  }
+
+  private func learn(_ part: ObservedEvents) {
+    // `try?`: the store has verified the event, and asked for this kind.
+    guard let value = (try? JSONPayload.decode(JSONValue.self, from: part.bytes))?["event"],
+      let event = try? Event(json: JSONPayload.encode(value)), let list = try? FollowList(event),
+      let place = accounts.firstIndex(where: { $0.key == event.pubkey })
+    else { return }
+    let follows = list.follows.map(\.pubkey)
+    guard accounts[place].follows != follows else { return }
+    accounts[place].follows = follows
+    replan()
+  }
+
+  // MARK: Fetching
+
+  private func replan() {
+    let interests = MirrorInterest.all(of: accounts, wishes)
+    schedule.adopt(interests, at: WallClock.seconds)
+    let filters = LiveObserve.filters(interests)
+    if live?.filters != filters {
+      live?.end()
+      live = filters.isEmpty ? nil : LiveObserve(worker, filters, log)
+    }
+    work()
+  }
+
+  /// Has fetched what is due.
+  private func work() {
+    guard !worker.isDraining else { return }
+    while let interest = schedule.next(at: WallClock.seconds) { fetch(interest) }
+    let wait = schedule.nextAt.map { UInt64(max(1, $0 - WallClock.seconds)) * 1_000 } ?? Self.lookMilliseconds
+    timer.set(afterMilliseconds: min(wait, Self.lookMilliseconds)) { [unowned self] in work() }
+  }
+
+  private func fetch(_ interest: MirrorInterest) {
+    var wanted = PlanWant(
+      filters: interest.fetched(at: WallClock.seconds).map { JSONValue(of: $0) }, depth: .all, urgency: .backfill)
+    wanted.relays = interest.relays.isEmpty ? nil : interest.relays.prefix(StoreObserve.relayMaximum).map(\.text)
+    wanted.seconds = Self.fetchSeconds
+    EventLoopActor.task { [self, wanted] in
+      var result: PlanWantResult?
+      do throws(Refusal) {
+        let answer = try await bus.ask(PlanMethod.want, wanted)
+        while let item = try await answer.next() {
+          if case .end(let end) = item { result = end }
+        }
+      } catch {
+        log.info(
+          "not fetched",
+          metadata: ["account": "\(interest.name)", "what": "\(interest.kind.rawValue)", "why": "\(error.message)"])
+      }
+      schedule.ended(interest, result, at: WallClock.seconds)
+      work()
+    }
+  }
+}
