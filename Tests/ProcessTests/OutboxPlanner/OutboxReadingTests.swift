@@ -150,6 +150,16 @@ extension ProcessTests {
         _ = try SignerRig(roost: roost, client: rig.client).generate("alice")
         let shut = try rig.sign(10_006, [["relay", blocked.url]])
         #expect(try rig.client.call("store.publish", String(decoding: shut.json, as: UTF8.self)).isResponse)
+        // What is blocked counts once the store has told the planner: another person's list shows when.
+        let carol = SecretKey.generate()
+        let theirs = try list(carol, [blocked.url], at: WallClock.seconds - 100)
+        #expect(try rig.client.call("store.publish", String(decoding: theirs.json, as: UTF8.self)).isResponse)
+        try awaitSoon("the relay is blocked") {
+          let filter = JSONValue.object(["authors": .array([.string("\(carol.publicKey)")])])
+          return try rig.ask("plan.route", PlanRoute(filters: [filter]), as: Route.self).skipped.contains {
+            $0.relay == blocked.url && $0.why == ["blocked by alice's list (kind 10006)"]
+          }
+        }
         try rig.put(try list(bob, [obscure.url, blocked.url], at: WallClock.seconds - 100), on: mine)
         let event = note(bob, "only here", at: WallClock.seconds - 50)
         try rig.put(event, on: obscure)
