@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Lets a Roost read a thousand people at the thirty relays where they write, and judges what it has.
 
-    .venv/bin/python3 Benchmarks/follows.py [--follows 1000] [--relays 30] [--seed N] [--restarts 3]
+    .venv/bin/python3 Benchmarks/follows.py [--follows 1000] [--relays 30] [--seed N] [--restarts 3] [--patience 420]
 
 The relays are one program (`habits.py`): each sends 500 events to a filter at most; some flap, one is dead, and one is
 an indexer that has everybody's relay list. Supervisor, connector, store, planner and local relay are real, with one
@@ -40,7 +40,6 @@ import visitor
 
 WEEK = 7 * 86_400
 APART = 8  # seconds between two restarts
-PATIENCE = 420  # seconds until everything must be there
 WORKERS = """
 [worker.event-store]
 role = "event-store"
@@ -215,7 +214,7 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def read(world, kind, restarts):
+def read(world, kind, restarts, patience):
     """One Roost that reads; what it was like. Whether nothing is missing."""
     world.forget()
     port = free_port()
@@ -228,7 +227,7 @@ def read(world, kind, restarts):
         endtoend.wait_for_relays(client, 1)
         reader = kind(world, daemon, port)
         reader.start()
-        deadline, killed = time.monotonic() + PATIENCE, []
+        deadline, killed = time.monotonic() + patience, []
         while (reader.missing or len(killed) < restarts) and time.monotonic() < deadline:
             time.sleep(0.5)
             if len(killed) < restarts and time.monotonic() > reader.begin + APART * (len(killed) + 1):
@@ -267,6 +266,7 @@ def main():
     parser.add_argument("--follows", type=int, default=1_000)
     parser.add_argument("--relays", type=int, default=30)
     parser.add_argument("--restarts", type=int, default=3)
+    parser.add_argument("--patience", type=int, default=420, help="seconds until everything must be there")
     parser.add_argument("--seed", type=int, default=time.time_ns() % 1_000_000)
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)
@@ -276,7 +276,7 @@ def main():
     town.do(town.listen())
     world.fill()
     print(f"{len(world.people)} people, {len(world.places)} relays, {len(world.expected)} events", flush=True)
-    are_whole = [read(world, kind, options.restarts) for kind in (Command, Client)]
+    are_whole = [read(world, kind, options.restarts, options.patience) for kind in (Command, Client)]
     sys.exit(0 if all(are_whole) else 1)
 
 

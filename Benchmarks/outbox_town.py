@@ -144,7 +144,7 @@ def read(world, mode, seconds):
             observer.start()
             time.sleep(seconds)
             stops = client.call("plan.route", filters=[last])["stops"]
-    stay = {stop["relay"] for stop in stops if not any(why.startswith("a visit") for why in stop["why"])}
+    stay = {stop["relay"] for stop in stops if not any(why.startswith("visited") for why in stop["why"])}
     urls = {place.url.rstrip("/"): place for place in world.places.values()}
     open_there = [urls[url.rstrip("/")] for url in stay if url.rstrip("/") in urls]
     had = set().union(*(place.sent for place in open_there)) if open_there else set()

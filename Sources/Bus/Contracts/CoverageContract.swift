@@ -162,10 +162,12 @@ public struct AuthorDelivery: Codable, Sendable, Hashable {
     public var known: Int
     /// Those of them that this relay had too.
     public var had: Int
+    /// All events of that time that this relay had, also those that no other one had. Absent: not counted.
+    public var held: Int?
 
     /// What one relay had.
-    public init(relay: String, seconds: Int64, known: Int, had: Int) {
-      (self.relay, self.seconds, self.known, self.had) = (relay, seconds, known, had)
+    public init(relay: String, seconds: Int64, known: Int, had: Int, held: Int? = nil) {
+      (self.relay, self.seconds, self.known, self.had, self.held) = (relay, seconds, known, had, held)
     }
   }
 

@@ -1,7 +1,8 @@
 public import Frames
 
-/// `name.resolve`: the key and the relays that a person's name leads to (NIP-05). The name's own server is asked over
-/// HTTPS: no redirect, no private address, 5 s, 1 MiB. An answer is kept for an hour.
+/// `name.resolve`: the key and the relays that a person's name leads to (NIP-05). The server of the name's domain is
+/// asked over HTTPS, at no private address; or the one that `name-server` gives. No redirect is followed; an answer may
+/// take 5 s and 1 MiB, and is kept for half an hour.
 public struct NameResolve: MethodArguments {
   /// An example of the arguments.
   public static let example = #"{"name":"bob@example.com"}"#
@@ -37,4 +38,6 @@ public struct ResolvedName: Codable, Sendable, Hashable, Payload {
 extension RefusalCode {
   /// The name's server answers, but not with a key for this name.
   public static let noSuchName: RefusalCode = "no-such-name"
+  /// The name's server cannot be reached.
+  public static let nameUnreachable: RefusalCode = "name-unreachable"
 }

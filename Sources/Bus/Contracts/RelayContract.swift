@@ -246,11 +246,13 @@ public struct RelayStates: Codable, Sendable, Hashable {
     public var refusalsByClass: [String: UInt64]?
     /// Events of it that the store has rejected: not signed by their author, or no events. Absent: none.
     public var invalidEvents: UInt64?
+    /// Different ones of them that look like events: forgeries. Absent: none.
+    public var forgedEvents: UInt64?
     /// Events of it that the store lacked. Absent: none.
     public var newEvents: UInt64?
-    /// Authentications that were tried there (NIP-42). Absent: none.
+    /// Authentications there that have ended (NIP-42). Absent: none.
     public var authentications: UInt64?
-    /// Those of them that failed: refused by the relay, or without a challenge to sign. Absent: none.
+    /// Those of them that failed: the relay refused, or sent no challenge to sign. Absent: none.
     public var authenticationFailures: UInt64?
     /// Pages of stored events that it has sent. Absent: none.
     public var pages: UInt64?

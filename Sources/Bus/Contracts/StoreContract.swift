@@ -17,28 +17,32 @@ public struct IngestResult: Codable, Sendable, Hashable {
     public var reason: String
     /// The relay that sent it, when the run names it.
     public var relay: String?
+    /// The id that it claims; absent when it is no event.
+    public var id: String?
 
     /// An event that was rejected.
-    public init(record: Int, reason: String, relay: String? = nil) {
+    public init(record: Int, reason: String, relay: String? = nil, id: String? = nil) {
       self.record = record
       self.reason = reason
       self.relay = relay
+      self.id = id
     }
   }
 
   /// The maximum number of events in ``invalid``. A caller that wants all of them named sends at most so many events in
   /// a run.
   public static let invalidMaximum = 256
-  /// When reasons and relays in ``invalid`` have so many bytes, no further event is added, so that the answer fits into
-  /// the smallest frame. Without relays, ``invalidMaximum`` events fit.
+  /// When reasons, relays and ids in ``invalid`` have so many bytes, no further event is added, so that the answer fits
+  /// into the smallest frame. Without relays, ``invalidMaximum`` events fit.
   public static let invalidByteCountMaximum = 40 << 10
 
   /// The most relays in ``storedByRelay``.
-  public static let relayMaximum = 64
+  public static let storedRelayMaximum = 64
 
   /// Events stored now.
   public var stored = 0
-  /// ``stored`` by the relay that sent them, where the run names it, at most ``relayMaximum``. Absent: none.
+  /// Events stored now, by the relay that sent them, where the run names it; at most ``storedRelayMaximum`` relays.
+  /// Absent: none.
   public var storedByRelay: [String: Int]?
   /// Events already stored.
   public var duplicate = 0

@@ -37,7 +37,8 @@ public struct PlanWant: FilterArguments {
   public var relays: [String]?
   /// Whether only `relays` are asked.
   public var exclusiveRelays: Bool?
-  /// Ends when relays have sent so many events, which a page may exceed; from 1. Absent: no bound.
+  /// Ends when relays have sent so many events; what they send within a quarter of a second may exceed it. From 1.
+  /// Absent: no bound.
   public var eventMaximum: Int?
   /// Ends after so many seconds, 1 to ``secondsMaximum``; default ``secondsMaximum``.
   public var seconds: Int?

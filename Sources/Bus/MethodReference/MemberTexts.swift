@@ -35,6 +35,7 @@ public enum MemberTexts {
     AttachRequest.name	The name of the worker to replace, if it is one of `supervisor.conf`; absent: the worker of that role when there is exactly one, otherwise a new name.
     AttachRequest.role	The role to join with.
     AuthorDelivery.Relay.had	Those of them that this relay had too.
+    AuthorDelivery.Relay.held	All events of that time that this relay had, also those that no other one had. Absent: not counted.
     AuthorDelivery.Relay.known	Events of that time that other relays had.
     AuthorDelivery.Relay.relay	The relay's URL.
     AuthorDelivery.Relay.seconds	For how many seconds of the time asked for it has sent all it had, of the kind for which these are most.
@@ -126,6 +127,7 @@ public enum MemberTexts {
     IngestRecord.receivedNanoseconds	When it arrived, nanoseconds since 1970.
     IngestRecord.relay	The relay's number in this run; 0 for none.
     IngestRecord.subscription	The sender's subscription.
+    IngestResult.Invalid.id	The id that it claims; absent when it is no event.
     IngestResult.Invalid.reason	Why, as the end of a sentence.
     IngestResult.Invalid.record	The index of the record in the run, from 0; records of other kinds count too.
     IngestResult.Invalid.relay	The relay that sent it, when the run names it.
@@ -138,7 +140,7 @@ public enum MemberTexts {
     IngestResult.mended	Events that were stored but damaged; this copy has replaced the damaged one. Absent: none.
     IngestResult.seq	The last seq of the store.
     IngestResult.stored	Events stored now.
-    IngestResult.storedByRelay	stored by the relay that sent them, where the run names it, at most 8. Absent: none.
+    IngestResult.storedByRelay	Events stored now, by the relay that sent them, where the run names it; at most 64 relays. Absent: none.
     IngestResult.superseded	Events that a newer one has replaced.
     IngestRun.bytes	The records.
     IngestRun.isRaw	Whether the bytes are RAW.
@@ -412,7 +414,7 @@ public enum MemberTexts {
     PlanStatus.silentConnectors	Connectors of `supervisor.conf` that do not report, by name, because they are held, stopped or starting. Absent: none.
     PlanStatus.waitingForConnectors	Publications that wait for such a connector. Absent: none.
     PlanWant.depth	How much each relay is asked for; default: `all`.
-    PlanWant.eventMaximum	Ends when relays have sent so many events, which a page may exceed; from 1. Absent: no bound.
+    PlanWant.eventMaximum	Ends when relays have sent so many events; what they send within a quarter of a second may exceed it. From 1. Absent: no bound.
     PlanWant.exclusiveRelays	Whether only `relays` are asked.
     PlanWant.filters	NIP-01 filters; at most filterMaximum.
     PlanWant.relays	Relays to ask in addition to those that the planner chooses; at most relayMaximum.
@@ -625,6 +627,7 @@ public enum MemberTexts {
     RefusalCode.locked	The account is locked, and its passphrase did not come in time.
     RefusalCode.missed	More events arrived than the store keeps for this observer. A new observation starts with the stored events.
     RefusalCode.name-taken	A running worker has the name.
+    RefusalCode.name-unreachable	The name's server cannot be reached.
     RefusalCode.no-credit	A frame sent without enough credit.
     RefusalCode.no-information	The relay's server answers, but has no information document.
     RefusalCode.no-relays	There is no relay to send the event to.
@@ -721,8 +724,8 @@ public enum MemberTexts {
     RelayStates.Relay.accepted	Events that the relay accepted.
     RelayStates.Relay.authenticate	Which key it sees when it asks for authentication. Absent: the account of the work.
     RelayStates.Relay.authenticated	Accounts that have authenticated on this connection (NIP-42), 64 hexadecimal digits each.
-    RelayStates.Relay.authenticationFailures	Those of them that failed: refused by the relay, or without a challenge to sign. Absent: none.
-    RelayStates.Relay.authentications	Authentications that were tried there (NIP-42). Absent: none.
+    RelayStates.Relay.authenticationFailures	Those of them that failed: the relay refused, or sent no challenge to sign. Absent: none.
+    RelayStates.Relay.authentications	Authentications there that have ended (NIP-42). Absent: none.
     RelayStates.Relay.bytes	Their bytes together.
     RelayStates.Relay.connectMilliseconds	Milliseconds from dialling it to an open connection: a moving average, of which the last one is an eighth.
     RelayStates.Relay.connections	The number of connections that succeeded.
@@ -731,6 +734,7 @@ public enum MemberTexts {
     RelayStates.Relay.events	Events received.
     RelayStates.Relay.failures	The number of attempts that failed.
     RelayStates.Relay.failuresInRow	The number of attempts that failed since the last connection. Absent: none.
+    RelayStates.Relay.forgedEvents	Different ones of them that look like events: forgeries. Absent: none.
     RelayStates.Relay.invalidEvents	Events of it that the store has rejected: not signed by their author, or no events. Absent: none.
     RelayStates.Relay.isConfigured	Whether `supervisor.conf` names it; otherwise a caller named it.
     RelayStates.Relay.latencyMilliseconds	Milliseconds from the last REQ to its EOSE, or EVENT to its OK.

@@ -58,7 +58,7 @@ extension Notation where Value == String {
   }
 
   /// A server that is asked over HTTP, or none (`""`).
-  static let webServer = text("an https: address") { text in
+  static let webServer = text("an https: or http: address") { text in
     let isAddress = ["https://", "http://"].contains { text.hasPrefix($0) && text != $0 }
     guard !text.isEmpty, !isAddress || text.contains(where: { "?# @".contains($0) }) else { return nil }
     return Complaint(

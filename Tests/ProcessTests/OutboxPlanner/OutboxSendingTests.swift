@@ -97,9 +97,9 @@ extension ProcessTests {
         #expect(try publish(wrap, rig).targets.map(\.relay) == [inbox.url])
         try awaitSoon("it has arrived") { inbox.received == ["\(wrap.id)"] }
         #expect(own.count(of: wrap) == 0)
-        let nobody = SecretKey.generate()
+        let stranger = SecretKey.generate()
         let lost = UnsignedEvent(
-          pubkey: key.publicKey, createdAt: WallClock.seconds, kind: 1_059, tags: [["p", "\(nobody.publicKey)"]],
+          pubkey: key.publicKey, createdAt: WallClock.seconds, kind: 1_059, tags: [["p", "\(stranger.publicKey)"]],
           content: "sealed"
         ).signed(by: key)
         #expect(throws: Refusal.self, "without a list of the recipient it is not sent") { try publish(lost, rig) }

@@ -62,9 +62,12 @@ extension ProcessTests {
       let relay = try ScriptedRelay.serving(1)
       try run(relay) { rig in
         let event = try JSONPayload.decode(JSONValue.self, from: RelayStep.eventJSON(1).utf8)
+        var wanted = PlanWant(filters: [.object(["kinds": .array([.integer(1)])])])
         for host in ["localhost", "127.0.0.1", "127.3.2.1", "LOCALHOST", "[0:0:0:0:0:0:0:1]"] {
           let url = "ws://\(host):\(port(relay))/inbox"
+          wanted.relays = [url]
           for refusal in [
+            try rig.refusal("plan.want", wanted),
             try rig.refusal("relay.request", RelayRequest(relay: url)),
             try rig.refusal("relay.publish", RelayPublish(relay: url, event: RawJSON(event), isForeign: false)),
             try rig.refusal("relay.retry", RelayRetry(relay: url)),

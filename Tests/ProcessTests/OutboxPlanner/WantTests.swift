@@ -44,7 +44,7 @@ extension ProcessTests {
         .count
     }
 
-    @Test("The newest are fetched, then everything, and a relay that is away is told and not waited for")
+    @Test("The newest are fetched, then everything, and a relay that is away is named and delays nothing")
     func depths() throws {
       try withRoost(PlannerRig.layout([relay.url])) { roost in
         let rig = PlannerRig(roost: roost, client: try roost.client())
@@ -101,6 +101,16 @@ extension ProcessTests {
         let some = try want(rig, #","eventMaximum":3,"urgency":"backfill""#)
         #expect(some.end == .events && some.events == 3, "\(some)")
         try awaitSoon("they are stored") { try stored(rig) == 3 }
+      }
+    }
+
+    @Test("A wish ends at its bound also while a relay sends without a pause")
+    func streaming() throws {
+      let flood = try ScriptedRelay(scripts: [[.accept(), .expect("REQ"), .events(0..<2_000_000), .hold("never")]])
+      try withRoost(PlannerRig.layout([flood.url])) { roost in
+        let rig = PlannerRig(roost: roost, client: try roost.client())
+        let some = try want(rig, #","eventMaximum":500,"seconds":20"#)
+        #expect(some.end == .events && (500..<500_000).contains(some.events), "\(some)")
       }
     }
 

@@ -20,6 +20,8 @@ public struct DeliveredEvents: Sendable, Hashable {
     public var known = 0
     /// Those of them that this relay had too.
     public var had = 0
+    /// All events of these times that this relay had, also those that no other one had.
+    public var held = 0
   }
 
   /// Events that came from any relay.
@@ -99,8 +101,9 @@ extension ArchiveReader {
       for place in relays.indices {
         let number = relays[place].number
         let had = holders.contains(number)
-        guard holders.count > (had ? 1 : 0), drained[number]?.includes(event.kind, event.position.time) == true
-        else { continue }
+        guard drained[number]?.includes(event.kind, event.position.time) == true else { continue }
+        if had { relays[place].figures.held += 1 }
+        guard holders.count > (had ? 1 : 0) else { continue }
         relays[place].figures.known += 1
         if had { relays[place].figures.had += 1 }
       }

@@ -93,7 +93,7 @@ public struct GateResult: Sendable, Hashable {
     case .invalid(let reason):
       counts.invalidCount += 1
       if counts.invalid.count < IngestResult.invalidMaximum {
-        counts.invalid.append(IngestResult.Invalid(record: event.record, reason: reason))
+        counts.invalid.append(IngestResult.Invalid(record: event.record, reason: reason, id: id?.description))
       }
     }
   }

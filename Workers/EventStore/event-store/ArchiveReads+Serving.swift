@@ -135,7 +135,7 @@ extension ArchiveReads {
       }
       for (author, delivery) in zip(slice, found) {
         let relays = delivery.relays.map {
-          AuthorDelivery.Relay(relay: $0.url, seconds: $0.seconds, known: $0.known, had: $0.had)
+          AuthorDelivery.Relay(relay: $0.url, seconds: $0.seconds, known: $0.known, had: $0.had, held: $0.held)
         }
         let part = AuthorDelivery(author: author.description, events: delivery.events, relays: relays)
         try await request.send(part, of: StoreMethod.delivery)

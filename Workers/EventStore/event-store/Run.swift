@@ -122,13 +122,15 @@ struct Run {
       name.number.flatMap { result.storedByRelay[$0] }.map { (name.url, $0) }
     }
     if !stored.isEmpty {
-      report.storedByRelay = Dictionary(stored.prefix(IngestResult.relayMaximum)) { first, _ in first }
+      report.storedByRelay = Dictionary(stored.prefix(IngestResult.storedRelayMaximum)) { first, _ in first }
     }
     var byteCount = 0
     for index in report.invalid.indices {
       let relay = relayOfRecord[report.invalid[index].record]
       report.invalid[index].relay = relay.flatMap { names[$0]?.url }
-      byteCount += report.invalid[index].reason.utf8.count + (report.invalid[index].relay?.utf8.count ?? 0)
+      byteCount +=
+        report.invalid[index].reason.utf8.count + (report.invalid[index].relay?.utf8.count ?? 0)
+        + (report.invalid[index].id?.utf8.count ?? 0)
       guard byteCount <= IngestResult.invalidByteCountMaximum else {
         report.invalid.removeSubrange(index...)
         break

@@ -136,7 +136,8 @@ extension Metrics {
     text.add("roost_relay_new_events_total", .counter, "Events of the relay that the store lacked.", of: relays) {
       $0.newEvents ?? 0
     }
-    text.add("roost_relay_authentications_total", .counter, "Authentications tried at the relay.", of: relays) {
+    text.add("roost_relay_authentications_total", .counter, "Authentications at the relay that have ended.", of: relays)
+    {
       $0.authentications ?? 0
     }
     text.add(

@@ -41,6 +41,8 @@ public struct AuthorBook: Sendable {
     var isRead = false
     /// When indexers were last asked for them, seconds since 1970.
     var askedAt: Int64?
+    /// Whether a relay that was asked has sent all lists of the person that it has.
+    var isAnswered = false
     /// When the person's name was last looked up, seconds since 1970.
     var nameAskedAt: Int64?
   }
@@ -130,15 +132,25 @@ public struct AuthorBook: Sendable {
     for person in people { note(person) { $0.askedAt = wall } }
   }
 
+  /// A relay has sent all lists of these people that it has.
+  public mutating func wereAnswered(_ people: [PublicKey]) {
+    for person in people { note(person) { $0.isAnswered = true } }
+  }
+
   // MARK: Names
 
-  /// Up to ``batchCount`` of these people whose names are to be looked up: they are wanted, neither the store nor
-  /// indexers have a list of theirs, and within an hour their names were not looked up.
+  /// Whether a person's name may lead to the person's relays: the person is wanted, and neither the store nor a relay
+  /// has a list.
+  func needsName(_ person: PublicKey) -> Bool {
+    guard wanted.contains(person), let lists = known[person] else { return false }
+    return lists.listVersion == nil && lists.isRead && lists.isAnswered
+  }
+
+  /// Up to ``batchCount`` of these people whose names are to be looked up, which was not done within an hour.
   func dueNames(_ people: some Sequence<PublicKey>, at wall: Int64) -> [PublicKey] {
     let due = people.filter { person in
-      guard wanted.contains(person), let lists = known[person], lists.listVersion == nil else { return false }
-      return lists.isRead && lists.askedAt != nil
-        && (lists.nameAskedAt.map { wall - $0 >= Self.nameSeconds || $0 > wall } ?? true)
+      guard needsName(person) else { return false }
+      return known[person]?.nameAskedAt.map { wall - $0 >= Self.nameSeconds || $0 > wall } ?? true
     }
     return Array(Set(due).sorted().prefix(Self.batchCount))
   }
@@ -240,13 +252,6 @@ public struct AuthorBook: Sendable {
       if !used.isEmpty { return (source, used) }
     }
     return nil
-  }
-
-  /// Where the relays of a person are known from; nil when none is known.
-  func source(of person: PublicKey) -> Source? {
-    guard let lists = known[person] else { return nil }
-    if lists.listVersion != nil { return .list }
-    return lists.named != nil ? .name : lists.hints.isEmpty ? nil : .hint
   }
 
   /// Relays where a person looks for mentions: those of kind 10002 for reading, or for writing if there are no such.

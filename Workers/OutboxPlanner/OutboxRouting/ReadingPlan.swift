@@ -45,6 +45,8 @@ struct ReadingPlan: Sendable {
   static let downSeconds: Int64 = 600
   /// The longest time that it is left out.
   static let downSecondsMaximum: Int64 = 14_400
+  /// From so many forged events on a relay of others is left out.
+  static let forgedMaximum: UInt64 = 3
   /// How long a relay is left out that sends forgeries, in seconds.
   static let forgedSeconds: Int64 = 86_400
   /// Relays whose failures are remembered; at the limit those that count no longer are forgotten.
@@ -66,8 +68,8 @@ struct ReadingPlan: Sendable {
   /// Whether some people can be found only by visits.
   private(set) var needsVisits = false
   private var down: [RelayURL: (until: Int64, seconds: Int64)] = [:]
-  /// Relays that sent what no author has signed, and until when they are left out, seconds since 1970.
-  private var forging: [RelayURL: Int64] = [:]
+  /// Relays that sent what no author has signed: until when they are left out, seconds since 1970, and how much it was.
+  private var forging: [RelayURL: (until: Int64, count: UInt64)] = [:]
   /// Whether the wanted people, or their relays, have changed since the last ``select(at:_:)``.
   private(set) var isDue = false
   /// Whether other people are wanted than when ``takePeople()`` was called last.
@@ -133,16 +135,23 @@ struct ReadingPlan: Sendable {
     isDue = true
   }
 
-  /// A relay has sent what is no event, or what no author has signed: it is left out for a day.
-  mutating func forged(_ relay: RelayURL, at wall: Int64) {
-    if forging.count >= Self.downMaximum { forging = forging.filter { wall < $0.value } }
-    guard forging.count < Self.downMaximum else { return }
-    isDue = isDue || forging[relay] == nil
-    forging[relay] = wall + Self.forgedSeconds
+  /// A relay has sent so many different events on its present link that no author has signed. From
+  /// ``forgedMaximum`` more than at the last time on it is left out for a day.
+  mutating func forged(_ relay: RelayURL, count: UInt64, at wall: Int64) {
+    if let known = forging[relay] {
+      // A new link counts from 0 again.
+      if count < known.count { forging[relay]?.count = 0 }
+    } else {
+      if forging.count >= Self.downMaximum { forging = forging.filter { wall < $0.value.until } }
+      guard forging.count < Self.downMaximum else { return }
+    }
+    guard count - (forging[relay]?.count ?? 0) >= Self.forgedMaximum, !isForging(relay, at: wall) else { return }
+    forging[relay] = (wall + Self.forgedSeconds, count)
+    isDue = true
   }
 
   /// Whether a relay is left out for its forgeries.
-  func isForging(_ relay: RelayURL, at wall: Int64) -> Bool { forging[relay].map { wall < $0 } ?? false }
+  func isForging(_ relay: RelayURL, at wall: Int64) -> Bool { forging[relay].map { wall < $0.until } ?? false }
 
   /// Whether a relay is left out because it could not be reached.
   func isDown(_ relay: RelayURL, at wall: Int64) -> Bool { down[relay].map { wall < $0.until } ?? false }

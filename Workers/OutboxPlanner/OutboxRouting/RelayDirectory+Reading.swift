@@ -35,7 +35,7 @@ extension RelayDirectory {
   public mutating func selectRelays(at wall: Int64) -> Set<PublicKey> {
     noteWanted()
     guard autopilot, reading.isDue || selectedRevision != revision else { return [] }
-    selectedRevision = revision
+    (selectedRevision, selectedAt) = (revision, wall)
     let open = Set(plannedReads().choices.map(\.url))
     var plan = reading
     let changed = plan.select(at: wall) { places(of: $0, open: open, at: wall) }
@@ -80,16 +80,12 @@ extension RelayDirectory {
     reading.noteReach(of: url, isReached: true, latencyMilliseconds: latencyMilliseconds, at: wall)
   }
 
-  /// A relay has sent so many events that the store has rejected. The user's own relays are asked all the same.
+  /// A relay has sent so many different forged events on its present link. The user's own relays are asked all the
+  /// same.
   public mutating func relayForged(_ url: RelayURL, count: UInt64, at wall: Int64) {
-    guard count >= Self.forgedMaximum, !isOwn(url), !accounts.contains(where: { $0.listed.contains(url) }),
-      !reading.isForging(url, at: wall)
-    else { return }
-    reading.forged(url, at: wall)
+    guard count > 0, !isOwn(url), !accounts.contains(where: { $0.listed.contains(url) }) else { return }
+    reading.forged(url, count: count, at: wall)
   }
-
-  /// From so many forged events on a relay of others is left out.
-  private static let forgedMaximum: UInt64 = 3
 
   // MARK: Names
 
@@ -98,24 +94,39 @@ extension RelayDirectory {
     autopilot ? book.dueNames(accounts.lazy.flatMap(\.follows), at: wall) : []
   }
 
+  /// Whether the name of a person is still to be looked up: an account follows the person, and no list is known.
+  public func needsName(_ person: PublicKey) -> Bool {
+    autopilot && book.needsName(person) && accounts.contains { $0.follows.contains(person) }
+  }
+
   /// The names of these people are looked up.
   public mutating func namesWereAsked(_ people: [PublicKey], at wall: Int64) {
     book.namesWereAsked(people, at: wall)
   }
 
-  /// A person's name leads to these relays, for an hour, and only for reading.
-  public mutating func named(_ person: PublicKey, _ relays: [ForeignRelayURL], at wall: Int64) {
-    book.named(person, relays, until: wall + AuthorBook.nameSeconds)
+  /// A person's name leads to these relays, for an hour from when its server was asked, in seconds since 1970, and only
+  /// for reading.
+  public mutating func named(_ person: PublicKey, _ relays: [ForeignRelayURL], at fetchedAt: Int64) {
+    book.named(person, relays, until: fetchedAt + AuthorBook.nameSeconds)
     reading.changed()
   }
 
-  /// Relays that have sent all that they had of a person in some weeks, with how much that was: those that the person's
-  /// name leads to were of use, or not.
-  public mutating func delivered(_ person: PublicKey, _ counts: [(relay: RelayURL, count: Int)], at wall: Int64) {
-    let named = Set(book.namedRelays(of: person).map(\.url))
-    for (relay, count) in counts where named.contains(relay) {
-      book.namedRelay(relay, wasUseful: count > 0, at: wall)
+  /// What relays had of people in some weeks, of the times for which each has sent all it had. Of a relay that names
+  /// lead to, one such person's events are of use; none, where other relays had some, is one failure, however many
+  /// people it is.
+  ///
+  /// - Parameters:
+  ///   - reports: by person and relay: events that it had, and those of them and others that other relays had.
+  ///   - wall: seconds since 1970.
+  public mutating func delivered(
+    _ reports: [(person: PublicKey, relay: RelayURL, held: Int, known: Int)], at wall: Int64
+  ) {
+    var wasUseful: [RelayURL: Bool] = [:]
+    for report in reports where report.held > 0 || report.known > 0 {
+      guard book.namedRelays(of: report.person).contains(where: { $0.url == report.relay }) else { continue }
+      wasUseful[report.relay] = wasUseful[report.relay] == true || report.held > 0
     }
+    for (relay, isUseful) in wasUseful { book.namedRelay(relay, wasUseful: isUseful, at: wall) }
   }
 
   // MARK: Learning
@@ -275,7 +286,7 @@ extension RelayDirectory {
         for relay in Set(reads.map(\.url)).union(reading.largest) { people[relay, default: []] += others }
       }
       for (relay, people) in people {
-        let visit = standing.contains(relay) || reading.largest.contains(relay) ? "" : "a visit for "
+        let visit = standing.contains(relay) || reading.largest.contains(relay) ? "" : "visited for "
         add(filter.with(people, isMention: filter.authors == nil), at: relay, visit + reason(people))
       }
     }
@@ -306,7 +317,8 @@ extension RelayDirectory {
 
   private func reason(_ people: [PublicKey]) -> String {
     guard people.count == 1 else { return "the lists of \(people.count) people" }
-    switch book.source(of: people[0]) {
+    let used = book.writes(of: people[0], at: selectedAt) { objection(toOthers: $0) == nil }
+    switch used?.source {
     case .name: return "\(people[0].npub)'s name (NIP-05)"
     case .hint: return "a hint for \(people[0].npub)"
     case .list, nil: return "\(people[0].npub)'s list"

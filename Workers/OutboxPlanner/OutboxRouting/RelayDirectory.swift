@@ -75,6 +75,8 @@ public struct RelayDirectory: Sendable {
   var reading = ReadingPlan()
   /// The revision of the last choice of relays for reading.
   var selectedRevision: UInt64?
+  /// When that was, seconds since 1970.
+  var selectedAt: Int64 = 0
   /// Whether people are read where their own lists say; false: at the user's own relays only.
   public private(set) var autopilot = true
   /// Whether others may name private addresses: a setting for test networks.

@@ -60,12 +60,15 @@ extension Planner {
     guard directory.autopilot, !isEarly else { return }
     for (key, lookUp) in lookUps where wishes.progress(of: key)?.isComplete != false || now >= lookUp.until {
       let isAnswered = wishes.progress(of: key)?.relays.contains { $0.state == .stored } ?? false
-      if !isAnswered {
+      if isAnswered {
+        directory.book.wereAnswered(lookUp.people)
+      } else {
         let asked = WallClock.seconds - AuthorBook.againSeconds + Self.lookUpRetrySeconds
         directory.book.wereAsked(lookUp.people, at: asked)
       }
       lookUps[key] = nil
       arrivalEnd = now.advanced(milliseconds: Self.arrivalMilliseconds)
+      arrivalTimer.set(at: arrivalEnd) { [unowned self] in update() }
       end(key)
       areNamesDue = true
     }

@@ -44,7 +44,7 @@ extension Planner {
   private func noteReach(of relay: RelayStates.Relay) {
     guard let url = try? RelayURL(relay.relay) else { return }  // Our connectors report canonical URLs.
     let isLeft = relay.state == .quarantined || relay.state == .waiting && relay.waitsForBudget != true
-    directory.relayForged(url, count: relay.invalidEvents ?? 0, at: WallClock.seconds)
+    directory.relayForged(url, count: relay.forgedEvents ?? 0, at: WallClock.seconds)
     if relay.state == .open {
       let latency = relay.storedMilliseconds.map { Int(clamping: $0 + (relay.connectMilliseconds ?? 0)) }
       directory.relayReached(url, latencyMilliseconds: latency, at: WallClock.seconds)

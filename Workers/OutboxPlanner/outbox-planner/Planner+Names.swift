@@ -21,7 +21,9 @@ extension Planner {
 
   /// Looks up the names that are due, one after the other, once the lists have been looked for.
   func lookUpNames() {
-    guard areNamesDue, !areNamesAsked, !isEarly, !isDraining, lookUps.isEmpty else { return }
+    guard areNamesDue, !areNamesAsked, !isEarly, !isDraining, lookUps.isEmpty, now >= arrivalEnd else {
+      return
+    }
     areNamesDue = false
     let people = directory.dueNames(at: WallClock.seconds)
     guard !people.isEmpty else { return }
@@ -45,7 +47,7 @@ extension Planner {
     var profiles = try await storedProfiles(of: people)
     let missing = people.filter { profiles[$0] == nil }
     if !missing.isEmpty {
-      await findLists(of: missing, kinds: [EventKind.metadata], named: lookUpRelays) { false }
+      await findPublished(of: missing, kinds: [EventKind.metadata], named: lookUpRelays) { false }
       try await profiles.merge(storedProfiles(of: missing)) { _, new in new }
     }
     return people.compactMap { person in
@@ -67,14 +69,15 @@ extension Planner {
   }
 
   private func resolve(_ name: InternetIdentifier, of person: PublicKey) async {
-    while !isDraining {
+    // That may be minutes after the look-up was due: a list may have come, or the person be followed no longer.
+    while !isDraining, directory.needsName(person) {
       do throws(Refusal) {
         let found = try await bus.request(RelayMethod.resolveName, NameResolve(name: "\(name)"))
         // Another's key: the person only claims the name.
         guard found.pubkey == person.description else { return }
         // `try?`: the connector has written these URLs itself.
         let relays = found.relays.compactMap { try? RelayURL($0) }.map { ForeignRelayURL($0) }
-        directory.named(person, relays, at: WallClock.seconds)
+        directory.named(person, relays, at: found.fetchedAt)
         return update()
       } catch {
         guard error.code == .rateLimited else {
@@ -86,7 +89,7 @@ extension Planner {
     }
   }
 
-  /// Counts the relays that have sent all they had of a person, and had nothing.
+  /// Has it counted which relays that names lead to had something of these people.
   private func judgeNamedRelays(of people: [PublicKey]) async throws(Refusal) {
     let named = people.filter { !directory.book.namedRelays(of: $0).isEmpty }
     guard !named.isEmpty else { return }
@@ -94,14 +97,15 @@ extension Planner {
     let wanted = StoreDelivery(
       authors: named.map(\.description), kinds: [EventKind.textNote], since: until - Self.usefulSeconds, until: until)
     let answer = try await bus.ask(StoreMethod.delivery, wanted)
+    var reports: [(person: PublicKey, relay: RelayURL, held: Int, known: Int)] = []
     while let part = try await answer.nextPart() {
       guard let person = PublicKey(part.author) else { continue }
-      let counts = part.relays.compactMap { relay -> (RelayURL, Int)? in
+      for relay in part.relays {
         // `try?`: the store has these URLs from our own connectors.
-        guard let url = try? RelayURL(relay.relay) else { return nil }
-        return (url, relay.known > 0 ? relay.had : part.events)
+        guard let url = try? RelayURL(relay.relay) else { continue }
+        reports.append((person, url, relay.held ?? 0, relay.known))
       }
-      directory.delivered(person, counts, at: until)
     }
+    directory.delivered(reports, at: until)
   }
 }

@@ -73,7 +73,7 @@ extension Planner {
     let due = directory.book.due(directory.unlisted(unlisted), at: WallClock.seconds)
     guard !due.isEmpty else { return true }
     directory.book.wereAsked(due, at: WallClock.seconds)
-    await findLists(of: due, kinds: AuthorListReader.kinds, named: lookUpRelays) {
+    await findPublished(of: due, kinds: AuthorListReader.kinds, named: lookUpRelays) {
       [self] in directory.unlisted(due).isEmpty
     }
     return true
@@ -84,12 +84,13 @@ extension Planner {
     directory.indexers + directory.reads().map(\.url).filter { !directory.indexers.contains($0) }
   }
 
-  /// Requests people's lists from relays, and waits until they are known, or the relays have sent all they have.
+  /// Requests what people have published of these kinds from relays, and waits until it is known, or the relays have
+  /// sent all they have.
   ///
   /// - Parameter foreign: further relays, which others name.
   /// - Returns: the progress of each relay.
   @discardableResult
-  func findLists(
+  func findPublished(
     of people: [PublicKey], kinds: [UInt16], named: [RelayURL], foreign: [RelayURL] = [],
     until isKnown: @escaping @EventLoopActor () -> Bool
   ) async -> [ObserveProgress.Relay] {
@@ -115,13 +116,13 @@ extension Planner {
       try await lookUpMessageRelays(of: person)
       func isKnown() -> Bool { directory.directMessageRelays(of: person) != nil }
       guard !isKnown() else { return true }
-      let asked = await findLists(of: [person], kinds: AuthorListReader.kinds, named: lookUpRelays, until: isKnown)
+      let asked = await findPublished(of: [person], kinds: AuthorListReader.kinds, named: lookUpRelays, until: isKnown)
       var isAnswered = asked.isEmpty ? silentRelays.isEmpty : asked.contains { $0.state == .stored }
       try await lookUpMessageRelays(of: person)
       let elsewhere = directory.writeRelays(of: person, at: WallClock.seconds)
       guard !isKnown(), !elsewhere.isEmpty else { return isAnswered }
       let kinds = [EventKind.directMessageRelays]
-      let answers = await findLists(of: [person], kinds: kinds, named: [], foreign: elsewhere, until: isKnown)
+      let answers = await findPublished(of: [person], kinds: kinds, named: [], foreign: elsewhere, until: isKnown)
       isAnswered = isAnswered || answers.contains { $0.state == .stored }
       try await lookUpMessageRelays(of: person)
       return isAnswered

@@ -14,11 +14,17 @@ extension Planner {
   func want(
     _ request: BusRequest, _ wanted: PlanWant, _ filters: [Filter]
   ) async throws(Refusal) -> PlanWantResult? {
-    guard wantKeys.count < PlanWant.countMaximum else {
-      throw Refusal(.full, "\(wantKeys.count) wishes are under way already", outcome: .notStarted)
+    guard wants.count < PlanWant.countMaximum else {
+      throw Refusal(.full, "\(wants.count) wishes are under way already", outcome: .notStarted)
     }
     var relays: [RelayURL] = []
-    for relay in wanted.relays ?? [] { relays.append(try url(relay)) }
+    for relay in wanted.relays ?? [] {
+      let url = try url(relay)
+      if directory.isHome(url) {
+        throw Refusal(.ownRelay, "\(url) is not asked: \(OwnAddresses.reason)", outcome: .notStarted)
+      }
+      relays.append(url)
+    }
     listWishCount += 1
     let manner = FetchManner(
       isDeep: wanted.depth != .newest, isBackfill: wanted.urgency == .backfill, isAlone: true)
@@ -29,36 +35,56 @@ extension Planner {
     let end = now.advanced(milliseconds: UInt64(wanted.seconds ?? PlanWant.secondsMaximum) * 1_000)
     let timer = LoopTimer()
     timer.set(at: end) { follower.changed() }
-    wantKeys.insert(interest.key)
+    wants[interest.key] = WishTally()
     request.accept()
     await settled()
     begin(interest)
     update()
     defer {
       timer.cancel()
-      wantKeys.remove(interest.key)
+      wants[interest.key] = nil
       followers.remove(number)
       self.end(interest.key)
       update()
     }
-    func outcome(_ progress: ObserveProgress) -> PlanWantResult.End? {
-      // Before the relays of people are chosen, and while some of them are still to be visited, others may follow.
-      let isChosen = !directory.isSelectionDue && directory.book.isRead && !directory.awaitVisits(interest.filters)
-      if progress.isComplete, isChosen { return .complete }
-      if let most = wanted.eventMaximum, progress.relays.reduce(0, { $0 + $1.events }) >= UInt64(most) {
-        return .events
-      }
-      return now >= end ? .time : nil
-    }
-    let nothing = ObserveProgress(isObserved: true, isComplete: false, relays: [])
     var result = PlanWantResult(end: .time, relays: [])
     try await follower.run { progress in
-      guard let end = outcome(progress) else { return false }
-      result = PlanWantResult(end: end, relays: progress.relays)
+      result.relays = progress.relays
+      result.events = progress.relays.reduce(0) { $0 + $1.events }
+      if progress.isComplete, isChosen(interest) {
+        result.end = .complete
+      } else if let most = wanted.eventMaximum, result.events >= UInt64(most) {
+        result.end = .events
+      } else {
+        return now >= end
+      }
       return true
     } _: {
-      wishes.progress(of: interest.key) ?? nothing
+      wantProgress(interest.key)
     }
     return result
+  }
+
+  /// The progress of a wish, with the relays that it no longer asks.
+  private func wantProgress(_ key: String) -> ObserveProgress {
+    let present = wishes.progress(of: key)
+    if let present { wants[key]?.note(present) }
+    return ObserveProgress(
+      isObserved: true, isComplete: present?.isComplete ?? false, relays: wants[key]?.relays ?? [])
+  }
+
+  /// Notes how far the wishes are, before visits end that are over.
+  func noteWants() {
+    for key in wants.keys {
+      if let progress = wishes.progress(of: key) { wants[key]?.note(progress) }
+    }
+  }
+
+  /// Whether no further relays will be asked for a wish by what is under way: lists of the people in it that are looked
+  /// for, a choice of relays, visits.
+  private func isChosen(_ interest: Interest) -> Bool {
+    guard !interest.isExclusive, directory.autopilot else { return true }
+    let areListsHere = directory.book.isRead && lookUps.isEmpty && !isLookUpDue && now >= arrivalEnd
+    return areListsHere && !directory.isSelectionDue && !directory.awaitVisits(interest.filters)
   }
 }

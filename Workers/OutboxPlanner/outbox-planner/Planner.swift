@@ -55,8 +55,8 @@ final class Planner {
   private(set) var publishing: PublishService?
   /// The number of lists that were requested from relays so far: it distinguishes the interests for them.
   var listWishCount: UInt64 = 0
-  /// The interests of calls of `plan.want` that are under way.
-  var wantKeys: Set<String> = []
+  /// The calls of `plan.want` that are under way, by their interests.
+  var wants: [String: WishTally] = [:]
   /// Lists of blocked relays whose private entries the signer has not opened yet, by account.
   var sealedLists: [PublicKey: Event] = [:]
   /// Why the file of added relays cannot be written.
@@ -184,6 +184,7 @@ final class Planner {
     hasChanged.raise()
     packTimer.cancel()
     lookUpTimer.cancel()
+    arrivalTimer.cancel()
     continueLearning()
     accounts.end()
     publishing?.drain()
@@ -223,6 +224,7 @@ final class Planner {
     directory.noteWanted()
     authors.read()
     if directory.autopilot { references.read() }
+    noteWants()
     for relay in directory.visits where wishes.isFetched(at: relay) {
       directory.visitEnded(relay, at: WallClock.seconds)
     }
@@ -233,7 +235,7 @@ final class Planner {
     for name in connectors.followed.sorted() { deliver(to: name) }
     fetches.tell(wishes.takeFetches())
     // A wish is also complete once nothing else will be chosen for it.
-    followers.changed(wishes.takeChanges().union(wantKeys))
+    followers.changed(wishes.takeChanges().union(wants.keys))
     tellStatus()
     hasChanged.raise()
   }
@@ -277,6 +279,7 @@ final class Planner {
       && directory.book.unlistedCount * 5 > directory.book.wantedCount
   }
 
+  let arrivalTimer = LoopTimer()
   /// When lists that relays have sent have come by way of the store.
   var arrivalEnd = Instant(nanoseconds: 0)
   /// How long that takes.

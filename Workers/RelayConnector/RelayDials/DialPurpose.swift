@@ -11,10 +11,10 @@ public enum DialPurpose: Int, Comparable, CaseIterable, Sendable {
   case feed
   /// For a single answer.
   case lookUp
-  /// For old events that nothing waits for: two relays at a time.
-  case backfill
   /// To publish an event to a relay that only others name, such as the customer of a job. It has limits of its own.
   case foreign
+  /// For old events that nothing waits for: two relays at a time.
+  case backfill
 
   /// The more urgent purpose is less.
   public static func < (left: DialPurpose, right: DialPurpose) -> Bool { left.rawValue < right.rawValue }

@@ -7,8 +7,8 @@ public struct NameLookUps<Answer: Sendable>: Sendable {
   public static var lookUpMaximum: Int { 30 }
   /// The time in which look-ups are counted.
   public static var windowMilliseconds: UInt64 { 60_000 }
-  /// How long an answer is kept.
-  public static var keptMilliseconds: UInt64 { 3_600_000 }
+  /// How long an answer is kept: shorter than the hour for which its relays count.
+  public static var keptMilliseconds: UInt64 { 1_800_000 }
   /// Answers that are kept; at the limit the oldest goes.
   public static var keptMaximum: Int { 1_024 }
 
@@ -19,7 +19,10 @@ public struct NameLookUps<Answer: Sendable>: Sendable {
   /// Nothing is kept.
   public init() {}
 
-  /// What a server has answered for a name within the last hour.
+  /// Other servers are asked from now on: nothing that was answered counts.
+  public mutating func forgetAnswers() { (kept, order) = ([:], []) }
+
+  /// What a server has answered for a name lately.
   public func answer(for name: String, at now: Instant) -> Answer? {
     kept[name].flatMap { now.milliseconds(since: $0.at) < Self.keptMilliseconds ? $0.answer : nil }
   }

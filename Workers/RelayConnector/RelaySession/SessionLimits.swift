@@ -106,7 +106,7 @@ public struct SessionCounters: Sendable, Hashable {
   public internal(set) var refusalsByClass: [RefusalClass: UInt64] = [:]
   /// Events that were accepted.
   public internal(set) var accepted: UInt64 = 0
-  /// Authentications that were tried and have an outcome (NIP-42).
+  /// Authentications that have ended (NIP-42).
   public internal(set) var authentications: UInt64 = 0
   /// Those of them that failed.
   public internal(set) var authenticationFailures: UInt64 = 0

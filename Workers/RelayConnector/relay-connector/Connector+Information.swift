@@ -176,14 +176,20 @@ extension Connector {
 
   /// The refusal for a fault that is not the answer itself.
   ///
-  /// - Parameter hosts: what hosts of this sort are called: `relays`.
-  static func refusal(_ fault: HTTPFault, _ whom: String, _ hosts: String) -> Refusal {
+  /// - Parameters:
+  ///   - fault: the fault.
+  ///   - whom: who was asked for.
+  ///   - hosts: what hosts of this sort are called: `relays`.
+  ///   - unreachable: the code when the host does not answer.
+  static func refusal(
+    _ fault: HTTPFault, _ whom: String, _ hosts: String, unreachable: RefusalCode = "relay-unreachable"
+  ) -> Refusal {
     let code: RefusalCode
     var message = "\(whom): \(fault.detail)"
     switch fault.code {
-    case .nameLookup, .unreachable, .tls: code = "relay-unreachable"
+    case .nameLookup, .unreachable, .tls: code = unreachable
     case .privateAddress:
-      code = "relay-unreachable"
+      code = unreachable
       message += "; \(hosts) that other people name are not dialled there"
     case .timedOut: code = "timed-out"
     case .full: code = .full

@@ -66,27 +66,28 @@ extension Connector {
     request.totalMilliseconds = Self.nameMilliseconds
     request.connectMilliseconds = min(settings.connectTimeoutMilliseconds, Self.nameMilliseconds)
     request.dialsGlobalAddressesOnly = !isOwnServer
+    let server = isOwnServer ? settings.nameServer : name.domain
     func unknown(_ why: String) -> Result<ResolvedName, Refusal> {
       .failure(Refusal(.noSuchName, "\(name) leads to no key (NIP-05): \(why)", outcome: .notStarted))
     }
     do throws(HTTPFault) {
       let answer = try await httpClient.send(request)
-      guard answer.status == 200 else { return unknown("\(name.domain) answers \(answer.status)") }
+      guard answer.status == 200 else { return unknown("\(server) answers \(answer.status)") }
       do throws(JSONFault) {
         guard let found = try name.find(in: answer.body) else {
-          return unknown("\(name.domain) answers, and does not know '\(name.name)'")
+          return unknown("\(server) answers, and does not know '\(name.name)'")
         }
         return .success(
           ResolvedName(
             name: name.description, pubkey: found.pubkey.description, relays: found.relays.map(\.text),
             fetchedAt: WallClock.seconds))
       } catch {
-        return unknown("\(name.domain) answers with something else than a JSON object (\(error))")
+        return unknown("\(server) answers with something else than a JSON object (\(error))")
       }
     } catch {
       switch error.code {
       case .cut, .tooLarge, .redirected, .badAnswer: return unknown(error.detail)
-      default: return .failure(Self.refusal(error, "\(name)", "servers"))
+      default: return .failure(Self.refusal(error, "\(name)", "servers", unreachable: .nameUnreachable))
       }
     }
   }

@@ -97,9 +97,11 @@ final class Connector {
       guard let link = links[url] else { return }
       isHeld ? link.hold() : link.release()
     }
-    lines.onInvalid = { [unowned self] relay, count in
+    lines.onInvalid = { [unowned self] relay, events in
       // `try?`: the link wrote this URL itself.
-      if let url = try? RelayURL(relay) { links[url]?.noteInvalid(count) }
+      guard let url = try? RelayURL(relay), let link = links[url], link.noteInvalid(events) else { return }
+      // The planner leaves such a relay out, also one that stays connected.
+      for follower in followers { follower.changed(url) }
     }
     lines.onStored = { [unowned self] relay, count in
       // `try?`: the link wrote this URL itself.
@@ -132,7 +134,9 @@ final class Connector {
 
   private func settingsChanged() {
     do throws(Refusal) {
+      let nameServer = settings.nameServer
       settings = try worker.settings(of: ConnectorSettings.self)
+      if settings.nameServer != nameServer { names.known.forgetAnswers() }
       try adopt(settings)
     } catch {
       log.error("the new settings are not taken", metadata: ["why": "\(error.message)"])

@@ -15,8 +15,8 @@ final class IngestSenders {
   let live: IngestSender
   /// Called with true when a relay must wait, and with false when it no longer must.
   var onHeld: (@EventLoopActor (RelayURL, Bool) -> Void)?
-  /// Called with a relay's URL and the number of its events that the store has rejected.
-  var onInvalid: (@EventLoopActor (String, Int) -> Void)?
+  /// Called with a relay's URL and those of its events that the store has rejected.
+  var onInvalid: (@EventLoopActor (String, [IngestResult.Invalid]) -> Void)?
   /// Called with a relay's URL and the number of its events that the store lacked.
   var onStored: (@EventLoopActor (String, Int) -> Void)?
   /// Relays that must wait; the first has waited longest.
@@ -60,8 +60,8 @@ final class IngestSenders {
 final class IngestSender {
   /// Called when a run was answered, and the next runs were sent.
   var onAnswered: (@EventLoopActor () -> Void)?
-  /// Called with a relay's URL and the number of its events that the store has rejected.
-  var onInvalid: (@EventLoopActor (String, Int) -> Void)?
+  /// Called with a relay's URL and those of its events that the store has rejected.
+  var onInvalid: (@EventLoopActor (String, [IngestResult.Invalid]) -> Void)?
   /// Called with a relay's URL and the number of its events that the store lacked.
   var onStored: (@EventLoopActor (String, Int) -> Void)?
 
@@ -120,8 +120,9 @@ final class IngestSender {
       do throws(Refusal) {
         let result = try await bus.request(method, IngestRun(run.bytes))
         for (relay, count) in result.storedByRelay ?? [:] { onStored?(relay, count) }
-        let relays = result.invalid.compactMap(\.relay)
-        for (relay, invalid) in Dictionary(grouping: relays, by: \.self) { onInvalid?(relay, invalid.count) }
+        for (relay, invalid) in Dictionary(grouping: result.invalid, by: \.relay) {
+          if let relay { onInvalid?(relay, invalid) }
+        }
         break
       } catch {
         // Only a bug here can make such a run. Its events are then lost, and the other runs must continue. The ends of

@@ -55,6 +55,7 @@ final class RelayLink {
   private var openSince: (instant: Instant, seconds: Int64)?
   private var openMilliseconds: UInt64 = 0
   private var (invalidEventCount, newEventCount) = (UInt64(0), UInt64(0))
+  private var forgeries = Forgeries()
 
   init(
     url: RelayURL, key: DialKey, security: (any TransportSecurity)?, quarantine: QuarantineService,
@@ -208,7 +209,14 @@ final class RelayLink {
   }
 
   /// The store has rejected events of this relay.
-  func noteInvalid(_ count: Int) { invalidEventCount += UInt64(count) }
+  ///
+  /// - Returns: whether events are among them that were not rejected lately.
+  func noteInvalid(_ events: [IngestResult.Invalid]) -> Bool {
+    invalidEventCount += UInt64(events.count)
+    let before = forgeries.count
+    for event in events { if let id = event.id { forgeries.note(id) } }
+    return forgeries.count > before
+  }
 
   /// The store lacked events of this relay.
   func noteStored(_ count: Int) { newEventCount += UInt64(count) }
@@ -276,6 +284,7 @@ final class RelayLink {
         uniqueKeysWithValues: counters.refusalsByClass.map { ($0.key.rawValue, $0.value) })
     }
     state.invalidEvents = invalidEventCount > 0 ? invalidEventCount : nil
+    state.forgedEvents = forgeries.count > 0 ? forgeries.count : nil
     state.newEvents = newEventCount > 0 ? newEventCount : nil
     state.authentications = counters.authentications > 0 ? counters.authentications : nil
     state.authenticationFailures = counters.authenticationFailures > 0 ? counters.authenticationFailures : nil

@@ -273,8 +273,8 @@ final class RelaySubscriber {
 
   /// A person may be watching while a relay sends its stored events, so the count so far is reported now and then.
   private func noteCount(of interest: String) {
-    counted.insert(interest)
-    guard counted.count == 1 else { return }
+    // A timer that runs is left alone: events come faster than it.
+    guard counted.insert(interest).inserted, counted.count == 1 else { return }
     countTimer.set(afterMilliseconds: Self.countMilliseconds) { [weak self] in
       guard let self else { return }
       let keys = counted

@@ -58,7 +58,7 @@ public enum PlanMethod {
   public static let want = Stream<PlanWant, ObserveProgress, PlanWantResult>(
     396, "plan.want", of: .outboxPlanner, for: [.client, .mirror],
     "Has relays asked for what they have stored of filters, once and as deep as is said. Each part is the progress.",
-    refuses: [.full])
+    refuses: [.full, .ownRelay])
 
   static let all: [MethodDeclaration] = [
     publish.declaration, publications.declaration, follow.declaration, retry.declaration, cancel.declaration,

@@ -42,7 +42,7 @@ public enum RelayMethod {
   public static let resolveName = Method<NameResolve, ResolvedName>(
     264, "name.resolve", of: .relayConnector, for: [.client, .outboxPlanner],
     "The key and the relays that a person's name leads to (NIP-05): the word of the name's server.",
-    refuses: [.noSuchName, .rateLimited])
+    refuses: [.noSuchName, .nameUnreachable, .rateLimited])
 
   static let all: [MethodDeclaration] = [
     request.declaration, publish.declaration, list.declaration, desire.declaration, follow.declaration,

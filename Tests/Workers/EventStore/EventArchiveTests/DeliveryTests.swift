@@ -40,10 +40,11 @@ struct DeliveryTests {
           .note(.covered(notes, relay: 3, try interval(0, 50))),
         ], relays: relays, now: 1)
     let seqs = try archive.seqsNow(of: events.map(\.id)).map { try #require($0) }
-    // Relay 1 has the first six, relay 2 the first three, relay 4 all but the last two, which no relay has.
+    // Relay 1 has the first six and alone the tenth, relay 2 the first three, relay 4 all but the ninth, which no relay
+    // has, and the tenth.
     var sightings: [(seq: Int64, relay: Int64)] = []
     for (place, seq) in seqs.enumerated() {
-      if place < 6 { sightings.append((seq, 1)) }
+      if place < 6 || place == 9 { sightings.append((seq, 1)) }
       if place < 3 { sightings.append((seq, 2)) }
       if place < 8 || place == 10 { sightings.append((seq, 4)) }
     }
@@ -51,10 +52,11 @@ struct DeliveryTests {
       sightings.map { .seen(seq: $0.seq, relay: $0.relay, receivedAt: 1, rank: .ordinary) }, relays: [], now: 1)
     let found = try await archive.deliveries(
       of: [author], kinds: [1, 6], in: 100...109, eventMaximum: 100, now: 1)[0]
-    #expect(found.events == 9)
+    #expect(found.events == 10)
     #expect(found.relays.map(\.url) == ["wss://1.example", "wss://2.example"], "3 has sent another time, 4 none")
     #expect(found.relays.map(\.seconds) == [10, 5])
     #expect(found.relays.map(\.known) == [8, 5] && found.relays.map(\.had) == [6, 3])
+    #expect(found.relays.map(\.held) == [7, 3], "what it alone has, too")
     try archive.close()
   }
 }

@@ -126,7 +126,7 @@ struct SelectionListTests {
     }
   }
 
-  @Test("The people whose lists are not known are told")
+  @Test("The people whose lists are not known are named")
   func missing() throws {
     for row in try read("missing-relay-list-pubkeys", [Missing].self) ?? [] {
       var directory = RelayDirectory.sample([], relays: [])

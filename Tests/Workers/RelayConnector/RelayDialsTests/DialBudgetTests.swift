@@ -64,6 +64,7 @@ struct DialBudgetTests {
     #expect(bench.wait(of: 2)?.reason == "2 relays are in use for old events, which is the budget")
     for key in 10..<12 as Range<UInt64> { bench.want(key, .lookUp) }
     #expect(bench.dialled == [0, 1, 10, 11], "a backfill delays nothing else")
+    #expect(DialPurpose.allCases.max() == .backfill, "everything else goes before it")
     bench.want(0, .feed)
     bench.pass(milliseconds: 1_000)
     #expect(bench.dialled == [0, 1, 10, 11, 2])
