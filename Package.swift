@@ -182,7 +182,8 @@ let rooms: [[Target]] = [
   room(
     "Workers/Mirror",
     library("Mirroring", ["Addresses", "Cryptography", "Nostr", "Frames", "Contracts"]),
-    program("mirror", worker + ["Addresses", "NostrContracts", "Mirroring"])
+    library("CopyLedger", ["Cryptography", "Nostr", "Storage"]),
+    program("mirror", worker + ["Addresses", "Storage", "NostrContracts", "WorkerLedger", "Mirroring", "CopyLedger"])
   ),
   room(
     "Workers/DVMTracker",
@@ -369,6 +370,7 @@ let rooms: [[Target]] = [
       ["Cryptography", "Nostr", "Storage", "Contracts", "PublishQueue", "PublishLedger", "TestSupport"]),
     tests(
       "Workers/Mirror/MirroringTests", ["Addresses", "Cryptography", "Nostr", "Frames", "Contracts", "Mirroring"]),
+    tests("Workers/Mirror/CopyLedgerTests", ["Cryptography", "Nostr", "CopyLedger", "TestSupport"]),
     tests(
       "Workers/DVMTracker/JobTrackingTests",
       values + ["Addresses", "JobTracking", "JobLedger", "Rendering", "TestSupport"]),

@@ -60,7 +60,9 @@ public struct MirrorStatus: Codable, Sendable, Hashable, Payload {
   }
   /// In the order of accounts and classes.
   public var entries: [Entry]
+  /// The living copies of what each account wrote.
+  public var copies: [CopyStatus]
 
   /// A status.
-  public init(entries: [Entry]) { self.entries = entries }
+  public init(entries: [Entry], copies: [CopyStatus] = []) { (self.entries, self.copies) = (entries, copies) }
 }

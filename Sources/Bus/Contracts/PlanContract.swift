@@ -121,6 +121,9 @@ public struct PublicationTarget: Codable, Sendable, Hashable {
     /// Cancelled.
     case cancelled
   }
+  /// The reason of a relay that the caller of `plan.publish` has named.
+  public static let namedReason = "named"
+
   /// The relay.
   public var relay: String
   /// The state at this relay.

@@ -4,7 +4,7 @@ public import Frames
 // messages.
 //
 //     store.reconcile.begin      JSON: ReconcileBegin     a part, RAW: ReconcileMessage; at the end ReconcileFound
-//     store.reconcile.received   RAW: ReconcileMessage    parts, RAW: NeededEvents; at the end RAW: ReconcileMessage
+//     store.reconcile.received   RAW: ReconcileMessage    parts, RAW: DifferentEvents; at the end RAW: ReconcileMessage
 //
 // The request `store.reconcile.begin` stays open as long as its session, as `store.reconcile.open` does. It is answered
 // when the difference is known and the events that both have are written as seen at the relay. A caller that gives up
@@ -30,6 +30,8 @@ public struct ReconcileBegin: OneFilterArguments {
   public var filter: JSONValue
   /// The most bytes of a message to the relay, before hexadecimal encoding: 4,096 to 60,000; by default 60,000.
   public var messageByteMaximum: Int?
+  /// Whether `store.reconcile.received` also names the events that the relay lacks; default: no.
+  public var namesAbsent: Bool?
 
   /// The maximum number of sessions of one caller.
   public static let callerMaximum = 16
@@ -48,10 +50,11 @@ public struct ReconcileBegin: OneFilterArguments {
   }
 
   /// A reconciliation with a relay.
-  public init(relay: String, filter: JSONValue, messageByteMaximum: Int? = nil) {
+  public init(relay: String, filter: JSONValue, messageByteMaximum: Int? = nil, namesAbsent: Bool? = nil) {
     self.relay = relay
     self.filter = filter
     self.messageByteMaximum = messageByteMaximum
+    self.namesAbsent = namesAbsent
   }
 }
 
@@ -66,22 +69,47 @@ public struct ReconcileFound: Codable, Sendable, Hashable {
   public init(records: Int, common: Int) { (self.records, self.common) = (records, common) }
 }
 
-/// A part of `store.reconcile.received`, RAW: ids of events that the relay has and the store lacks, 32 bytes each. An
-/// id may be named again by a later message, and a hostile relay may name ids that exist nowhere.
+/// A part of `store.reconcile.received`, RAW: `u8 side`, then ids, 32 bytes each, of events that only one side has. An
+/// id of an event that the store lacks may be named again by a later message, and a hostile relay may name ids that
+/// exist nowhere. Events that the relay lacks are named only if ``ReconcileBegin/namesAbsent`` is set, each once.
 ///
 /// The answer behind the parts is a ``ReconcileMessage`` with the next message for the relay. It has no bytes when the
 /// difference is known: then the relay need not be asked further. Refused: `no-such-session` when the caller has no
 /// session of this number, and `bad-payload` when the relay's message cannot be read, or the session has gone on for
 /// too many messages; the session then continues, until the caller cancels it.
-public struct NeededEvents: Sendable, Hashable {
+public struct DifferentEvents: Sendable, Hashable {
+  /// Who lacks an event.
+  public enum Side: UInt8, Sendable, Hashable, CaseIterable {
+    /// The store lacks it, and the relay has it.
+    case store
+    /// The relay lacks it, and the store has it.
+    case relay
+  }
+
+  /// Who lacks the events.
+  public var lackingSide: Side
   /// The ids, one behind the other.
   public var bytes: [UInt8]
 
   /// The size of an id in bytes.
-  public static let idByteCount = 32
+  public static let idByteCount = EventIDs.idByteCount
   /// The most ids of a part.
-  public static let countMaximum = 2_048
+  public static let countMaximum = EventIDs.countMaximum
 
   /// A part.
+  public init(lackingSide: Side, _ bytes: [UInt8]) { (self.lackingSide, self.bytes) = (lackingSide, bytes) }
+}
+
+/// Ids of events, RAW: 32 bytes each, one behind the other.
+public struct EventIDs: Sendable, Hashable {
+  /// The ids.
+  public var bytes: [UInt8]
+
+  /// The size of an id in bytes.
+  public static let idByteCount = 32
+  /// The most ids of one payload.
+  public static let countMaximum = 2_000
+
+  /// Ids.
   public init(_ bytes: [UInt8]) { self.bytes = bytes }
 }

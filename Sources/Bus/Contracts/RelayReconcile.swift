@@ -7,6 +7,10 @@ public import Frames
 /// does not reconcile is not an error: the answer's `end` says so, and the caller pages instead (`relay.request`). For
 /// an hour such a relay is not asked again; `relay.retry` ends that.
 ///
+/// `relay.compare` does the same, and has the other side of the difference as its parts: ``EventIDs`` of stored events
+/// that the relay lacks, each once, when the comparison has ended. If it ended otherwise than `complete`, the relay may
+/// lack more.
+///
 /// Refused: `no-such-relay`, `own-relay`, and `full` beyond ``countMaximum``.
 public struct RelayReconcile: OneFilterArguments {
   /// An example of the arguments.

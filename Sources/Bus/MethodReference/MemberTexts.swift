@@ -64,6 +64,26 @@ public enum MemberTexts {
     ConnectorSettings.relays	The URLs of the group's relays.
     ConnectorSettings.requestTimeoutMilliseconds	How long a relay may leave a request without an answer.
     ConnectorSettings.writes	Whether events are published to the relays of the group.
+    CopyOutcomes.Outcome.id	The event's id.
+    CopyOutcomes.Outcome.message	The relay's words, or why it was not sent.
+    CopyOutcomes.Outcome.state	How it ended.
+    CopyOutcomes.outcomes	One for each id, in their order.
+    CopyStatus.Relay.comparedAt	When it was last compared, seconds since 1970; absent: never.
+    CopyStatus.Relay.left	Events that it lacks and is not sent; `reason` says why.
+    CopyStatus.Relay.open	Events that it lacks and is to be sent.
+    CopyStatus.Relay.reason	Why it could not be compared, or why it is sent nothing more.
+    CopyStatus.Relay.refused	Events that it has refused for good.
+    CopyStatus.Relay.relay	Its URL.
+    CopyStatus.Relay.taken	Events that it took when they were sent again.
+    CopyStatus.account	The account's name.
+    CopyStatus.copies	How many of them have 0, 1, 2, … copies; empty until a relay was compared.
+    CopyStatus.endedAt	When the last round ended, seconds since 1970; absent: there was none.
+    CopyStatus.events	Events that are to have copies: what the account wrote, except what must not be spread.
+    CopyStatus.isRunning	Whether relays are being compared now.
+    CopyStatus.nextAt	When the next round begins, seconds since 1970; absent: none does by itself.
+    CopyStatus.relays	The relays that are to have them, in the order of their URLs.
+    CopyStatus.repaired	Copies that relays have taken within a week.
+    CopyStatus.wanted	How many copies are wanted.
     CoverageAdded.at	When the end arrived, seconds since 1970.
     CoverageAdded.filter	The filter; absent when it is too long to repeat.
     CoverageAdded.isStoredEnd	True after all that the relay had for the filter, false after a page of it.
@@ -105,11 +125,22 @@ public enum MemberTexts {
     DesiredSubscription.key	The planner's key for it, 1 to 64 bytes, unique over all relays. Other filters under the same key are a new REQ.
     DesiredSubscription.relay	The relay.
     DesiredSubscription.stored	Which stored events are wanted. Absent: as each filter says, the newest of its `limit`, or all since its `since`; a filter without limit that names neither ids, authors nor tag values gets what the relay sends in one page.
+    DifferentEvents.bytes	The ids, one behind the other.
+    DifferentEvents.lackingSide	Who lacks the events.
     DoctorResult.Check.isGood	Whether nothing needs fixing.
     DoctorResult.Check.isPending	Whether it is starting, or stopped on purpose: good, but not at work. Absent: no.
     DoctorResult.Check.name	What was checked.
     DoctorResult.Check.text	What was found, and what to do.
     DoctorResult.checks	All checks.
+    EventCopies.Relay.at	When it was compared, or took or refused the event, seconds since 1970.
+    EventCopies.Relay.reason	Why it is not there.
+    EventCopies.Relay.relay	Its URL.
+    EventCopies.Relay.state	What is known.
+    EventCopies.account	The name of its author's account.
+    EventCopies.exception	Why it is sent nowhere by itself; absent: it is.
+    EventCopies.id	The event's id.
+    EventCopies.relays	The relays, in the order of their URLs.
+    EventIDs.bytes	The ids.
     EventPage.Problem.offset	The offset in the page, in bytes.
     EventPage.Problem.reason	What is wrong.
     EventPage.Record.bytes	The range of its bytes in the page.
@@ -331,8 +362,14 @@ public enum MemberTexts {
     MethodDeclaration.refusals	Its own refusals, in addition to those that any method may answer with.
     MethodDeclaration.server	The role that serves or publishes it.
     MethodDeclaration.text	What it does, in one or two sentences.
+    MirrorCopies.id	The event's id, 64 hexadecimal digits.
+    MirrorScrub.account	Only this account, by its name.
+    MirrorScrub.relay	Only this relay, also when the account does not write to it; also what was left there for reasons of the relay.
     MirrorSettings.archives	The URLs of relays that are asked, beside those of the accounts' lists, for what is public.
+    MirrorSettings.copies	How many relays are to have each event that an account wrote.
+    MirrorSettings.copyRelays	The URLs of relays that are sent copies when an account writes to fewer than copies relays.
     MirrorSettings.keepFollowsMilliseconds	How far back it keeps what followed people write; 0 for nothing of theirs.
+    MirrorSettings.scrubMilliseconds	How often the relays are compared with what an account wrote, and sent what they lack; 0: never.
     MirrorStatus.Entry.account	The account's name.
     MirrorStatus.Entry.end	The last fetch: how it ended; absent before the first.
     MirrorStatus.Entry.events	Events of it that are here.
@@ -345,9 +382,9 @@ public enum MemberTexts {
     MirrorStatus.Relay.relay	Its URL.
     MirrorStatus.Relay.since	Nothing of the relay is missing from this second on, up to now or the last comparison; 0: from the beginning. Absent: it has not sent everything of any time yet.
     MirrorStatus.Relay.state	How far it was at the last attempt; absent when it was not asked yet.
+    MirrorStatus.copies	The living copies of what each account wrote.
     MirrorStatus.entries	In the order of accounts and classes.
     NameResolve.name	`name@domain`, or a domain alone.
-    NeededEvents.bytes	The ids, one behind the other.
     ObserveChanges.changed	New and changed entries, each complete.
     ObserveChanges.generation	The generation of the store that counts these versions.
     ObserveChanges.removed	Keys of entries that no longer have an observer.
@@ -377,6 +414,8 @@ public enum MemberTexts {
     PayloadShape.Member.type	Its type.
     PayloadShape.isText	Whether the type is a text in JSON, such as `RefusalCode`.
     PayloadShape.members	The members, in the order in which the type reads them.
+    PlanCopy.ids	The events' ids, 64 hexadecimal digits each, in the order in which they are sent; at most 64.
+    PlanCopy.relay	The relay.
     PlanPublication.id	The event's id, 64 hexadecimal digits.
     PlanPublication.relay	Only this relay of it.
     PlanPublications.ids	Only these events, 64 hexadecimal digits each.
@@ -564,6 +603,7 @@ public enum MemberTexts {
     QueriedEvents.isRaw	Whether it is a page.
     ReconcileBegin.filter	A NIP-01 filter; its `since` and `until` are the window of time.
     ReconcileBegin.messageByteMaximum	The most bytes of a message to the relay, before hexadecimal encoding: 4,096 to 60,000; by default 60,000.
+    ReconcileBegin.namesAbsent	Whether `store.reconcile.received` also names the events that the relay lacks; default: no.
     ReconcileBegin.relay	The relay's URL.
     ReconcileClose.session	The session's number.
     ReconcileCounts.common	Events that the store and the relay have.

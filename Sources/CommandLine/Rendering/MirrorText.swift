@@ -23,6 +23,92 @@ public enum MirrorText {
       entry.relays.filter { $0.since != 0 }.map { "\(entry.account), \(words(entry.kind)): \(lack($0))" }
     }
     return table.lines(style) + (lacking.isEmpty ? [] : ["", "Not everything came from:"] + lacking.map { "  \($0)" })
+      + status.copies.flatMap { [""] + copies($0, now: now, style) }
+  }
+
+  // MARK: Copies
+
+  /// How many living copies an account's events have, and each relay of them.
+  public static func copies(_ status: CopyStatus, now: Int64, _ style: Style) -> [String] {
+    let next =
+      status.isRunning
+      ? "being compared" : status.nextAt.map { $0 <= now ? "soon" : "in \(duration(from: now, to: $0))" } ?? "never"
+    guard let endedAt = status.endedAt else {
+      let reasons = status.relays.compactMap { relay in relay.reason.map { "  \(relay.relay): \($0)" } }
+      return ["Copies of what \(status.account) wrote: no relay was compared yet (\(next))."] + reasons.map(visible)
+    }
+    let few = status.copies.prefix(status.wanted).reduce(0, +)
+    let events = Amount.count(status.events, "event")
+    let counts = status.copies.enumerated().reversed().filter { $0.element > 0 }.map {
+      "\($0.element) with \($0.offset)"
+    }
+    let repaired = "\(Amount.count(status.repaired, "copy", "copies")) sent again within a week"
+    var lines = [
+      "Copies of what \(status.account) wrote: " + (few == 0 ? "all \(events)" : "\(status.events - few) of \(events)")
+        + " have \(status.wanted) or more living copies.",
+      "  " + (counts + [repaired]).joined(separator: ", "),
+      "  last round \(CalendarTime.text(endedAt)), next \(next)",
+    ]
+    if status.copies.count <= status.wanted {
+      let relays = Amount.count(max(0, status.copies.count - 1), "relay")
+      lines.append("  only \(relays) could be compared; 'copy-relays' in [worker.mirror] names others")
+    }
+    var table = TextTable([
+      .init(title: "RELAY"), .init(title: "COMPARED"), .init(title: "LACKS", alignment: .right),
+      .init(title: "TAKEN", alignment: .right), .init(title: "REFUSED", alignment: .right),
+      .init(title: "REASON", columnsMaximum: 60),
+    ])
+    for relay in status.relays { table.append(row(relay)) }
+    return lines + table.lines(style)
+  }
+
+  private static func row(_ relay: CopyStatus.Relay) -> [TextTable.Cell] {
+    let lacks = relay.open + relay.left
+    return [
+      .init(visible(relay.relay)), .init(relay.comparedAt.map { CalendarTime.text($0) } ?? "never"),
+      .init("\(lacks)", lacks > 0 ? .warning : .plain), .init("\(relay.taken)"), .init("\(relay.refused)"),
+      .init(relay.reason.map(visible) ?? (relay.left > 0 ? "\(relay.left) left: see 'roost mirror copies'" : "")),
+    ]
+  }
+
+  /// A relay whose turn is over in a round.
+  public static func turn(_ relay: CopyStatus.Relay) -> String {
+    var parts: [String] = []
+    if relay.comparedAt == nil || relay.reason != nil { parts.append(relay.reason.map(visible) ?? "not compared") }
+    if relay.comparedAt != nil {
+      parts.append(relay.open + relay.left + relay.refused == 0 ? "has everything" : "lacks \(relay.open + relay.left)")
+    }
+    if relay.refused > 0 { parts.append("has refused \(relay.refused)") }
+    return "\(visible(relay.relay)): \(parts.joined(separator: "; "))"
+  }
+
+  /// Which relays have an event.
+  public static func copies(of event: EventCopies) -> [String] {
+    var lines = ["\(event.id) by \(event.account)"]
+    if let exception = event.exception { lines.append("  is sent nowhere by itself: \(exception)") }
+    for relay in event.relays {
+      let at = relay.at.map { " (\(CalendarTime.text($0)))" } ?? ""
+      let reason = relay.reason.map { ": \(visible($0))" } ?? ""
+      lines.append("  \(visible(relay.relay))  \(word(relay.state))\(at)\(reason)")
+    }
+    if event.relays.isEmpty { lines.append("  no relay was compared yet: 'roost mirror scrub'") }
+    return lines
+  }
+
+  private static func word(_ state: EventCopies.Relay.State) -> String {
+    switch state {
+    case .held: "has it"
+    case .lacking: "lacks it, and is to be sent it"
+    case .refused: "has refused it"
+    case .left: "lacks it, and is not sent it"
+    case .unknown: "not compared since"
+    }
+  }
+
+  private static func visible(_ text: String) -> String { VisibleText.make(text) }
+
+  private static func duration(from now: Int64, to time: Int64) -> String {
+    Amount.duration(milliseconds: UInt64(max(0, time - now)) * 1_000)
   }
 
   private static func words(_ kind: MirrorClass) -> String {

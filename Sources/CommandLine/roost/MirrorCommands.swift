@@ -10,13 +10,18 @@ internal import RoostClient
 struct MirrorCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "mirror",
-    abstract: "Shows how much of what you wrote, and of what was written to you, is here.",
+    abstract: "Keeps what you wrote, and what was written to you: here, and alive on your relays.",
     discussion: """
       The mirror needs a worker of role 'mirror', which is off as shipped: 'enabled = true' in [worker.mirror].
 
         roost mirror status
+        roost mirror scrub
+        roost mirror copies note1…
+        roost mirror push wss://relay.example
       """,
-    subcommands: [MirrorStatusCommand.self])
+    subcommands: [
+      MirrorStatusCommand.self, MirrorScrubCommand.self, MirrorCopiesCommand.self, MirrorPushCommand.self,
+    ])
 }
 
 /// `roost mirror status`
@@ -31,6 +36,69 @@ struct MirrorStatusCommand: LoopCommand {
     try await session.show(MirrorMethod.status, NoArguments(), isIdempotent: true) { (status, style) in
       MirrorText.status(status, now: WallClock.seconds, style)
     }
+    return .done
+  }
+}
+
+extension CommandSession {
+  /// Has relays compared, and prints each whose turn is over; with `--json` as a line.
+  fileprivate func scrub(_ wanted: MirrorScrub) async throws(Refusal) {
+    try await client.connect()
+    let rounds = try await client.stream(MirrorMethod.scrub, wanted)
+    while let item = try await rounds.next() {
+      switch item {
+      case .part(let relay): await print(relay, [MirrorText.turn(relay)])
+      case .end(let sent): await print(sent, ["\(Amount.count(sent.count, "copy", "copies")) sent and taken."])
+      }
+    }
+  }
+}
+
+/// `roost mirror scrub`
+struct MirrorScrubCommand: LoopCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "scrub",
+    abstract: "Compares the relays you write to with what you wrote, now, and sends them what they lack.",
+    discussion: "This is done by itself every week ('scrub' in [worker.mirror]). Ctrl-C does not end it.")
+  @Option(name: [.customLong("as")], help: ArgumentHelp("Only this account.", valueName: "account"))
+  var account: String?
+  @OptionGroup var general: GeneralOptions
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    try await session.scrub(MirrorScrub(account: account))
+    return .done
+  }
+}
+
+/// `roost mirror copies`
+struct MirrorCopiesCommand: LoopCommand {
+  static let isReading = true
+  static let configuration = CommandConfiguration(
+    commandName: "copies", abstract: "Shows which relays have an event of yours, by the last comparison.")
+  @OptionGroup var event: PublicationArgument
+  @OptionGroup var general: GeneralOptions
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    try await session.show(MirrorMethod.copies, MirrorCopies(id: "\(event.eventID())"), isIdempotent: true) {
+      (copies, _) in MirrorText.copies(of: copies)
+    }
+    return .done
+  }
+}
+
+/// `roost mirror push`
+struct MirrorPushCommand: LoopCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "push",
+    abstract: "Sends to one relay what it lacks of what you wrote, whether or not you write to it.",
+    discussion: "What was left there because of the relay is sent again; what it has refused for good is not.")
+  @OptionGroup var relay: RelayArgument
+  @Option(name: [.customLong("as")], help: ArgumentHelp("Only this account.", valueName: "account"))
+  var account: String?
+  @OptionGroup var general: GeneralOptions
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    try await session.scrub(MirrorScrub(account: account, relay: relay.canonical))
     return .done
   }
 }

@@ -132,6 +132,12 @@ enum Schema {
         "keep-follows", entry: "keepFollowsMilliseconds", of: MirrorSettings.self,
         .milliseconds(.zero ... .seconds(3_650 * 86_400))),
       Setting("archives", entry: "archives", of: MirrorSettings.self, .list(of: .relay, "relay URLs", count: 0...16)),
+      Setting("copies", entry: "copies", of: MirrorSettings.self, .integer(1...16)),
+      Setting(
+        "copy-relays", entry: "copyRelays", of: MirrorSettings.self, .list(of: .relay, "relay URLs", count: 0...16)),
+      Setting(
+        "scrub", entry: "scrubMilliseconds", of: MirrorSettings.self,
+        .milliseconds(.zero ... .seconds(3_650 * 86_400))),
     ],
     "push-relay": pushRelay,
     "signer": [

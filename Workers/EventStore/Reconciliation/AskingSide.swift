@@ -11,6 +11,8 @@ public struct AskingSide: Sendable {
   public private(set) var messageCount = 0
   /// How many records the other side lacks, so far.
   public private(set) var absentCount = 0
+  /// The records that the last answer has shown to be lacking at the other side, each once.
+  public private(set) var newlyAbsent: [EventID] = []
   /// Whether the difference is known.
   public private(set) var isOver = false
   private var absent: [UInt64]
@@ -32,9 +34,11 @@ public struct AskingSide: Sendable {
     guard messageCount < Self.messageMaximum else { throw .endless(messageCount: messageCount + 1) }
     let step = try reconciler.received(message)
     messageCount += 1
+    newlyAbsent = []
     for index in step.haveIndices where absent[index / 64] & (1 << (index % 64)) == 0 {
       absent[index / 64] |= 1 << (index % 64)
       absentCount += 1
+      newlyAbsent.append(reconciler.records.records[index].id)
     }
     isOver = step.next == nil
     return step

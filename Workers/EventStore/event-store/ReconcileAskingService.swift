@@ -7,6 +7,7 @@ import EventGate
 import EventLoop
 import Frames
 import Nostr
+import NostrContracts
 import Reconciliation
 import Storage
 import WorkerKit
@@ -37,6 +38,8 @@ final class ReconcileAskingService {
   private struct Session {
     let request: BusRequest
     let relay: String
+    /// Whether the events that the relay lacks are named.
+    let namesAbsent: Bool
     var side: AskingSide
   }
 
@@ -78,7 +81,8 @@ final class ReconcileAskingService {
         return try await read(number, filter, messageByteMaximum: maximum)
       }
       guard !request.isCancelled else { throw ReconcileRequests.cancelled }
-      open[number] = Session(request: request, relay: relay, side: AskingSide(reconciler))
+      open[number] = Session(
+        request: request, relay: relay, namesAbsent: wanted.namesAbsent ?? false, side: AskingSide(reconciler))
       requests.opened(number, request)
       try await request.send(
         ReconcileMessage(session: Int64(number), bytes: reconciler.initiate()), of: StoreMethod.beginReconcile)
@@ -124,10 +128,14 @@ final class ReconcileAskingService {
         .noSuchSession, "you have no session \(message.session): it has ended, or never began", outcome: .notStarted)
     }
     let step = try step(number, message.bytes)
+    let absent = open[number].map { $0.namesAbsent ? $0.side.newlyAbsent : [] } ?? []
     if step.next == nil { writeSightings(number) }
-    for start in stride(from: 0, to: step.needs.count, by: NeededEvents.countMaximum) {
-      let ids = step.needs[start..<min(start + NeededEvents.countMaximum, step.needs.count)]
-      try await request.send(NeededEvents(ids.flatMap(\.octets.bytes)), of: StoreMethod.receivedReconcile)
+    for (side, ids) in [(DifferentEvents.Side.store, step.needs), (.relay, absent)] {
+      for start in stride(from: 0, to: ids.count, by: DifferentEvents.countMaximum) {
+        let some = ids[start..<min(start + DifferentEvents.countMaximum, ids.count)]
+        try await request.send(
+          DifferentEvents(lackingSide: side, ids: some), of: StoreMethod.receivedReconcile)
+      }
     }
     return ReconcileMessage(session: message.session, bytes: step.next ?? [])
   }

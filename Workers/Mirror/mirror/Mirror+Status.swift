@@ -41,7 +41,9 @@ extension Mirror {
       entry.end = state.last?.end
       entries.append(entry)
     }
-    return MirrorStatus(entries: entries)
+    var told: [CopyStatus] = []
+    for account in copies.accounts { told.append(try await copies.status(account)) }
+    return MirrorStatus(entries: entries, copies: told)
   }
 
   private func coverage(_ wanted: StoreCoverage) async throws(Refusal) -> [CoveredFilter] {

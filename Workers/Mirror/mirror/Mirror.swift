@@ -16,6 +16,7 @@ import WorkerKit
 //
 //     signer.accounts, store.observe (kind 3) ─▶ MirrorInterest.all ─▶ MirrorSchedule ─▶ plan.want
 //                                                        └──────────▶ store.observe (new events)
+//     own events are fetched ─▶ CopyKeeper ─▶ relay.compare, plan.copy
 //
 // Each source is a loop, so that any other worker may die at any time.
 
@@ -26,6 +27,7 @@ final class Mirror {
   let bus: BusConnection
   let log = Logger(label: "mirror")
   private(set) var schedule = MirrorSchedule()
+  let copies: CopyKeeper
   private var wishes: MirrorWishes
   private var accounts: [MirrorAccount] = []
   private var live: LiveObserve?
@@ -42,10 +44,21 @@ final class Mirror {
   /// How long one fetch may take, in seconds.
   private static let fetchSeconds = 3_600
 
-  init(_ worker: Worker) throws(Refusal) {
+  init(_ worker: Worker, directory: String) throws(Refusal) {
     self.worker = worker
     bus = worker.bus
     wishes = try Self.wishes(worker)
+    copies = try CopyKeeper(worker, directory: directory)
+    copies.isFetched = { [unowned self] key in
+      schedule.all.contains { $0.interest.account == key && $0.interest.kind == .own && $0.last?.end == .complete }
+    }
+  }
+
+  /// - Throws: `bad-request` for text that is no relay URL.
+  static func relay(_ text: String) throws(Refusal) -> String {
+    do throws(RelayURLFault) { return try RelayURL(text).text } catch {
+      throw Refusal(.badRequest, "'relay': \(error)", outcome: .notStarted)
+    }
   }
 
   private static func wishes(_ worker: Worker) throws(Refusal) -> MirrorWishes {
@@ -63,7 +76,9 @@ final class Mirror {
       timer.cancel()
       accountTimer.cancel()
       live?.end()
+      copies.drain()
     }
+    worker.onEnd = { [copies] in copies.end() }
     bus.onEvent = { [unowned self] in received($0) }
     bus.onRegistry = { [unowned self] _ in askAccounts() }
     worker.persist("signer.changes", ceilingMilliseconds: Self.retryMillisecondsMaximum, log) {
@@ -77,6 +92,7 @@ final class Mirror {
   private func settingsChanged() {
     do throws(Refusal) {
       wishes = try Self.wishes(worker)
+      try copies.settingsChanged()
       replan()
     } catch {
       log.error("the new settings are not taken", metadata: ["why": "\(error.message)"])
@@ -120,6 +136,7 @@ final class Mirror {
     let areOthers = Set(new.map(\.key)) != Set(accounts.map(\.key))
     accounts = new
     replan()
+    copies.accountsAre(new)
     if areOthers { readFollows() }
   }
 
@@ -193,6 +210,7 @@ final class Mirror {
       }
       schedule.ended(interest, result, at: WallClock.seconds)
       work()
+      if interest.kind == .own { copies.look() }
     }
   }
 }

@@ -4,19 +4,22 @@ import Frames
 import LinuxSystem
 import WorkerKit
 
-/// `mirror`: has everything of one's own fetched, and knows how complete it is.
+/// `mirror`: has everything of one's own fetched and kept alive on relays, and knows how complete it is.
 @main
 enum MirrorProgram {
   static func main() {
     Worker.main(role: .mirror, profile: profile) { worker throws(Refusal) in
-      mirror = try Mirror(worker)
+      mirror = try Mirror(worker, directory: WorkerDirectory.path.get())
       mirror?.start()
     }
   }
 
-  /// Its sandbox: no files of its own, no network.
+  /// Its sandbox: its own directory, no network.
   private static func profile(_ environment: [String: String]) -> SandboxProfile {
-    SandboxProfile(readablePaths: SandboxProfile.runtimePaths, network: .none, maySpawn: false)
+    let directory = WorkerDirectory.make(environment, role: .mirror)
+    return SandboxProfile(
+      readablePaths: SandboxProfile.runtimePaths, writablePaths: directory.map { [$0] } ?? [], network: .none,
+      maySpawn: false)
   }
 
   /// Kept for the life of the process.

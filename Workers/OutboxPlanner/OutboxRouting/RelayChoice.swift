@@ -39,7 +39,7 @@ public struct RelayChoice: Hashable, Sendable {
   }
 
   /// The reason of a relay that the caller names.
-  public static let isNamed = "named"
+  public static let isNamed = PublicationTarget.namedReason
 
   /// The reasons in one line, as in `PublicationTarget.why`.
   public var reason: String { why.joined(separator: ", ") }

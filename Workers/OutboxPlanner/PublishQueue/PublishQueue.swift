@@ -2,6 +2,7 @@ internal import Clocks
 public import Contracts
 public import Cryptography
 internal import DequeModule
+internal import HeapModule
 public import Nostr
 
 // The publish queue decides which event is sent to which relay next, and when to retry one that a relay did not accept.
@@ -95,6 +96,11 @@ public struct PublishQueue: Sendable {
   /// The number of publications that still wait for one of these relays.
   public func count(openAt isMeant: (_ relay: String) -> Bool) -> Int {
     entries.values.count { $0.publication.targets.contains { $0.isOpen && isMeant($0.relay) } }
+  }
+
+  /// Whether an event waits for this relay, or is on its way to it.
+  public func isBusy(at relay: String) -> Bool {
+    lanes[relay].map { !$0.line.isEmpty || $0.inFlightCount > 0 } ?? false
   }
 
   /// The number of publications that were accepted before `time`, seconds since 1970, and still wait for a relay; and

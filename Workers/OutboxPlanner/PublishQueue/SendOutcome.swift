@@ -42,6 +42,11 @@ public enum SendOutcome: Sendable, Hashable {
 }
 
 extension SendOutcome {
+  /// Whether a relay has said, by a word of NIP-01, that it never takes the event. Refusals by connectors do not count.
+  public var isLastWord: Bool {
+    if case .refused(let words) = self { RelayReason(words).word.map(Self.finalWords.contains) ?? false } else { false }
+  }
+
   /// The meaning of a relay's OK (NIP-01, NIP-42). A duplicate counts as accepted, even with `false`, which some relays
   /// send.
   public init(_ answer: RelayPublishResult) {

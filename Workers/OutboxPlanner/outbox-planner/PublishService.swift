@@ -54,6 +54,8 @@ final class PublishService {
   var bodies = PublishBodies()
   /// Decides the relays of events.
   unowned let planner: Planner
+  /// Sends to relays what they lack.
+  private lazy var copies = CopyService(worker, planner, self)
   /// Claims of callers that publish: one caller at a time for each event. Others wait here.
   var claims: [PublishClaim: [CheckedContinuation<Void, Never>]] = [:]
   /// Publications in the ledger that have lost their relays, and are routed again.
@@ -125,6 +127,7 @@ final class PublishService {
     worker.serve(PlanMethod.retry, tryAgain)
     worker.serve(PlanMethod.replaced, listReplaced)
     worker.serve(PlanMethod.cancel, cancel)
+    worker.serve(PlanMethod.copy, copies.copy)
   }
 
   /// Opens the file of replaced lists, now or when the disk permits it; the queue does not wait for it.
@@ -163,18 +166,28 @@ final class PublishService {
   func settingsChanged() throws(Refusal) { settings = try worker.settings(of: PlannerSettings.self) }
 
   /// A connector reports that a relay is connected.
-  func relayOpened(_ relay: RelayURL) { perform { $0.relayOpened(relay.text, at: $1) } }
+  func relayOpened(_ relay: RelayURL) {
+    perform { $0.relayOpened(relay.text, at: $1) }
+    copies.perform { $0.relayOpened(relay.text, at: $1) }
+  }
 
   /// Connectors have come or gone.
-  func connectorsChanged() { perform { $0.connectorsChanged(at: $1) } }
+  func connectorsChanged() {
+    perform { $0.connectorsChanged(at: $1) }
+    copies.perform { $0.connectorsChanged(at: $1) }
+  }
 
   /// The signer reports that these accounts are unlocked.
-  func accountsOpened(_ accounts: Set<PublicKey>) { perform { $0.accountsOpened(accounts, at: $1) } }
+  func accountsOpened(_ accounts: Set<PublicKey>) {
+    perform { $0.accountsOpened(accounts, at: $1) }
+    copies.perform { $0.accountsOpened(accounts, at: $1) }
+  }
 
   /// The worker drains: nothing new is sent, and all followers are answered.
   func drain() {
     isDraining = true
     perform { $0.closed(at: $1) }
+    copies.drain()
     for follower in followers.values.joined() { follower.end(Self.draining) }
   }
 
@@ -291,19 +304,24 @@ final class PublishService {
 
   private func outcome(of key: SendingKey, _ manner: SendingManner) async -> SendOutcome {
     guard let publication = queue[key.id] else { return .refused("the event is forgotten") }
-    // This worker wrote the event; the error says what is wrong with it.
-    guard let relay = try? RelayURL(key.relay) else { return .refused("\(key.relay) is no address of a relay") }
+    let body: [UInt8]?
+    // A read error of the disk is no refusal of the relay.
+    do throws(Refusal) { body = try await self.body(of: publication) } catch { return .absent(error.message) }
+    guard let event = body else { return .refused("the event is no longer in the ledger") }
+    return await sendOnce(event, to: key.relay, manner)
+  }
+
+  /// Sends an event to a relay by the relay's connector.
+  func sendOnce(_ event: [UInt8], to text: String, _ manner: SendingManner) async -> SendOutcome {
+    // This worker wrote the URL; the error says what is wrong with it.
+    guard let relay = try? RelayURL(text) else { return .refused("\(text) is no address of a relay") }
     let connector: String
     switch planner.dialler(of: relay) {
     case .failure(let reason): return .absent(reason.description)
     case .success(let name): connector = name
     }
-    let body: [UInt8]?
-    // A read error of the disk is no refusal of the relay.
-    do throws(Refusal) { body = try await self.body(of: publication) } catch { return .absent(error.message) }
-    guard let event = body else { return .refused("the event is no longer in the ledger") }
     let wanted = RelayPublish(
-      relay: key.relay, event: RawJSON(event), account: manner.account?.description,
+      relay: text, event: RawJSON(event), account: manner.account?.description,
       isProtected: manner.isProtected ? true : nil, isForeign: manner.isForeign)
     do throws(Refusal) {
       return SendOutcome(

@@ -6,6 +6,7 @@ import EventLoop
 import Frames
 import LinuxSystem
 import Nostr
+import NostrContracts
 import RelaySession
 import RelaySubscriptions
 import WorkerKit
@@ -30,13 +31,14 @@ extension Connector {
   ///   - until: the last second.
   ///   - link: the relay's link.
   ///   - account: the account that authenticates if the relay requires it.
+  ///   - namesAbsent: whether the events that the relay lacks are collected.
   ///   - onProgress: called when the counts have changed.
   ///   - onEnd: called once, when the fetched events are committed; perhaps before this returns.
   /// - Returns: the reconciliation, to cancel it; nil when it has ended already.
   @discardableResult
   func reconcile(
     _ filter: Filter, since: Int64, until: Int64, at link: RelayLink, account: PublicKey? = nil,
-    onProgress: @escaping @EventLoopActor (Reconciliation.Counts) -> Void = { _ in },
+    namesAbsent: Bool = false, onProgress: @escaping @EventLoopActor (Reconciliation.Counts) -> Void = { _ in },
     onEnd: @escaping @EventLoopActor (Reconciliation.End, Reconciliation.Counts) -> Void
   ) -> RelayReconciler? {
     if let reason = reconciliations.memory.reason(at: link.url, now: EventLoop.process.now) {
@@ -49,7 +51,8 @@ extension Connector {
       return nil
     }
     let reconciler = RelayReconciler(
-      self, link: link, filter, since: since, until: until, account: account, onProgress: onProgress, onEnd: onEnd)
+      self, link: link, filter, since: since, until: until, account: account, namesAbsent: namesAbsent,
+      onProgress: onProgress, onEnd: onEnd)
     reconciliations.all.append(reconciler)
     reconciler.start()
     return reconciler
@@ -62,11 +65,60 @@ extension Connector {
     settle(reconciler.link)
   }
 
-  // MARK: relay.reconcile
+  // MARK: relay.reconcile, relay.compare
 
   func reconcile(
     _ request: BusRequest, _ wanted: RelayReconcile, _ filter: Filter
   ) throws(Refusal) -> RelayReconcileResult? {
+    guard let asked = try asked(request, wanted, filter) else { return nil }
+    let reconciler = reconcile(
+      filter, since: wanted.since ?? 0, until: wanted.until ?? WallClock.seconds, at: asked.link,
+      account: asked.account,
+      // A caller that does not read misses counts, and nothing waits for it.
+      onProgress: { _ = request.sendNow(part: BusPayload(ReconcileCounts($0))) },
+      onEnd: { end, counts in
+        request.onCancel = nil
+        Self.answer(request, RelayMethod.reconcile, asked.link.url, end, ReconcileCounts(counts))
+      })
+    request.onCancel = { reconciler?.cancel() }
+    asked.link.noteOwnWish()
+    return nil
+  }
+
+  func compare(
+    _ request: BusRequest, _ wanted: RelayReconcile, _ filter: Filter
+  ) throws(Refusal) -> RelayReconcileResult? {
+    guard let asked = try asked(request, wanted, filter) else { return nil }
+    var reconciler: RelayReconciler?
+    reconciler = reconcile(
+      filter, since: wanted.since ?? 0, until: wanted.until ?? WallClock.seconds, at: asked.link,
+      account: asked.account,
+      namesAbsent: true,
+      onEnd: { end, counts in
+        request.onCancel = nil
+        let absent = Array(reconciler?.absent ?? [])
+        reconciler = nil
+        EventLoopActor.task {
+          do throws(Refusal) {
+            for start in stride(from: 0, to: absent.count, by: EventIDs.countMaximum) {
+              let some = absent[start..<min(start + EventIDs.countMaximum, absent.count)]
+              try await request.send(EventIDs(some), of: RelayMethod.compare)
+            }
+          } catch {
+            return request.refuse(error)
+          }
+          Self.answer(request, RelayMethod.compare, asked.link.url, end, ReconcileCounts(counts))
+        }
+      })
+    request.onCancel = { [weak reconciler] in reconciler?.cancel() }
+    asked.link.noteOwnWish()
+    return nil
+  }
+
+  /// The relay and the account of a request; nil when another connector has the relay.
+  private func asked(
+    _ request: BusRequest, _ wanted: RelayReconcile, _ filter: Filter
+  ) throws(Refusal) -> (link: RelayLink, account: PublicKey?)? {
     guard filter.search == nil, filter.limit == nil else {
       throw Refusal(
         .badRequest, "'filter' has 'limit' or 'search', and what they choose cannot be compared with a relay's choice",
@@ -81,25 +133,15 @@ extension Connector {
     }
     let link = try link(url)
     request.accept()
-    let reconciler = reconcile(
-      filter, since: wanted.since ?? 0, until: wanted.until ?? WallClock.seconds, at: link, account: account,
-      // A caller that does not read misses counts, and nothing waits for it.
-      onProgress: { _ = request.sendNow(part: BusPayload(ReconcileCounts($0))) },
-      onEnd: { end, counts in
-        request.onCancel = nil
-        Self.answer(request, url, end, ReconcileCounts(counts))
-      })
-    request.onCancel = { reconciler?.cancel() }
-    link.noteOwnWish()
-    return nil
+    return (link, account)
   }
 
-  private static func answer(
-    _ request: BusRequest, _ url: RelayURL, _ end: Reconciliation.End, _ counts: ReconcileCounts
+  private static func answer<Part>(
+    _ request: BusRequest, _ method: Stream<RelayReconcile, Part, RelayReconcileResult>, _ url: RelayURL,
+    _ end: Reconciliation.End, _ counts: ReconcileCounts
   ) {
     func respond(_ word: RelayReconcileResult.End, _ reason: String?) {
-      request.respond(
-        to: RelayMethod.reconcile, RelayReconcileResult(relay: url.text, end: word, reason: reason, counts: counts))
+      request.respond(to: method, RelayReconcileResult(relay: url.text, end: word, reason: reason, counts: counts))
     }
     switch end {
     case .complete: respond(.complete, nil)

@@ -127,6 +127,7 @@ final class Connector {
       try handsOver(request, about: wanted.relay) ? nil : try retry(wanted)
     }
     worker.serve(RelayMethod.reconcile, reconcile)
+    worker.serve(RelayMethod.compare, compare)
     worker.serve(RelayMethod.resolveName, resolve)
   }
 

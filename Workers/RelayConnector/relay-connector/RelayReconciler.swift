@@ -7,6 +7,7 @@ import EventLoop
 import Frames
 import Logging
 import Nostr
+import NostrContracts
 import RelaySession
 import RelaySubscriptions
 import WorkerKit
@@ -19,6 +20,10 @@ final class RelayReconciler {
 
   private unowned let connector: Connector
   private let account: PublicKey?
+  /// Whether ``absent`` is wanted.
+  private let namesAbsent: Bool
+  /// Events that the relay lacks, in the windows that were compared. The store has them all, which bounds their number.
+  private(set) var absent: Set<EventID> = []
   private let onProgress: @EventLoopActor (Reconciliation.Counts) -> Void
   private let onEnd: @EventLoopActor (Reconciliation.End, Reconciliation.Counts) -> Void
   private var machine: Reconciliation
@@ -43,10 +48,10 @@ final class RelayReconciler {
 
   init(
     _ connector: Connector, link: RelayLink, _ filter: Filter, since: Int64, until: Int64, account: PublicKey?,
-    onProgress: @escaping @EventLoopActor (Reconciliation.Counts) -> Void,
+    namesAbsent: Bool, onProgress: @escaping @EventLoopActor (Reconciliation.Counts) -> Void,
     onEnd: @escaping @EventLoopActor (Reconciliation.End, Reconciliation.Counts) -> Void
   ) {
-    (self.connector, self.link, self.account) = (connector, link, account)
+    (self.connector, self.link, self.account, self.namesAbsent) = (connector, link, account, namesAbsent)
     (self.onProgress, self.onEnd) = (onProgress, onEnd)
     let policy = link.session.policy
     machine = Reconciliation(
@@ -201,7 +206,8 @@ final class RelayReconciler {
     let turn = storeTurn
     store = (nil, nil)
     let wanted = ReconcileBegin(
-      relay: link.url.text, filter: .object([:]), messageByteMaximum: messageByteMaximum)
+      relay: link.url.text, filter: .object([:]), messageByteMaximum: messageByteMaximum,
+      namesAbsent: namesAbsent ? true : nil)
     noteProgress()
     EventLoopActor.task { [self] in
       do throws(Refusal) {
@@ -235,6 +241,7 @@ final class RelayReconciler {
         var needed: [EventID] = []
         while let item = try await answer.next() {
           switch item {
+          case .part(let part) where part.lackingSide == .relay: absent.formUnion(part.ids)
           case .part(let part): needed += part.ids
           case .end(let next):
             guard turn == storeTurn else { return }
@@ -262,17 +269,6 @@ final class RelayReconciler {
     case .tooMany: .tooMany
     case .badPayload: .unreadable(refusal.message)
     default: .other(refusal.message)
-    }
-  }
-}
-
-extension NeededEvents {
-  /// The ids.
-  fileprivate var ids: [EventID] {
-    bytes.withUnsafeBytes { bytes in
-      stride(from: 0, to: bytes.count, by: Self.idByteCount).compactMap { offset in
-        bytes.baseAddress.map { EventID(Octets32(at: $0 + offset)) }
-      }
     }
   }
 }

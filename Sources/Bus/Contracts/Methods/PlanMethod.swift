@@ -9,7 +9,7 @@ public enum PlanMethod {
     refuses: [.invalidEvent, .superseded, .deletedEvent, .expiredEvent, .noRelays, .wouldReplace, .diskFull])
   /// Publications, the newest first.
   public static let publications = Stream<PlanPublications, Publication, StoreCount>(
-    385, "plan.publications", of: .outboxPlanner, for: [.client, .dvmTracker],
+    385, "plan.publications", of: .outboxPlanner, for: [.client, .dvmTracker, .mirror],
     "Publications, the newest first.")
   /// A publication immediately and at each change, until its state is final or the caller cancels.
   public static let follow = Stream<PlanPublication, Publication, Nothing>(
@@ -26,7 +26,7 @@ public enum PlanMethod {
     "Stops trying the relays that have not taken the event.", refuses: [.noSuchEvent])
   /// Where an event would be sent, or where filters would go, and why. Nothing is sent.
   public static let route = Method<PlanRoute, Route>(
-    389, "plan.route", of: .outboxPlanner, for: [.client],
+    389, "plan.route", of: .outboxPlanner, for: [.client, .mirror],
     "Where an event would be sent, or where filters would be asked, and why. Nothing is sent.", refuses: [.noRelays])
   /// The known relays, and why each is known.
   public static let relays = Method<NoArguments, PlanRelayList>(
@@ -59,11 +59,16 @@ public enum PlanMethod {
     396, "plan.want", of: .outboxPlanner, for: [.client, .mirror],
     "Has relays asked for what they have stored of filters, once and as deep as is said. Each part is the progress.",
     refuses: [.full, .ownRelay])
+  /// Sends stored events to a relay that lacks them.
+  public static let copy = Method<PlanCopy, CopyOutcomes>(
+    397, "plan.copy", of: .outboxPlanner, for: [.client, .mirror],
+    "Sends stored events of one's own accounts to a relay that lacks them, after what is published there.",
+    refuses: [.full, .ownRelay])
 
   static let all: [MethodDeclaration] = [
     publish.declaration, publications.declaration, follow.declaration, retry.declaration, cancel.declaration,
     route.declaration, relays.declaration, addRelay.declaration, removeRelay.declaration, progress.declaration,
-    status.declaration, replaced.declaration, want.declaration, PlanTopic.published.declaration,
+    status.declaration, replaced.declaration, want.declaration, copy.declaration, PlanTopic.published.declaration,
   ]
 }
 

@@ -4,7 +4,7 @@ internal import Frames
 public enum RelayMethod {
   /// Sends a REQ to one relay.
   public static let request = Stream<RelayRequest, SignedEvent, RelayRequestResult>(
-    256, "relay.request", of: .relayConnector, for: [.client, .outboxPlanner],
+    256, "relay.request", of: .relayConnector, for: [.client, .outboxPlanner, .mirror],
     "Sends a REQ to one relay. Each part is one event; the answer comes after the relay's EOSE.",
     refuses: [.noSuchRelay, .ownRelay])
   /// Sends an EVENT to one relay.
@@ -38,6 +38,12 @@ public enum RelayMethod {
     "Fetches the events of a relay that the store lacks, by NIP-77. Each part is the counts so far.",
     refuses: [.noSuchRelay, .ownRelay, .full])
 
+  /// The same, and names what the relay lacks.
+  public static let compare = Stream<RelayReconcile, EventIDs, RelayReconcileResult>(
+    265, "relay.compare", of: .relayConnector, for: [.client, .mirror],
+    "As `relay.reconcile`, and the parts are the ids of stored events that the relay lacks.",
+    refuses: [.noSuchRelay, .ownRelay, .full])
+
   /// What a person's name leads to (NIP-05).
   public static let resolveName = Method<NameResolve, ResolvedName>(
     264, "name.resolve", of: .relayConnector, for: [.client, .outboxPlanner],
@@ -46,7 +52,7 @@ public enum RelayMethod {
 
   static let all: [MethodDeclaration] = [
     request.declaration, publish.declaration, list.declaration, desire.declaration, follow.declaration,
-    retry.declaration, information.declaration, reconcile.declaration, resolveName.declaration,
+    retry.declaration, information.declaration, reconcile.declaration, compare.declaration, resolveName.declaration,
     RelayTopic.states.declaration,
   ]
 }

@@ -18,7 +18,8 @@ public enum StoreMethod {
     refuses: [.invalidEvent, .superseded, .deletedEvent, .expiredEvent, .diskFull])
   /// Stored events.
   public static let query = Stream<StoreQuery, QueriedEvents, StoreCount>(
-    323, "store.query", of: .eventStore, for: [.client, .outboxPlanner, .pushRelay, .dvmTracker, .dvmProvider],
+    323, "store.query", of: .eventStore,
+    for: [.client, .outboxPlanner, .pushRelay, .dvmTracker, .dvmProvider, .mirror],
     "Stored events that any of the filters matches, each once, the newest first.")
   /// Counts stored events.
   public static let count = Method<StoreQuery, StoreCount>(
@@ -81,7 +82,7 @@ public enum StoreMethod {
     "Compares stored events with a relay's (NIP-77). The one part is the first message; answered when the difference is known.",
     refuses: [.tooMany, .full, .idle])
   /// A relay's answer to a message of the store.
-  public static let receivedReconcile = Stream<ReconcileMessage, NeededEvents, ReconcileMessage>(
+  public static let receivedReconcile = Stream<ReconcileMessage, DifferentEvents, ReconcileMessage>(
     338, "store.reconcile.received", of: .eventStore, for: [.relayConnector],
     "Takes a relay's message of a reconciliation: the ids that the store lacks, and the next message.",
     refuses: [.noSuchSession])

@@ -149,13 +149,39 @@ extension ReconcileMessage: Payload {
   public var written: (bytes: [UInt8], isRaw: Bool) { (payload, true) }
 }
 
-extension NeededEvents: Payload {
+extension DifferentEvents: Payload {
   /// The layout of a part.
   public static var form: PayloadForm {
-    .raw(name: "needed-events", drawing: "To the end: ids of events, 32 bytes each.")
+    .raw(
+      name: "different-events",
+      drawing: """
+        u8 side      who lacks them: 0 the store, 1 the relay
+        to the end   ids of events, 32 bytes each
+        """)
   }
 
   /// Reads a part.
+  ///
+  /// - Throws: `bad-payload` when it is JSON, or no side with whole ids.
+  public static func read(_ bytes: [UInt8], isRaw: Bool, of method: String) throws(Refusal) -> Self {
+    guard isRaw, let side = bytes.first.flatMap(Side.init(rawValue:)), (bytes.count - 1).isMultiple(of: idByteCount)
+    else {
+      throw Refusal(.badPayload, "a side and ids are RAW: 0 or 1, then 32 bytes each", outcome: .notStarted)
+    }
+    return Self(lackingSide: side, Array(bytes.dropFirst()))
+  }
+
+  /// The bytes.
+  public var written: (bytes: [UInt8], isRaw: Bool) { ([lackingSide.rawValue] + bytes, true) }
+}
+
+extension EventIDs: Payload {
+  /// The layout.
+  public static var form: PayloadForm {
+    .raw(name: "event-ids", drawing: "To the end: ids of events, 32 bytes each.")
+  }
+
+  /// Reads ids.
   ///
   /// - Throws: `bad-payload` when it is JSON, or not whole ids.
   public static func read(_ bytes: [UInt8], isRaw: Bool, of method: String) throws(Refusal) -> Self {

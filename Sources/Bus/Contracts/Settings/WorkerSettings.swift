@@ -261,6 +261,12 @@ public struct MirrorSettings: WorkerSettings {
   public var keepFollowsMilliseconds: Int64 = 1_209_600_000
   /// The URLs of relays that are asked, beside those of the accounts' lists, for what is public.
   public var archives: [String] = []
+  /// How many relays are to have each event that an account wrote.
+  public var copies = 3
+  /// The URLs of relays that are sent copies when an account writes to fewer than ``copies`` relays.
+  public var copyRelays: [String] = []
+  /// How often the relays are compared with what an account wrote, and sent what they lack; 0: never.
+  public var scrubMilliseconds: Int64 = 604_800_000
 
   /// The defaults.
   public init() {}

@@ -1,0 +1,65 @@
+internal import Frames
+
+/// `plan.copy`: sends stored events of one's own accounts to one relay that lacks them. What is published at the relay
+/// goes first; nothing of it is kept by the planner. Answered with ``CopyOutcomes`` when the relay has answered for
+/// each event, or its time is over (``secondsMaximum``).
+///
+/// Refused: `full` when too many copies are under way, `own-relay`, `unavailable`. A caller that gives up cancels it.
+public struct PlanCopy: MethodArguments {
+  /// An example of the arguments.
+  public static let example = #"{"relay":"wss://relay.example","ids":["9f2c…, 64 hexadecimal digits"]}"#
+
+  /// The relay.
+  public var relay: String
+  /// The events' ids, 64 hexadecimal digits each, in the order in which they are sent; at most ``idMaximum``.
+  public var ids: [String]
+
+  /// The most events of one call.
+  public static let idMaximum = 64
+  /// The most events of all calls.
+  public static let eventMaximum = 1_024
+  /// After so many seconds an event that the relay has not taken is given up.
+  public static let secondsMaximum: Int64 = 600
+
+  /// Events to send.
+  public init(relay: String, ids: [String]) { (self.relay, self.ids) = (relay, ids) }
+
+  /// No id, or too many.
+  public var objection: String? {
+    (1...Self.idMaximum).contains(ids.count) ? nil : "'ids' has \(ids.count) ids; 1 to \(Self.idMaximum) are possible"
+  }
+}
+
+/// The answer of `plan.copy`.
+public struct CopyOutcomes: Codable, Sendable, Hashable, Payload {
+  /// One event.
+  public struct Outcome: Codable, Sendable, Hashable {
+    /// How it ended.
+    public enum State: String, Codable, Sendable, Hashable, CaseIterable {
+      /// The relay has it.
+      case held
+      /// The relay will never take it.
+      case refused
+      /// The store does not have it any longer: it was deleted, or a newer version has replaced it.
+      case gone
+      /// It was not sent, or the relay has not taken it; another attempt may succeed.
+      case failed
+    }
+    /// The event's id.
+    public var id: String
+    /// How it ended.
+    public var state: State
+    /// The relay's words, or why it was not sent.
+    public var message: String?
+
+    /// An outcome.
+    public init(id: String, state: State, message: String? = nil) {
+      (self.id, self.state, self.message) = (id, state, message)
+    }
+  }
+  /// One for each id, in their order.
+  public var outcomes: [Outcome]
+
+  /// Outcomes.
+  public init(outcomes: [Outcome]) { self.outcomes = outcomes }
+}

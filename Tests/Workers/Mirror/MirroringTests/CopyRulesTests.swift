@@ -1,0 +1,60 @@
+import Cryptography
+import Mirroring
+import Nostr
+import Testing
+
+/// Which events are to have copies, and when relays are compared.
+@Suite("The rules of copies")
+struct CopyRulesTests {
+  private let secret = SecretKey.generate()
+
+  private func exception(_ kind: UInt16, _ tags: [[String]] = [], isApart: Bool = false) -> String? {
+    let event = UnsignedEvent(pubkey: secret.publicKey, createdAt: 100, kind: kind, tags: tags, content: "")
+      .signed(by: secret)
+    return CopyRules.exception(event, isApart: isApart, at: 1_000)
+  }
+
+  @Test("Notes, lists, deletions, articles and protected events have copies; the rest has a reason")
+  func eligible() {
+    for kind: UInt16 in [0, 1, 3, 5, 6, 7, 1_111, 10_002, 10_050, 30_023] { #expect(exception(kind) == nil) }
+    #expect(exception(1, [["-"]]) == nil && exception(1, [["expiration", "2000"]]) == nil)
+    for kind: UInt16 in [4, 13, 62, 1_059, 1_234, 21_059, 20_001, 22_242, 29_999, 30_024, 31_234] {
+      #expect(exception(kind) != nil, "\(kind)")
+    }
+    #expect(exception(1, [["expiration", "1000"]])?.contains("NIP-40") == true)
+    #expect(exception(9, [["h", "group"]])?.contains("NIP-29") == true)
+    #expect(exception(1, isApart: true)?.contains("named") == true)
+  }
+
+  @Test("Copies by number of relays")
+  func counted() {
+    #expect(CopyRules.copies(ofEvents: 10, relayCount: 3, missing: [1: 2, 3: 1]) == [1, 0, 2, 7])
+    #expect(CopyRules.copies(ofEvents: 0, relayCount: 2, missing: [1: 5]) == [0, 5, 0], "deleted meanwhile")
+    #expect(CopyRules.copies(ofEvents: 10, relayCount: 0, missing: [:]) == [])
+  }
+
+  @Test("Of the named relays as many are used as are lacking")
+  func targets() {
+    #expect(CopyRules.targets(["b", "a"], ["a", "c", "d"], wanted: 3) == ["a", "b", "c"])
+    #expect(CopyRules.targets(["b", "a", "e"], ["c"], wanted: 3) == ["a", "b", "e"])
+    #expect(CopyRules.targets([], ["c"], wanted: 3) == ["c"])
+  }
+
+  @Test("A round is due at first, after a week, when the relays are others, and sooner after one that failed")
+  func schedule() {
+    var schedule = CopySchedule(scrubSeconds: 604_800)
+    #expect(schedule.nextAt(endedAt: nil, areNew: false, at: 50) == 50)
+    #expect(schedule.nextAt(endedAt: 10, areNew: false, at: 50) == 604_810)
+    #expect(schedule.nextAt(endedAt: 10, areNew: true, at: 50) == 50)
+    #expect(schedule.nextAt(endedAt: 100, areNew: false, at: 50) == 50, "the clock was set back")
+    schedule.ended(isWhole: false, at: 50)
+    #expect(schedule.nextAt(endedAt: 10, areNew: true, at: 51) == 350)
+    schedule.ended(isWhole: false, at: 400)
+    #expect(schedule.nextAt(endedAt: 10, areNew: false, at: 401) == 1_000)
+    for _ in 0..<20 { schedule.ended(isWhole: false, at: 1_000) }
+    #expect(schedule.nextAt(endedAt: 10, areNew: false, at: 1_001) == 1_000 + CopySchedule.retrySecondsMaximum)
+    schedule.ended(isWhole: true, at: 2_000)
+    #expect(schedule.nextAt(endedAt: 2_000, areNew: false, at: 2_001) == 606_800)
+    #expect(CopySchedule(scrubSeconds: 0).nextAt(endedAt: nil, areNew: true, at: 50) == nil)
+  }
+}

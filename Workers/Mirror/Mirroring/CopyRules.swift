@@ -1,0 +1,85 @@
+public import Nostr
+
+/// Which of an account's events are to have copies, and how many they have.
+public enum CopyRules {
+  /// Why an event is sent nowhere by itself; nil: it is to have copies.
+  ///
+  /// - Parameters:
+  ///   - event: an event by the account.
+  ///   - isApart: whether its publisher named the relays that it went to.
+  ///   - wall: seconds since 1970.
+  public static func exception(_ event: Event, isApart: Bool, at wall: Int64) -> String? {
+    switch event.kind {
+    case EventKind.encryptedDirectMessage: return "it is a direct message (kind 4)"
+    case EventKind.vanish: return "it asks relays to forget its author (kind 62)"
+    case EventKind.seal, EventKind.giftWrap, EventKind.ephemeralGiftWrap: return "it is wrapped for one recipient"
+    case let kind where draftKinds.contains(kind): return "it is a draft"
+    case 20_000..<30_000: return "relays do not keep events of its kind"
+    default: break
+    }
+    if event.isExpired(at: wall) { return "its time is over (NIP-40)" }
+    if !event.values(of: "h").isEmpty { return "it belongs to a group of one relay (NIP-29)" }
+    return isApart ? "its publisher named the relays for it" : nil
+  }
+
+  /// Drafts, and checkpoints of drafts (NIP-23, NIP-37).
+  static let draftKinds: Set<UInt16> = [1_234, 30_024, 31_234]
+
+  /// How many events have 0, 1, 2, … copies.
+  ///
+  /// - Parameters:
+  ///   - eventCount: all events that are to have copies.
+  ///   - relayCount: the relays that were compared.
+  ///   - missing: how many events are missing at 1, 2, … of them.
+  public static func copies(ofEvents eventCount: Int, relayCount: Int, missing: [Int: Int]) -> [Int] {
+    guard relayCount > 0 else { return [] }
+    var copies = Array(repeating: 0, count: relayCount + 1)
+    for (count, events) in missing where (1...relayCount).contains(count) { copies[relayCount - count] += events }
+    // Rows of events that are deleted meanwhile may be more than there are events, until the next round.
+    copies[relayCount] = max(0, eventCount - copies.reduce(0, +))
+    return copies
+  }
+
+  /// The relays that are to have copies: those that the account writes to, and of `named` as many as are lacking.
+  public static func targets(_ writes: [String], _ named: [String], wanted: Int) -> [String] {
+    let more = named.filter { !writes.contains($0) }.prefix(max(0, wanted - writes.count))
+    return (writes + more).sorted()
+  }
+}
+
+/// Says when an account's relays are compared next.
+public struct CopySchedule: Sendable {
+  /// How often, in seconds; 0: never by itself.
+  public var scrubSeconds: Int64
+  /// The first wait after a round that was not brought to its end, in seconds; doubled each time.
+  public static let retrySeconds: Int64 = 300
+  /// The longest such wait.
+  public static let retrySecondsMaximum: Int64 = 14_400
+
+  private var failures = 0
+  private var retryAt: Int64?
+
+  /// A schedule.
+  public init(scrubSeconds: Int64) { self.scrubSeconds = scrubSeconds }
+
+  /// When the next round is due, seconds since 1970; nil: none is.
+  ///
+  /// - Parameters:
+  ///   - endedAt: when the last one ended; nil: there was none.
+  ///   - areNew: whether the account writes to other relays than then.
+  ///   - wall: seconds since 1970.
+  public func nextAt(endedAt: Int64?, areNew: Bool, at wall: Int64) -> Int64? {
+    guard scrubSeconds > 0 else { return nil }
+    if let retryAt, retryAt <= wall + Self.retrySecondsMaximum { return retryAt }
+    // A clock that was set back makes it due.
+    guard let endedAt, !areNew, endedAt <= wall else { return wall }
+    return endedAt + scrubSeconds
+  }
+
+  /// A round has ended. `isWhole`: each relay was compared and sent what it lacks, or has said why it takes nothing.
+  public mutating func ended(isWhole: Bool, at wall: Int64) {
+    failures = isWhole ? 0 : failures + 1
+    let wait = Self.retrySeconds << Int64(min(max(failures, 1) - 1, 10))
+    retryAt = isWhole ? nil : wall + min(wait, Self.retrySecondsMaximum)
+  }
+}

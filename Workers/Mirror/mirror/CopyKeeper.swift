@@ -1,0 +1,263 @@
+import Addresses
+import Bus
+import Contracts
+import CopyLedger
+import Cryptography
+import EventLoop
+import Frames
+import LinuxSystem
+import Logging
+import Mirroring
+import Nostr
+import NostrContracts
+import Storage
+import WorkerKit
+import WorkerLedger
+
+// Keeps what accounts wrote alive: each relay is compared with it, and sent what it lacks.
+//
+//     due ─▶ own events ─▶ for each relay: compare ─▶ ledger ─▶ plan.copy, run by run ─▶ ledger ─▶ round over
+//
+// The ledger has what each relay lacks before anything is sent, and the outcome of each run after it. So a death in
+// between sends a run twice at most, and a relay knows an event that it has by its id.
+
+/// Compares relays with what accounts wrote, and has sent what they lack.
+@EventLoopActor
+final class CopyKeeper {
+  let worker: Worker
+  let ledger: CopyLedger
+  let log = Logger(label: "mirror")
+  private(set) var settings = MirrorSettings()
+  private(set) var accounts: [MirrorAccount] = []
+  private(set) var running: Set<PublicKey> = []
+  private(set) var schedules: [PublicKey: CopySchedule] = [:]
+  private(set) lazy var health = LedgerHealth("the ledger of copies", log) { [ledger] in ledger.markDamaged() }
+  /// Whether what an account wrote was fetched, so that what it has deleted elsewhere is known.
+  var isFetched: (PublicKey) -> Bool = { _ in false }
+  private var isDraining = false
+  private let timer = LoopTimer()
+
+  /// The longest time between two looks at what is due.
+  private static let lookMilliseconds: UInt64 = 30_000
+  /// Relays of one account that are compared at a time.
+  private static let relaysAtOnce = 3
+
+  init(_ worker: Worker, directory: String) throws(Refusal) {
+    self.worker = worker
+    do throws(StorageFault) {
+      ledger = try CopyLedger(directory: directory, now: WallClock.seconds)
+    } catch {
+      throw Refusal(error.mayPass ? .unavailable : .failed, error.description)
+    }
+    ledger.rescue?.tell("the ledger of copies", log)
+    settings = try worker.settings(of: MirrorSettings.self)
+    worker.serve(MirrorMethod.scrub, scrub)
+    worker.serve(MirrorMethod.copies, copies)
+  }
+
+  func settingsChanged() throws(Refusal) {
+    settings = try worker.settings(of: MirrorSettings.self)
+    for key in schedules.keys { schedules[key]?.scrubSeconds = settings.scrubMilliseconds / 1_000 }
+    look()
+  }
+
+  func accountsAre(_ accounts: [MirrorAccount]) {
+    self.accounts = accounts
+    for account in accounts where schedules[account.key] == nil {
+      schedules[account.key] = CopySchedule(scrubSeconds: settings.scrubMilliseconds / 1_000)
+    }
+    look()
+    // Without any account the signer may not have read its keys yet.
+    let keys = accounts.map(\.key)
+    guard !keys.isEmpty else { return }
+    EventLoopActor.task { [self] in
+      do throws(StorageFault) { try await ledger.keep(keys) } catch { health.notWritten(error) }
+    }
+  }
+
+  func drain() {
+    isDraining = true
+    timer.cancel()
+  }
+
+  func end() {
+    do throws(StorageFault) { try ledger.close() } catch { log.error("cannot close", metadata: ["why": "\(error)"]) }
+  }
+
+  // MARK: When
+
+  /// Begins the rounds that are due.
+  func look() {
+    guard !isDraining else { return }
+    timer.set(afterMilliseconds: Self.lookMilliseconds) { [unowned self] in look() }
+    for account in accounts where isFetched(account.key) && !running.contains(account.key) {
+      EventLoopActor.task { [self] in await beginIfDue(account) }
+    }
+  }
+
+  private func beginIfDue(_ account: MirrorAccount) async {
+    do throws(Refusal) {
+      let targets = try await targets(account)
+      let last = try await reading { () throws(StorageFault) in try await ledger.round(account.key) }
+      let areNew = !targets.isEmpty && last?.targets != targets
+      guard let schedule = schedules[account.key],
+        let next = schedule.nextAt(endedAt: last?.endedAt, areNew: areNew, at: WallClock.seconds),
+        next <= WallClock.seconds, !targets.isEmpty
+      else { return }
+      _ = try await round(account, at: targets, isWhole: true) { _ in }
+    } catch {
+      schedules[account.key]?.ended(isWhole: false, at: WallClock.seconds)
+      log.info("relays are not compared", metadata: ["account": "\(account.name)", "why": "\(error.message)"])
+    }
+  }
+
+  func reading<Value>(_ body: () async throws(StorageFault) -> Value) async throws(Refusal) -> Value {
+    do throws(StorageFault) { return try await body() } catch { throw health.refusal(error) }
+  }
+
+  func writing(_ body: () async throws(StorageFault) -> Void) async throws(Refusal) {
+    do throws(StorageFault) {
+      try await body()
+      health.written()
+    } catch {
+      health.notWritten(error)
+      throw health.refusal(error)
+    }
+  }
+
+  // MARK: A round
+
+  /// The relays that are to have what an account wrote.
+  func targets(_ account: MirrorAccount) async throws(Refusal) -> [String] {
+    let note = JSONValue.object(["kind": .integer(1), "pubkey": .string("\(account.key)"), "tags": .array([])])
+    let route = try await worker.bus.request(PlanMethod.route, PlanRoute(event: note), ttlMilliseconds: 10_000)
+    // `roostd` has checked these URLs.
+    let named = settings.copyRelays.compactMap { try? RelayURL($0).text }
+    return CopyRules.targets(route.stops.map(\.relay), named, wanted: settings.copies)
+  }
+
+  /// Compares relays with what an account wrote, and sends what they lack.
+  ///
+  /// - Parameters:
+  ///   - isWhole: whether these are all relays that are to have it.
+  ///   - onRelay: called when a relay's turn is over.
+  /// - Returns: how many copies relays have taken.
+  func round(
+    _ account: MirrorAccount, at relays: [String], isWhole: Bool,
+    onRelay: @escaping @EventLoopActor (CopyStatus.Relay) async throws(Refusal) -> Void
+  ) async throws(Refusal) -> Int {
+    guard running.insert(account.key).inserted else {
+      throw Refusal(.full, "the relays of \(account.name) are being compared already", outcome: .notStarted)
+    }
+    defer { running.remove(account.key) }
+    try await learnApart()
+    let own = try await ownEvents(account)
+    var (taken, areAllDone) = (0, true)
+    var waiting = relays[...]
+    while !waiting.isEmpty, !isDraining {
+      let tasks = waiting.prefix(Self.relaysAtOnce).map { relay in
+        EventLoopActor.task { [self] in (relay, await turn(account, relay, own)) }
+      }
+      waiting = waiting.dropFirst(Self.relaysAtOnce)
+      for task in tasks {
+        let (relay, result) = await task.value
+        switch result {
+        case .success(let count): taken += count
+        case .failure(let refusal):
+          areAllDone = false
+          try await writing { () throws(StorageFault) in
+            try await ledger.note(account.key, relay, refusal.message)
+          }
+        }
+        let place = try await reading { () throws(StorageFault) in try await ledger.places(account.key) }
+          .first { $0.relay == relay }
+        if let place { try await onRelay(CopyStatus.Relay(place)) }
+      }
+    }
+    let known = try await reading { () throws(StorageFault) in try await ledger.round(account.key) }
+    let all = isWhole ? relays : known?.targets ?? []
+    let endedAt = isWhole && !isDraining ? WallClock.seconds : known?.endedAt
+    if let endedAt {
+      try await writing { () throws(StorageFault) in
+        try await ledger.ended(
+          account.key, CopyLedger.Round(endedAt: endedAt, eventCount: own.count, targets: all))
+      }
+    }
+    if isWhole { schedules[account.key]?.ended(isWhole: areAllDone, at: WallClock.seconds) }
+    return taken
+  }
+
+  /// One relay.
+  private func turn(
+    _ account: MirrorAccount, _ relay: String, _ own: [EventID: CopiedEvent]
+  ) async -> Result<Int, Refusal> {
+    do throws(Refusal) {
+      let absent = try await absent(account, relay, own)
+      let rows = absent.compactMap { id in
+        own[id].map { CopyLedger.Absence(event: id, createdAt: $0.createdAt, isDeletion: $0.isDeletion) }
+      }
+      try await writing { () throws(StorageFault) in
+        try await ledger.compared(account.key, relay, absent: rows, at: WallClock.seconds)
+      }
+      return .success(try await send(account, relay))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// Sends what a relay lacks, run by run.
+  private func send(_ account: MirrorAccount, _ relay: String) async throws(Refusal) -> Int {
+    var taken = 0
+    // What was not taken in this turn waits for the next.
+    var failed: [EventID: String] = [:]
+    while !isDraining {
+      let open = try await reading { [failed] () throws(StorageFault) in
+        try await ledger.open(account.key, relay, limit: PlanCopy.idMaximum + failed.count)
+      }
+      let run = Array(open.filter { failed[$0] == nil }.prefix(PlanCopy.idMaximum))
+      guard !run.isEmpty else { break }
+      let answer = try await worker.bus.request(PlanMethod.copy, PlanCopy(relay: relay, ids: run.map { "\($0)" }))
+      let outcomes = answer.outcomes.compactMap { outcome in
+        EventID(outcome.id).map { (event: $0, state: outcome.state.lack, reason: outcome.message) }
+      }
+      for outcome in outcomes where outcome.state == .open { failed[outcome.event] = outcome.reason ?? "" }
+      try await writing { () throws(StorageFault) in
+        try await ledger.settled(account.key, relay, outcomes, at: WallClock.seconds)
+      }
+      let count = outcomes.count { $0.state == .taken }
+      taken += count
+      if count > 0 { continue }
+      let reason = answer.outcomes.compactMap(\.message).first ?? "no reason was given"
+      // A relay that takes nothing of a whole run is not asked for more of this now.
+      if answer.outcomes.count >= PlanCopy.idMaximum, outcomes.allSatisfy({ $0.state == .open }) { break }
+      guard answer.outcomes.count >= PlanCopy.idMaximum, outcomes.allSatisfy({ $0.state == .refused }) else { continue }
+      try await writing { () throws(StorageFault) in
+        try await ledger.leave(
+          account.key, relay, "the relay has refused \(run.count) others: \(reason)", at: WallClock.seconds)
+      }
+    }
+    guard let reason = failed.values.first else { return taken }
+    throw Refusal(.failed, "\(Amount.count(failed.count, "event")) not taken: \(reason)")
+  }
+}
+
+extension CopyOutcomes.Outcome.State {
+  /// Nil: it need not be sent.
+  fileprivate var lack: CopyLedger.Lack.State? {
+    switch self {
+    case .held: .taken
+    case .refused: .refused
+    case .failed: .open
+    case .gone: nil
+    }
+  }
+}
+
+extension CopyStatus.Relay {
+  init(_ place: CopyLedger.Place) {
+    self.init(
+      relay: place.relay, comparedAt: place.comparedAt, open: place.counts[.open] ?? 0,
+      taken: place.counts[.taken] ?? 0, refused: place.counts[.refused] ?? 0, left: place.counts[.left] ?? 0,
+      reason: place.reason)
+  }
+}
