@@ -15,7 +15,7 @@ public struct PlanCopy: MethodArguments {
   public var ids: [String]
 
   /// The most events of one call.
-  public static let idMaximum = 64
+  public static let idMaximum = 128
   /// The most events of all calls.
   public static let eventMaximum = 1_024
   /// After so many seconds an event that the relay has not taken is given up.
@@ -49,12 +49,16 @@ public struct CopyOutcomes: Codable, Sendable, Hashable, Payload {
     public var id: String
     /// How it ended.
     public var state: State
-    /// The relay's words, or why it was not sent.
+    /// The relay's words, or why it was not sent; at most ``messageByteMaximum`` bytes.
     public var message: String?
+
+    /// The longest message, so that all outcomes of a call fit into the smallest frame.
+    public static let messageByteMaximum = 256
 
     /// An outcome.
     public init(id: String, state: State, message: String? = nil) {
-      (self.id, self.state, self.message) = (id, state, message)
+      (self.id, self.state) = (id, state)
+      self.message = message.map { String(decoding: $0.utf8.prefix(Self.messageByteMaximum), as: UTF8.self) }
     }
   }
   /// One for each id, in their order.

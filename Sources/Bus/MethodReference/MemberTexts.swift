@@ -65,7 +65,7 @@ public enum MemberTexts {
     ConnectorSettings.requestTimeoutMilliseconds	How long a relay may leave a request without an answer.
     ConnectorSettings.writes	Whether events are published to the relays of the group.
     CopyOutcomes.Outcome.id	The event's id.
-    CopyOutcomes.Outcome.message	The relay's words, or why it was not sent.
+    CopyOutcomes.Outcome.message	The relay's words, or why it was not sent; at most 256 bytes.
     CopyOutcomes.Outcome.state	How it ended.
     CopyOutcomes.outcomes	One for each id, in their order.
     CopyStatus.Relay.comparedAt	When it was last compared, seconds since 1970; absent: never.
@@ -414,7 +414,7 @@ public enum MemberTexts {
     PayloadShape.Member.type	Its type.
     PayloadShape.isText	Whether the type is a text in JSON, such as `RefusalCode`.
     PayloadShape.members	The members, in the order in which the type reads them.
-    PlanCopy.ids	The events' ids, 64 hexadecimal digits each, in the order in which they are sent; at most 64.
+    PlanCopy.ids	The events' ids, 64 hexadecimal digits each, in the order in which they are sent; at most 128.
     PlanCopy.relay	The relay.
     PlanPublication.id	The event's id, 64 hexadecimal digits.
     PlanPublication.relay	Only this relay of it.

@@ -67,7 +67,7 @@ public enum MirrorText {
     return [
       .init(visible(relay.relay)), .init(relay.comparedAt.map { CalendarTime.text($0) } ?? "never"),
       .init("\(lacks)", lacks > 0 ? .warning : .plain), .init("\(relay.taken)"), .init("\(relay.refused)"),
-      .init(relay.reason.map(visible) ?? (relay.left > 0 ? "\(relay.left) left: see 'roost mirror copies'" : "")),
+      .init(relay.reason ?? ""),
     ]
   }
 
@@ -76,9 +76,10 @@ public enum MirrorText {
     var parts: [String] = []
     if relay.comparedAt == nil || relay.reason != nil { parts.append(relay.reason.map(visible) ?? "not compared") }
     if relay.comparedAt != nil {
-      parts.append(relay.open + relay.left + relay.refused == 0 ? "has everything" : "lacks \(relay.open + relay.left)")
+      let lacks = relay.open + relay.left
+      parts.append(lacks > 0 ? "lacks \(lacks)" : relay.refused > 0 ? "has everything else" : "has everything")
     }
-    if relay.refused > 0 { parts.append("has refused \(relay.refused)") }
+    if relay.refused > 0 { parts.insert("has refused \(relay.refused)", at: 0) }
     return "\(visible(relay.relay)): \(parts.joined(separator: "; "))"
   }
 

@@ -63,8 +63,10 @@ public struct CopyLedger: Sendable {
     public var relay: String
     /// When it was last compared; nil: never.
     public var comparedAt: Int64?
-    /// Why the last comparison was not brought to its end, or why nothing more is sent; nil: no reason.
+    /// Why the last comparison or sending was not brought to its end; nil: it was.
     public var reason: String?
+    /// Why the newest event that is left there is; nil: none is left.
+    public var leftReason: String?
     /// How many events are in each state.
     public var counts: [Lack.State: Int]
     /// Events that were written before this second are no longer sent there: it has lost such events twice.
@@ -304,11 +306,15 @@ public struct CopyLedger: Sendable {
         counts[counted.number(0), default: [:]][state] = Int(clamping: counted.number(2))
       }
       return try session.rows(
-        "SELECT number, relay, comparedAt, reason, floor FROM place WHERE account = ? ORDER BY relay", account.octets
+        """
+        SELECT number, relay, comparedAt, reason, floor, (
+          SELECT reason FROM lack WHERE lack.place = number AND state = ? ORDER BY createdAt DESC LIMIT 1)
+        FROM place WHERE account = ? ORDER BY relay
+        """, Lack.State.left.rawValue, account.octets
       ) {
         Place(
           relay: $0.text(1), comparedAt: $0.isNull(2) ? nil : $0.number(2), reason: $0.isNull(3) ? nil : $0.text(3),
-          counts: counts[$0.number(0)] ?? [:], floor: $0.number(4))
+          leftReason: $0.isNull(5) ? nil : $0.text(5), counts: counts[$0.number(0)] ?? [:], floor: $0.number(4))
       }
     }
   }

@@ -40,6 +40,19 @@ public enum CopyRules {
     return copies
   }
 
+  /// Windows of time with about `size` events each, without gaps, from the beginning up to the last event.
+  public static func windows(_ times: [Int64], size: Int) -> [ClosedRange<Int64>] {
+    let times = times.sorted()
+    var windows: [ClosedRange<Int64>] = []
+    var since: Int64 = 0
+    for end in stride(from: size - 1, to: times.count - 1, by: size) where times[end] >= since {
+      windows.append(since...times[end])
+      since = times[end] + 1
+    }
+    if let last = times.last, last >= since { windows.append(since...last) }
+    return windows
+  }
+
   /// The relays that are to have copies: those that the account writes to, and of `named` as many as are lacking.
   public static func targets(_ writes: [String], _ named: [String], wanted: Int) -> [String] {
     let more = named.filter { !writes.contains($0) }.prefix(max(0, wanted - writes.count))

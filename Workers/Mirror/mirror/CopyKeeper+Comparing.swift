@@ -24,6 +24,10 @@ extension CopyKeeper {
   private static let publicationMaximum = 10_000
   /// Events that a relay without NIP-77 is asked for at once.
   private static let idCount = 100
+  /// Events that a relay is asked for of those that it says it lacks.
+  private static let sampleCount = 20
+  /// Events that are compared at once with a relay that compares only some of its events.
+  private static let windowCount = 250
 
   /// Writes down whose relays were named: the planner forgets that.
   func learnApart() async throws(Refusal) {
@@ -55,11 +59,34 @@ extension CopyKeeper {
   }
 
   /// The events that a relay lacks: by NIP-77, else by asking for their ids.
+  ///
+  /// Some relays compare no more events than they send to one filter, and say that they lack the rest. So some of what
+  /// a relay says it lacks is asked for; if any of it comes, it is compared again in windows of few events.
   func absent(
     _ account: MirrorAccount, _ relay: String, _ own: [EventID: CopiedEvent]
   ) async throws(Refusal) -> [EventID] {
+    guard let all = try await reconciled(account, relay, own) else {
+      return try await absentByID(relay, Array(own.keys))
+    }
+    if try await isTrue(all, relay, own) { return all }
+    log.info("a relay compares only some of its events; it is compared in windows", metadata: ["relay": "\(relay)"])
+    var absent: [EventID] = []
+    for window in CopyRules.windows(own.values.map(\.createdAt), size: Self.windowCount) {
+      guard let some = try await reconciled(account, relay, own, in: window) else {
+        return try await absentByID(relay, all)
+      }
+      absent += some
+    }
+    return try await isTrue(absent, relay, own) ? absent : try await absentByID(relay, all)
+  }
+
+  /// What a relay lacks by its answers to NIP-77, in a window of time; nil: it does not reconcile.
+  private func reconciled(
+    _ account: MirrorAccount, _ relay: String, _ own: [EventID: CopiedEvent], in window: ClosedRange<Int64>? = nil
+  ) async throws(Refusal) -> [EventID]? {
     let filter = JSONValue(of: Filter(authors: [account.key]))
-    let wanted = RelayReconcile(relay: relay, filter: filter, account: "\(account.key)")
+    let wanted = RelayReconcile(
+      relay: relay, filter: filter, since: window?.lowerBound, until: window?.upperBound, account: "\(account.key)")
     let answer = try await worker.bus.ask(RelayMethod.compare, wanted)
     var absent: [EventID] = []
     while let item = try await answer.next() {
@@ -70,35 +97,51 @@ extension CopyKeeper {
         log.info("not reconciled", metadata: ["relay": "\(relay)", "why": "\(result.reason ?? "")"])
       }
     }
-    return try await absentByID(relay, own)
+    return nil
+  }
+
+  /// Whether a relay sends none of some events that it says it lacks.
+  private func isTrue(
+    _ absent: [EventID], _ relay: String, _ own: [EventID: CopiedEvent]
+  ) async throws(Refusal) -> Bool {
+    guard !absent.isEmpty else { return true }
+    let inOrder = absent.sorted { (own[$0]?.createdAt ?? 0, $0) < (own[$1]?.createdAt ?? 0, $1) }
+    let sample = stride(from: 0, to: inOrder.count, by: max(1, inOrder.count / Self.sampleCount)).map { inOrder[$0] }
+    return try await held(relay, sample).isEmpty
   }
 
   /// A relay may send fewer events than it has, so what is missing is asked for again until nothing of it comes.
-  private func absentByID(
-    _ relay: String, _ own: [EventID: CopiedEvent]
-  ) async throws(Refusal) -> [EventID] {
+  private func absentByID(_ relay: String, _ ids: [EventID]) async throws(Refusal) -> [EventID] {
     var absent: [EventID] = []
-    var waiting = own.keys.sorted()[...]
+    var waiting = ids.sorted()[...]
     while !waiting.isEmpty {
       var missing = Set(waiting.prefix(Self.idCount))
       waiting = waiting.dropFirst(Self.idCount)
       while !missing.isEmpty {
-        let filter = JSONValue(of: Filter(ids: missing.sorted(), limit: missing.count))
-        let answer = try await worker.bus.ask(RelayMethod.request, RelayRequest(relay: relay, filters: [filter]))
-        let before = missing.count
-        while let item = try await answer.next() {
-          switch item {
-          case .part(let part):
-            if let id = part.bytes.withUnsafeBytes({ try? EventGlance($0).id }) { missing.remove(id) }
-          case .end(let result):
-            guard result.isComplete else { throw Refusal(.failed, "the relay did not send all that it was asked for") }
-          }
-        }
-        if missing.count == before { break }
+        let came = try await held(relay, missing.sorted())
+        if came.isEmpty { break }
+        missing.subtract(came)
       }
       absent += missing
     }
     return absent
+  }
+
+  /// Which of some events a relay sends.
+  private func held(_ relay: String, _ ids: [EventID]) async throws(Refusal) -> Set<EventID> {
+    let filter = JSONValue(of: Filter(ids: ids.sorted(), limit: ids.count))
+    let answer = try await worker.bus.ask(RelayMethod.request, RelayRequest(relay: relay, filters: [filter]))
+    var held: Set<EventID> = []
+    while let item = try await answer.next() {
+      switch item {
+      case .part(let part):
+        // `try?`: what cannot be read is no event that was asked for.
+        if let id = part.bytes.withUnsafeBytes({ try? EventGlance($0).id }) { held.insert(id) }
+      case .end(let result):
+        guard result.isComplete else { throw Refusal(.failed, "the relay did not send all that it was asked for") }
+      }
+    }
+    return held.intersection(ids)
   }
 
   // MARK: mirror.scrub, mirror.copies

@@ -40,7 +40,9 @@ final class CopyKeeper {
   /// The longest time between two looks at what is due.
   private static let lookMilliseconds: UInt64 = 30_000
   /// Relays of one account that are compared at a time.
-  private static let relaysAtOnce = 3
+  private static let relaysAtOnce = 8
+  /// A relay is sent so many events first. If it refuses them all, it refuses their author.
+  private static let firstCount = 16
 
   init(_ worker: Worker, directory: String) throws(Refusal) {
     self.worker = worker
@@ -214,7 +216,8 @@ final class CopyKeeper {
       let open = try await reading { [failed] () throws(StorageFault) in
         try await ledger.open(account.key, relay, limit: PlanCopy.idMaximum + failed.count)
       }
-      let run = Array(open.filter { failed[$0] == nil }.prefix(PlanCopy.idMaximum))
+      let size = taken == 0 ? Self.firstCount : PlanCopy.idMaximum
+      let run = Array(open.filter { failed[$0] == nil }.prefix(size))
       guard !run.isEmpty else { break }
       let answer = try await worker.bus.request(PlanMethod.copy, PlanCopy(relay: relay, ids: run.map { "\($0)" }))
       let outcomes = answer.outcomes.compactMap { outcome in
@@ -229,8 +232,8 @@ final class CopyKeeper {
       if count > 0 { continue }
       let reason = answer.outcomes.compactMap(\.message).first ?? "no reason was given"
       // A relay that takes nothing of a whole run is not asked for more of this now.
-      if answer.outcomes.count >= PlanCopy.idMaximum, outcomes.allSatisfy({ $0.state == .open }) { break }
-      guard answer.outcomes.count >= PlanCopy.idMaximum, outcomes.allSatisfy({ $0.state == .refused }) else { continue }
+      if run.count >= Self.firstCount, outcomes.allSatisfy({ $0.state == .open }) { break }
+      guard run.count >= Self.firstCount, outcomes.allSatisfy({ $0.state == .refused }) else { continue }
       try await writing { () throws(StorageFault) in
         try await ledger.leave(
           account.key, relay, "the relay has refused \(run.count) others: \(reason)", at: WallClock.seconds)
@@ -258,6 +261,6 @@ extension CopyStatus.Relay {
     self.init(
       relay: place.relay, comparedAt: place.comparedAt, open: place.counts[.open] ?? 0,
       taken: place.counts[.taken] ?? 0, refused: place.counts[.refused] ?? 0, left: place.counts[.left] ?? 0,
-      reason: place.reason)
+      reason: place.reason ?? place.leftReason)
   }
 }

@@ -35,11 +35,11 @@ final class CopyService {
   /// How long the store has for the events of one call.
   private static let storeMilliseconds: UInt32 = 10_000
 
-  /// Few at a time, and few attempts: what is given up is sent again another day.
+  /// Few attempts: what is given up is sent again another day.
   private static let limits: PublishLimits = {
     var limits = PublishLimits()
-    (limits.publicationMaximum, limits.inFlightMaximum) = (PlanCopy.eventMaximum, 32)
-    (limits.relayInFlightMaximum, limits.failureMaximum, limits.unansweredMaximum) = (4, 3, 3)
+    (limits.publicationMaximum, limits.inFlightMaximum) = (PlanCopy.eventMaximum, 64)
+    (limits.failureMaximum, limits.unansweredMaximum) = (3, 3)
     (limits.rejectionMaximum, limits.authorizationMaximum) = (2, 1)
     return limits
   }()

@@ -33,6 +33,15 @@ struct CopyRulesTests {
     #expect(CopyRules.copies(ofEvents: 10, relayCount: 0, missing: [:]) == [])
   }
 
+  @Test("Windows of time have no gap, and events of one second are in one window")
+  func windows() {
+    #expect(CopyRules.windows([], size: 2) == [])
+    #expect(CopyRules.windows([5], size: 2) == [0...5])
+    #expect(CopyRules.windows([9, 1, 2, 2, 2, 3], size: 2) == [0...2, 3...9])
+    #expect(CopyRules.windows([1, 2, 3, 4], size: 2) == [0...2, 3...4])
+    #expect(CopyRules.windows([7, 7, 7], size: 2) == [0...7])
+  }
+
   @Test("Of the named relays as many are used as are lacking")
   func targets() {
     #expect(CopyRules.targets(["b", "a"], ["a", "c", "d"], wanted: 3) == ["a", "b", "c"])
