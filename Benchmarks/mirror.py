@@ -204,8 +204,8 @@ def main():
         folder = pathlib.Path(name)
         python = sys.executable
         have = [[event for event in events if chance.random() >= options.missing] for _ in range(3)]
-        urls = [stack.enter_context(peer(python, "local_relay.py", "--cap", "500", written(some, folder / f"{number}.jsonl")))
-                for number, some in enumerate(have)]
+        files = [written(some, folder / f"{number}.jsonl") for number, some in enumerate(have)]
+        urls = [stack.enter_context(peer(python, "local_relay.py", "--cap", "500", file)) for file in files]
         urls.append(stack.enter_context(peer(python, "local_relay.py", "--cap", "500")))
         (folder / "log.answer").write_text("false blocked: not on the list")
         refusing = stack.enter_context(peer(python, "answering_relay.py", folder / "log"))

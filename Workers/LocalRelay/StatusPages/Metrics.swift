@@ -23,6 +23,7 @@ public enum Metrics {
     if let status = snapshot.jobs.value { addJobs(status, to: &text) }
     if let status = snapshot.serving.value { addServing(status, to: &text) }
     if let status = snapshot.push.value { addPush(status, to: &text) }
+    if let status = snapshot.mirror.value { addMirror(status, to: &text) }
     addRelays(snapshot.connectors, to: &text)
     addLocal(snapshot.local, to: &text)
     return text.text
@@ -46,6 +47,7 @@ public enum Metrics {
     add("jobs", snapshot.jobs)
     add("serving", snapshot.serving)
     add("push", snapshot.push)
+    add("mirror", snapshot.mirror)
     for connector in snapshot.connectors { add(connector.name, connector.relays) }
     text.add("roost_answers", .gauge, "Whether a part of Roost has answered for this scrape.", answers)
   }

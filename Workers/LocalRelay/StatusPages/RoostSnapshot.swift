@@ -53,6 +53,8 @@ public struct RoostSnapshot: Sendable {
   public var keys: Told<SignerAccounts> = .absent
   /// `push.status`.
   public var push: Told<PushStatus> = .absent
+  /// `mirror.status`.
+  public var mirror: Told<MirrorStatus> = .absent
   /// `relay.list` of each connector.
   public var connectors: [Connector] = []
   /// The local relay that shows this.

@@ -11,7 +11,7 @@ extension StatusPage {
     return "<section class=\"card\"><h2>Jobs</h2><ul>\n\(rows)</ul></section>\n"
   }
 
-  private static func row(_ level: StatusLevel, _ name: String, _ state: String, _ note: String) -> Markup {
+  static func row(_ level: StatusLevel, _ name: String, _ state: String, _ note: String) -> Markup {
     """
     <li class="row">\(dot(level))<span class="name">\(name)</span><span>\(state)</span>\
     <span class="soft note">\(note)</span></li>

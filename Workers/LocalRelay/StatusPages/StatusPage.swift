@@ -53,6 +53,7 @@ public enum StatusPage {
       <div class="figures">
       \(events(snapshot.store))\(clients(snapshot.local))\(relayFigure(snapshot))\(queue(snapshot.plan))\
       </div>
+      \(mirror(snapshot.mirror))\
       \(jobs(snapshot))\
       \(workers(snapshot.supervisor))\
       \(relays(snapshot))\

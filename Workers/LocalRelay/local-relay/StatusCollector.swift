@@ -42,6 +42,7 @@ final class StatusCollector {
     async let serving = askRole(ProviderMethod.status)
     async let keys = askRole(SignerMethod.accounts)
     async let push = askRole(PushMethod.status)
+    async let mirror = askRole(MirrorMethod.status)
     async let connectors = askConnectors()
     snapshot.supervisor = await supervisor
     snapshot.store = await store
@@ -50,6 +51,7 @@ final class StatusCollector {
     snapshot.serving = await serving
     snapshot.keys = await keys
     snapshot.push = await push
+    snapshot.mirror = await mirror
     snapshot.connectors = await connectors
     snapshot.local = relay.status
     snapshot.waitingOrigins = relay.waitingOrigins

@@ -64,12 +64,13 @@ public enum CopyRules {
 public struct CopySchedule: Sendable {
   /// How often, in seconds; 0: never by itself.
   public var scrubSeconds: Int64
-  /// The first wait after a round that was not brought to its end, in seconds; doubled each time.
+  /// The first wait before relays that failed are tried again, in seconds; doubled each time.
   public static let retrySeconds: Int64 = 300
   /// The longest such wait.
   public static let retrySecondsMaximum: Int64 = 14_400
 
   private var failures = 0
+  private var failed: [String] = []
   private var retryAt: Int64?
 
   /// A schedule.
@@ -83,16 +84,22 @@ public struct CopySchedule: Sendable {
   ///   - wall: seconds since 1970.
   public func nextAt(endedAt: Int64?, areNew: Bool, at wall: Int64) -> Int64? {
     guard scrubSeconds > 0 else { return nil }
-    if let retryAt, retryAt <= wall + Self.retrySecondsMaximum { return retryAt }
     // A clock that was set back makes it due.
     guard let endedAt, !areNew, endedAt <= wall else { return wall }
     return endedAt + scrubSeconds
   }
 
-  /// A round has ended. `isWhole`: each relay was compared and sent what it lacks, or has said why it takes nothing.
-  public mutating func ended(isWhole: Bool, at wall: Int64) {
-    failures = isWhole ? 0 : failures + 1
+  /// The relays to try again now; empty: none are.
+  public func retried(at wall: Int64) -> [String] {
+    guard scrubSeconds > 0, let retryAt, retryAt <= wall || retryAt > wall + Self.retrySecondsMaximum else { return [] }
+    return failed
+  }
+
+  /// A round over these relays has ended; `failed` of them could not be compared, or took nothing.
+  public mutating func ended(_ relays: [String], failed: [String], at wall: Int64) {
+    self.failed = self.failed.filter { !relays.contains($0) } + failed
+    failures = self.failed.isEmpty ? 0 : failures + 1
     let wait = Self.retrySeconds << Int64(min(max(failures, 1) - 1, 10))
-    retryAt = isWhole ? nil : wall + min(wait, Self.retrySecondsMaximum)
+    retryAt = self.failed.isEmpty ? nil : wall + min(wait, Self.retrySecondsMaximum)
   }
 }

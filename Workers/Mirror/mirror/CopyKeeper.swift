@@ -102,13 +102,13 @@ final class CopyKeeper {
       let targets = try await targets(account)
       let last = try await reading { () throws(StorageFault) in try await ledger.round(account.key) }
       let areNew = !targets.isEmpty && last?.targets != targets
-      guard let schedule = schedules[account.key],
-        let next = schedule.nextAt(endedAt: last?.endedAt, areNew: areNew, at: WallClock.seconds),
-        next <= WallClock.seconds, !targets.isEmpty
-      else { return }
-      _ = try await round(account, at: targets, isWhole: true) { _ in }
+      guard let schedule = schedules[account.key], !targets.isEmpty else { return }
+      let next = schedule.nextAt(endedAt: last?.endedAt, areNew: areNew, at: WallClock.seconds)
+      let isWhole = next.map { $0 <= WallClock.seconds } ?? false
+      let relays = isWhole ? targets : schedule.retried(at: WallClock.seconds).filter(targets.contains)
+      guard !relays.isEmpty else { return }
+      _ = try await round(account, at: relays, isWhole: isWhole) { _ in }
     } catch {
-      schedules[account.key]?.ended(isWhole: false, at: WallClock.seconds)
       log.info("relays are not compared", metadata: ["account": "\(account.name)", "why": "\(error.message)"])
     }
   }
@@ -154,7 +154,7 @@ final class CopyKeeper {
     defer { running.remove(account.key) }
     try await learnApart()
     let own = try await ownEvents(account)
-    var (taken, areAllDone) = (0, true)
+    var (taken, failed) = (0, [String]())
     var waiting = relays[...]
     while !waiting.isEmpty, !isDraining {
       let tasks = waiting.prefix(Self.relaysAtOnce).map { relay in
@@ -166,7 +166,7 @@ final class CopyKeeper {
         switch result {
         case .success(let count): taken += count
         case .failure(let refusal):
-          areAllDone = false
+          failed.append(relay)
           try await writing { () throws(StorageFault) in
             try await ledger.note(account.key, relay, refusal.message)
           }
@@ -185,7 +185,7 @@ final class CopyKeeper {
           account.key, CopyLedger.Round(endedAt: endedAt, eventCount: own.count, targets: all))
       }
     }
-    if isWhole { schedules[account.key]?.ended(isWhole: areAllDone, at: WallClock.seconds) }
+    if !isDraining { schedules[account.key]?.ended(relays, failed: failed, at: WallClock.seconds) }
     return taken
   }
 
@@ -240,7 +240,11 @@ final class CopyKeeper {
       }
     }
     guard let reason = failed.values.first else { return taken }
-    throw Refusal(.failed, "\(Amount.count(failed.count, "event")) not taken: \(reason)")
+    let words = "\(Amount.count(failed.count, "event")) not taken: \(reason)"
+    guard taken > 0 else { throw Refusal(.failed, words) }
+    // Single events wait for the next round.
+    try await writing { () throws(StorageFault) in try await ledger.note(account.key, relay, words) }
+    return taken
   }
 }
 

@@ -37,6 +37,9 @@ struct MetricsTests {
       "roost_push_delivered_total{platform=\"ios\"} 3", "roost_push_expired_total{platform=\"ios\"} 2",
       "roost_push_ended_total{how=\"delivered\"} 3",
       "roost_push_certificate_refused 0", "roost_answers{part=\"push\"} 1",
+      "roost_mirror_events{class=\"own\"} 31204", "roost_mirror_complete_relays{class=\"own\"} 1",
+      "roost_mirror_copies{copies=\"2\"} 200", "roost_mirror_repaired 17", "roost_mirror_given_up 3",
+      "roost_mirror_lacking 204", "roost_answers{part=\"mirror\"} 1",
       "roost_local_connections 3", "roost_local_events_taken_total 11",
     ])
   func holdWhatIsSaid(line: String) {

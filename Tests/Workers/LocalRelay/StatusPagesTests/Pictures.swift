@@ -33,6 +33,19 @@ func makeSnapshot() -> RoostSnapshot {
   push.platforms = [apple]
   push.ended = ["delivered": 3]
   snapshot.push = .told(push)
+  var full = MirrorStatus.Relay(relay: "wss://relay.example", since: 0, comparedAt: 1_700_000_000)
+  full.state = .stored
+  var copies = CopyStatus(
+    account: "alice", events: 31_204, copies: [0, 4, 200, 31_000], wanted: 3,
+    relays: [CopyStatus.Relay(relay: "wss://relay.example", open: 204, refused: 2, left: 1)], repaired: 17)
+  copies.endedAt = 1_700_000_000
+  snapshot.mirror = .told(
+    MirrorStatus(
+      entries: [
+        MirrorStatus.Entry(
+          account: "alice", kind: .own, events: 31_204, isFetching: false,
+          relays: [full, MirrorStatus.Relay(relay: "wss://dead.example")])
+      ], copies: [copies]))
   snapshot.serving = .told(makeServing())
   var open = RelayStates.Relay(relay: "wss://relay.example", state: "open")
   open.latencyMilliseconds = 42

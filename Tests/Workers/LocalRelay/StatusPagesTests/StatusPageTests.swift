@@ -125,6 +125,14 @@ struct StatusPageTests {
     #expect(html.contains("no answer, nothing in 2s"))
   }
 
+  @Test("tells how complete what is one's own is, and how many copies of it live")
+  func tellsMirror() {
+    let html = StatusPage.html(makeSnapshot())
+    #expect(html.contains("<h2>Yours</h2>") && html.contains("complete at 1 of 2 relays"))
+    #expect(html.contains("fewer than 3 of 204"))
+    #expect(!StatusPage.html(RoostSnapshot(version: "1")).contains("<h2>Yours</h2>"))
+  }
+
   @Test("tells jobs, and what of them waits for somebody")
   func tellsJobs() {
     var snapshot = makeSnapshot()

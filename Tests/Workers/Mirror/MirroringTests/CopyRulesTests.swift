@@ -49,21 +49,25 @@ struct CopyRulesTests {
     #expect(CopyRules.targets([], ["c"], wanted: 3) == ["c"])
   }
 
-  @Test("A round is due at first, after a week, when the relays are others, and sooner after one that failed")
+  @Test("A round is due at first, after a week, and when the relays are others; those that failed are tried again sooner")
   func schedule() {
     var schedule = CopySchedule(scrubSeconds: 604_800)
     #expect(schedule.nextAt(endedAt: nil, areNew: false, at: 50) == 50)
     #expect(schedule.nextAt(endedAt: 10, areNew: false, at: 50) == 604_810)
     #expect(schedule.nextAt(endedAt: 10, areNew: true, at: 50) == 50)
     #expect(schedule.nextAt(endedAt: 100, areNew: false, at: 50) == 50, "the clock was set back")
-    schedule.ended(isWhole: false, at: 50)
-    #expect(schedule.nextAt(endedAt: 10, areNew: true, at: 51) == 350)
-    schedule.ended(isWhole: false, at: 400)
-    #expect(schedule.nextAt(endedAt: 10, areNew: false, at: 401) == 1_000)
-    for _ in 0..<20 { schedule.ended(isWhole: false, at: 1_000) }
-    #expect(schedule.nextAt(endedAt: 10, areNew: false, at: 1_001) == 1_000 + CopySchedule.retrySecondsMaximum)
-    schedule.ended(isWhole: true, at: 2_000)
-    #expect(schedule.nextAt(endedAt: 2_000, areNew: false, at: 2_001) == 606_800)
+    schedule.ended(["a", "b"], failed: ["a"], at: 50)
+    #expect(schedule.retried(at: 349) == [] && schedule.retried(at: 350) == ["a"])
+    schedule.ended(["a", "b"], failed: ["a"], at: 400)
+    #expect(schedule.retried(at: 999) == [] && schedule.retried(at: 1_000) == ["a"])
+    for _ in 0..<20 { schedule.ended(["a", "b"], failed: ["a"], at: 1_000) }
+    #expect(schedule.retried(at: 999 + CopySchedule.retrySecondsMaximum) == [])
+    #expect(schedule.retried(at: 1_000 + CopySchedule.retrySecondsMaximum) == ["a"])
+    #expect(schedule.retried(at: 10) == ["a"], "the clock was set back")
+    schedule.ended(["b"], failed: [], at: 1_000)
+    #expect(schedule.retried(at: 1_000 + CopySchedule.retrySecondsMaximum) == ["a"], "it is another relay")
+    schedule.ended(["a"], failed: [], at: 2_000)
+    #expect(schedule.retried(at: 1_000_000) == [])
     #expect(CopySchedule(scrubSeconds: 0).nextAt(endedAt: nil, areNew: true, at: 50) == nil)
   }
 }

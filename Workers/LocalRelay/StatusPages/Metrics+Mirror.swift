@@ -1,0 +1,36 @@
+internal import Contracts
+
+// Metrics of the mirror, over all accounts: figures name no person.
+
+extension Metrics {
+  static func addMirror(_ status: MirrorStatus, to text: inout MetricText) {
+    let classes = MirrorClass.allCases.map { kind in
+      MetricText.Member(labels: [("class", kind.rawValue)], value: status.entries.filter { $0.kind == kind })
+    }
+    text.add("roost_mirror_events", .gauge, "Events that are here, by class.", of: classes) { entries in
+      entries.reduce(0) { $0 + $1.events }
+    }
+    text.add("roost_mirror_relays", .gauge, "Relays that are asked, by class.", of: classes) { entries in
+      entries.reduce(0) { $0 + $1.relays.count }
+    }
+    text.add("roost_mirror_complete_relays", .gauge, "Relays that have sent everything, by class.", of: classes) {
+      entries in entries.reduce(0) { $0 + $1.completeCount }
+    }
+    let most = status.copies.map(\.copies.count).max() ?? 0
+    text.add(
+      "roost_mirror_copies", .gauge, "Events of accounts by their number of living copies.",
+      (0..<most).map { count in
+        MetricText.Sample(
+          [("copies", "\(count)")],
+          status.copies.reduce(0) { $0 + ($1.copies.indices.contains(count) ? $1.copies[count] : 0) })
+      })
+    func sum(_ body: (CopyStatus) -> Int) -> Int { status.copies.reduce(0) { $0 + body($1) } }
+    text.add("roost_mirror_repaired", .gauge, "Copies that relays have taken within a week.", sum(\.repaired))
+    text.add(
+      "roost_mirror_lacking", .gauge, "Copies that are to be sent to relays.",
+      sum { $0.relays.reduce(0) { $0 + $1.open } })
+    text.add(
+      "roost_mirror_given_up", .gauge, "Copies that relays refuse, or that are left.",
+      sum { $0.relays.reduce(0) { $0 + $1.refused + $1.left } })
+  }
+}

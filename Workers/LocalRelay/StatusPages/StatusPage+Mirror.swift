@@ -1,0 +1,49 @@
+internal import Contracts
+internal import Frames
+
+// The page's section on what is one's own: a line for each class over all accounts, and one for living copies. It names
+// no account. Without a mirror there is no section.
+
+extension StatusPage {
+  static func mirror(_ mirror: Told<MirrorStatus>) -> Markup {
+    var rows: [Markup] = []
+    switch mirror {
+    case .absent: return ""
+    case .silent: rows = [row(.bad, "mirror", "unknown", "the mirror does not answer")]
+    case .told(let status):
+      guard !status.entries.isEmpty else { return "" }
+      for kind in MirrorClass.allCases { rows += line(kind, status.entries.filter { $0.kind == kind }) }
+      rows += copies(status.copies)
+    }
+    return "<section class=\"card\"><h2>Yours</h2><ul>\n\(rows)</ul></section>\n"
+  }
+
+  private static func line(_ kind: MirrorClass, _ entries: [MirrorStatus.Entry]) -> [Markup] {
+    guard !entries.isEmpty else { return [] }
+    let what =
+      switch kind {
+      case .own: "written"
+      case .named: "names you"
+      case .wraps: "gift wraps"
+      case .follows: "by those you follow"
+      }
+    let isFetching = entries.contains(where: \.isFetching)
+    let complete = entries.reduce(0) { $0 + $1.completeCount }
+    let relays = Amount.count(entries.reduce(0) { $0 + $1.relays.count }, "relay")
+    let notes =
+      (kind == .follows ? [] : ["complete at \(complete) of \(relays)"]) + (isFetching ? ["being fetched"] : [])
+    let level: StatusLevel = kind == .follows || complete > 0 ? .good : .pending
+    return [row(level, what, number(entries.reduce(0) { $0 + $1.events }), notes.joined(separator: ", "))]
+  }
+
+  private static func copies(_ accounts: [CopyStatus]) -> [Markup] {
+    guard accounts.contains(where: { $0.endedAt != nil }) else {
+      return accounts.isEmpty ? [] : [row(.pending, "copies", "unknown", "no relay was compared yet")]
+    }
+    let few = accounts.reduce(0) { $0 + $1.copies.prefix($1.wanted).reduce(0, +) }
+    let wanted = accounts.map(\.wanted).max() ?? 0
+    let state = few == 0 ? "\(wanted) or more of each" : "fewer than \(wanted) of \(number(few))"
+    let repaired = number(accounts.reduce(0) { $0 + $1.repaired })
+    return [row(few == 0 ? .good : .pending, "copies", state, "\(repaired) sent again within a week")]
+  }
+}
