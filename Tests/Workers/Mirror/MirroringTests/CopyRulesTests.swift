@@ -49,7 +49,7 @@ struct CopyRulesTests {
     #expect(CopyRules.targets([], ["c"], wanted: 3) == ["c"])
   }
 
-  @Test("A round is due at first, after a week, and when the relays are others; those that failed are tried again sooner")
+  @Test("A round is due at first, after a week, or with other relays; those that failed are tried sooner")
   func schedule() {
     var schedule = CopySchedule(scrubSeconds: 604_800)
     #expect(schedule.nextAt(endedAt: nil, areNew: false, at: 50) == 50)
