@@ -35,7 +35,7 @@ public enum MirrorText {
       ? "being compared" : status.nextAt.map { $0 <= now ? "soon" : "in \(duration(from: now, to: $0))" } ?? "never"
     guard let endedAt = status.endedAt else {
       let reasons = status.relays.compactMap { relay in relay.reason.map { "  \(relay.relay): \($0)" } }
-      return ["Copies of what \(status.account) wrote: no relay was compared yet (\(next))."] + reasons.map(visible)
+      return ["Copies of what \(status.account) wrote: no relay was compared yet, next \(next)."] + reasons.map(visible)
     }
     let few = status.copies.prefix(status.wanted).reduce(0, +)
     let events = Amount.count(status.events, "event")

@@ -154,6 +154,7 @@ final class CopyKeeper {
     defer { running.remove(account.key) }
     try await learnApart()
     let own = try await ownEvents(account)
+    guard !own.isEmpty else { return 0 }
     var (taken, failed) = (0, [String]())
     var waiting = relays[...]
     while !waiting.isEmpty, !isDraining {

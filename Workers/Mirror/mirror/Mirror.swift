@@ -50,7 +50,7 @@ final class Mirror {
     wishes = try Self.wishes(worker)
     copies = try CopyKeeper(worker, directory: directory)
     copies.isFetched = { [unowned self] key in
-      schedule.all.contains { $0.interest.account == key && $0.interest.kind == .own && $0.last?.end == .complete }
+      schedule.all.contains { $0.interest.account == key && $0.interest.kind == .own && $0.last != nil }
     }
   }
 
