@@ -179,7 +179,7 @@ async def synchronise(urls, events, author):
     for url in urls:
         await client.add_relay(nostr_sdk.RelayUrl.parse(url))
     await client.connect()
-    options = nostr_sdk.SyncOptions(direction=nostr_sdk.SyncDirection.UP, dry_run=True)
+    options = nostr_sdk.SyncOptions().direction(nostr_sdk.SyncDirection.UP).dry_run()
     begin = time.monotonic()
     output = await client.sync(nostr_sdk.Filter().author(author), opts=options)
     return time.monotonic() - begin, output
@@ -213,7 +213,8 @@ def main():
             meters = [Meter(url) for url in urls[:3]]
             seconds, output = asyncio.run(synchronise([meter.url for meter in meters], events, keys.public_key()))
             used = [f"{100 * meter.take() / size:.2f} %" for meter in meters]
-            print(f"nostr-sdk: {seconds:.1f} s, bytes of all: {used}; {str(output)[:500]}", flush=True)
+            print(f"nostr-sdk: {seconds:.1f} s, bytes of all: {used}; it would send {len(output.report.local)} events",
+                  flush=True)
         meters = [Meter(url) for url in (*urls, refusing)]
         config = WORKERS.format(relays=json.dumps([meter.url for meter in meters]))
         with roostd.running(config, folder / "state") as daemon, bus.connected(daemon.socket) as client:
