@@ -88,6 +88,8 @@ public enum EventKind {
   public static let article: UInt16 = 30_023
   /// A program that handles some kinds, such as a provider of jobs (NIP-89).
   public static let handlerInformation: UInt16 = 31_990
+  /// What a monitor found out about a relay (NIP-66); addressable by the relay's URL.
+  public static let relayDiscovery: UInt16 = 30_166
 
   /// Requests for jobs (NIP-90).
   public static let jobRequests: ClosedRange<UInt16> = 5_000...5_999

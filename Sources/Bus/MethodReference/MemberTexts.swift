@@ -467,6 +467,7 @@ public enum MemberTexts {
     PlannerSettings.connectors	The configured connectors and their relays; set by roostd, not a key of the file.
     PlannerSettings.hasSigner	Whether a signer is configured; set by roostd, not a key of the file.
     PlannerSettings.indexers	The URLs of relays that are asked for other people's lists (kinds 10002 and 10050).
+    PlannerSettings.monitors	The keys of monitors whose word on relays is believed (NIP-66), 64 hexadecimal digits each.
     PlannerSettings.ownAddresses	Where the local relays of this Roost listen; set by roostd, not a key of the file.
     PlannerSettings.publishExpiryMilliseconds	How long until relays that have not accepted an event are given up: three days, a weekend without a network.
     PlannerSettings.selection	How the relays of other people are chosen.

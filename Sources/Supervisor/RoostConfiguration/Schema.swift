@@ -119,6 +119,8 @@ enum Schema {
       Setting("autopilot", entry: "autopilot", of: PlannerSettings.self, .flag),
       Setting("selection", entry: "selection", of: PlannerSettings.self, .choice(PlannerSettings.Selection.self)),
       Setting("indexers", entry: "indexers", of: PlannerSettings.self, .list(of: .relay, "relay URLs", count: 0...8)),
+      Setting(
+        "monitors", entry: "monitors", of: PlannerSettings.self, .list(of: .publicKey, "public keys", count: 0...8)),
       Setting("allow-private-relays", entry: "allowsPrivateRelays", of: PlannerSettings.self, .flag),
       Setting(
         "publish-expiry", entry: "publishExpiryMilliseconds", of: PlannerSettings.self,

@@ -175,5 +175,17 @@ extension ProcessTests {
         #expect(blocked.visits.isEmpty)
       }
     }
+
+    @Test("What monitors of the settings say of relays is asked for (NIP-66)")
+    func monitors() throws {
+      let relay = try KeepingRelay()
+      let monitor = SecretKey.generate().publicKey
+      var layout = PlannerRig.layout([relay.url])
+      let place = try #require(layout.workers.firstIndex { $0.name == "outbox-planner" })
+      layout.workers[place].keys["monitors"] = "[\"\(monitor)\"]"
+      try withRoost(layout) { _ in
+        try relay.awaitRequest("30166")
+      }
+    }
   }
 }

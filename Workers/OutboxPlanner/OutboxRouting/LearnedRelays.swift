@@ -66,6 +66,8 @@ struct LearnedRelays: Sendable {
   /// The relays that the census is still to ask, the next last; nil: it is to be planned.
   private var census: Asks?
   private var candidates = RelayCandidates(relayCount: 0)
+  /// When a monitor last called a relay alive (NIP-66), seconds since 1970; empty: no monitor is read.
+  var monitored: [RelayURL: Int64] = [:]
 
   /// Relays, and people, that have numbers.
   static let numberMaximum = 131_072
@@ -87,6 +89,10 @@ struct LearnedRelays: Sendable {
     let numbered = declared.map { (number(of: $0.subject), $0.relays.map { number(of: $0) }) }
     candidates = RelayCandidates(relayCount: relays.count)
     for (subject, relays) in numbered { candidates.add(subject, relays) }
+    if !monitored.isEmpty {
+      let oldest = wall - RelayDirectory.monitoredSeconds
+      candidates.alive = relays.map { (monitored[$0] ?? .min) >= oldest }
+    }
     let assignment = selector.select(candidates, budget: budget, at: wall / 60)
     census = nil
     return (named(assignment.live), named(assignment.visits))

@@ -80,6 +80,24 @@ extension RelayDirectory {
     reading.noteReach(of: url, isReached: true, latencyMilliseconds: latencyMilliseconds, at: wall)
   }
 
+  /// For how long a monitor's word that a relay is alive holds, in seconds.
+  public static let monitoredSeconds: Int64 = 2 * 86_400
+  /// Relays of which monitors are believed; what they say of others is not kept.
+  private static let monitoredMaximum = 50_000
+
+  /// A monitor has found a relay alive (NIP-66). It counts at the next choice of relays, as a prior: what was seen of
+  /// the relay counts more.
+  public mutating func learnMonitored(_ event: Event) {
+    guard event.kind == EventKind.relayDiscovery, monitors.contains(event.pubkey),
+      // `try?`: a monitor may name what is no relay.
+      let name = event.values(of: "d").first, let url = try? RelayURL(name),
+      reading.learned.monitored[url] != nil || reading.learned.monitored.count < Self.monitoredMaximum
+    else { return }
+    let before = reading.learned.monitored[url]
+    reading.learned.monitored[url] = max(before ?? .min, event.createdAt)
+    if before == nil { reading.changed() }
+  }
+
   /// A relay has sent so many different forged events on its present link. The user's own relays are asked all the
   /// same.
   public mutating func relayForged(_ url: RelayURL, count: UInt64, at wall: Int64) {

@@ -83,6 +83,8 @@ public struct RelayDirectory: Sendable {
   public private(set) var allowsPrivate = false
   /// Relays that are asked for other people's lists. No account authenticates there.
   public private(set) var indexers: [RelayURL] = []
+  /// The monitors whose word on relays is believed (NIP-66).
+  public private(set) var monitors: [PublicKey] = []
   private var expected: Set<String> = []
   private var own = OwnAddresses()
   /// Counts the changes that affect routes; the state of a connection does not.
@@ -212,6 +214,8 @@ public struct RelayDirectory: Sendable {
     // `roostd` has checked these URLs.
     let indexers = settings.indexers.compactMap { RelayURL(canonical: $0) }.filter { !isHome($0) }
     let mode = SelectionMode(rawValue: settings.selection.rawValue) ?? .direct
+    let monitors = settings.monitors.compactMap { PublicKey($0) }
+    if monitors != self.monitors { (self.monitors, reading.learned.monitored) = (monitors, [:]) }
     guard
       autopilot != settings.autopilot || allowsPrivate != settings.allowsPrivateRelays || self.indexers != indexers
         || reading.mode != mode

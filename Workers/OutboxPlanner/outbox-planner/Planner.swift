@@ -42,6 +42,8 @@ final class Planner {
   let lists: AccountListReader
   /// The lists of other people.
   let authors: AuthorListReader
+  /// What monitors say of relays.
+  let monitors: MonitorReader
   /// Where single events are, as other events say.
   let references: ReferenceReader
   /// Requests for lists that relays have not answered yet, by the name of the interest.
@@ -99,6 +101,7 @@ final class Planner {
     lists = AccountListReader(worker, log)
     authors = AuthorListReader(worker, log)
     references = ReferenceReader(worker, log)
+    monitors = MonitorReader(worker, log)
     fetches = FetchReporter(worker, log)
     do throws(StorageFault) {
       added = try AddedRelays(directory: path, now: WallClock.seconds)
@@ -146,6 +149,7 @@ final class Planner {
     authors.next = { [unowned self] in isDraining ? [] : directory.book.nextUnread }
     authors.onList = { [unowned self] in if directory.learn($0) { update() } }
     authors.onRead = { [unowned self] in wereRead($0) }
+    monitors.onEvent = { [unowned self] in directory.learnMonitored($0) }
     references.next = { [unowned self] in isDraining ? [] : directory.events.nextUnread }
     references.onEvent = { [unowned self] in directory.events.learn($0, seenAt: $1) }
     references.onRead = { [unowned self] in eventsWereRead($0) }
@@ -154,6 +158,7 @@ final class Planner {
     bus.onRegistry = { [unowned self] in registryChanged($0) }
     subscribe()
     registryChanged(bus.registry)
+    readMonitors()
     settleTimer.set(afterMilliseconds: Self.settlingMilliseconds) { [unowned self] in update() }
     update()
   }
@@ -162,10 +167,21 @@ final class Planner {
     do throws(Refusal) {
       try takeSettings()
       try publishing?.settingsChanged()
+      readMonitors()
     } catch {
       log.error("the new settings are not taken", metadata: ["why": "\(error.message)"])
     }
     update()
+  }
+
+  /// Has the monitors of the settings asked for, and reads what comes of it.
+  private func readMonitors() {
+    guard monitors.monitors != directory.monitors else { return }
+    let wish = Interest(
+      own: "monitors", [MonitorReader.filter(directory.monitors, at: WallClock.seconds)], named: directory.indexers)
+    end(wish.key)
+    if !directory.monitors.isEmpty { begin(wish) }
+    monitors.read(directory.monitors)
   }
 
   /// Takes the addresses of this Roost's own relays, and the configured connectors and signer. `roostd` adds these;

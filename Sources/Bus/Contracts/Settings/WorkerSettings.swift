@@ -130,6 +130,8 @@ public struct PlannerSettings: WorkerSettings {
   public var selection = Selection.direct
   /// The URLs of relays that are asked for other people's lists (kinds 10002 and 10050).
   public var indexers: [String] = []
+  /// The keys of monitors whose word on relays is believed (NIP-66), 64 hexadecimal digits each.
+  public var monitors: [String] = []
   /// Whether other people's lists may name private addresses: for test networks.
   public var allowsPrivateRelays = false
   /// How long until relays that have not accepted an event are given up: three days, a weekend without a network.

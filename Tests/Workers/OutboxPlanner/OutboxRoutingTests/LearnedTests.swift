@@ -13,10 +13,11 @@ struct LearnedTests {
   private static let week: Int64 = 604_800
 
   /// Everyone names an empty relay of which there are few, and a good one of which there are many.
-  private func directory(_ beliefs: [NamedBelief] = []) -> RelayDirectory {
+  private func directory(_ beliefs: [NamedBelief] = [], monitor: Someone? = nil) -> RelayDirectory {
     var directory = RelayDirectory.sample([alice], relays: [.configured("wss://hub.org")])
     var settings = PlannerSettings()
     settings.selection = .learned
+    settings.monitors = monitor.map { [$0.key.description] } ?? []
     directory.settingsAre(settings)
     directory.recall(beliefs)
     for (number, person) in people.enumerated() {
@@ -47,6 +48,25 @@ struct LearnedTests {
     let visits = Set(directory.visits.map(\.text))
     let filters = [Filter(authors: people.map(\.key), kinds: [1])]
     return Set(directory.route(filters).stops.map(\.choice.url.text)).subtracting(visits)
+  }
+
+  @Test("Relays that a monitor of the settings calls alive come first; a stranger's word and an old one count nothing")
+  func monitors() {
+    let (monitor, stranger) = (Someone("monitor"), Someone("stranger"))
+    let wall = 10 * Self.week + 1
+    func tell(_ author: Someone, _ relay: String, _ at: Int64, _ directory: inout RelayDirectory) {
+      directory.learnMonitored(author.event(30_166, [["d", relay]], at: at))
+    }
+    var directory = directory(monitor: monitor)
+    for number in 0..<20 { tell(monitor, "wss://good\(number).org/", wall - 3_600, &directory) }
+    for number in 0..<12 {
+      tell(stranger, "wss://empty\(number).org", wall, &directory)
+      tell(monitor, "wss://empty\(number).org", wall - 3 * 86_400, &directory)
+    }
+    tell(monitor, "no relay", wall, &directory)
+    _ = directory.selectRelays(at: wall)
+    let chosen = open(directory)
+    #expect(chosen.count { $0.contains("good") } == 12 && !chosen.contains { $0.contains("empty") }, "\(chosen)")
   }
 
   @Test("Relays that had nothing of their people give way to those that had all, and a restart remembers it")
