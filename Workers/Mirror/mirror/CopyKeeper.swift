@@ -34,6 +34,8 @@ final class CopyKeeper {
   private(set) lazy var health = LedgerHealth("the ledger of copies", log) { [ledger] in ledger.markDamaged() }
   /// Whether what an account wrote was fetched, so that what it has deleted elsewhere is known.
   var isFetched: (PublicKey) -> Bool = { _ in false }
+  /// While the ledger cannot be written: when the next round may begin, seconds since 1970.
+  private var pausedUntil: Int64?
   private var isDraining = false
   private let timer = LoopTimer()
 
@@ -92,6 +94,10 @@ final class CopyKeeper {
   func look() {
     guard !isDraining else { return }
     timer.set(afterMilliseconds: Self.lookMilliseconds) { [unowned self] in look() }
+    let wall = WallClock.seconds
+    // Relays are not compared again and again for what cannot be written down.
+    if let pausedUntil, wall < pausedUntil, pausedUntil <= wall + CopySchedule.retrySeconds { return }
+    pausedUntil = nil
     for account in accounts where isFetched(account.key) && !running.contains(account.key) {
       EventLoopActor.task { [self] in await beginIfDue(account) }
     }
@@ -109,6 +115,7 @@ final class CopyKeeper {
       guard !relays.isEmpty else { return }
       _ = try await round(account, at: relays, isWhole: isWhole) { _ in }
     } catch {
+      if health.fault != nil { pausedUntil = WallClock.seconds + CopySchedule.retrySeconds }
       log.info("relays are not compared", metadata: ["account": "\(account.name)", "why": "\(error.message)"])
     }
   }
