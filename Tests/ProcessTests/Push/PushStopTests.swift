@@ -39,7 +39,7 @@ extension ProcessTests {
           let pushes = try rig.pushes(of: wake, on: "ios").filter { $0["status"] == .integer(200) }
           #expect(pushes.count == 1, "\(pushes)")
         }
-        #expect(try rig.fakes.requests(to: .apns).contains { "\($0)".contains("four") })
+        #expect(try rig.fakes.requests(to: .apns).contains { $0.text("payload").contains(#""four""#) })
         #expect(try rig.fakes.counters()["providerTokens"] == .integer(1))
         #expect(try rig.status().addresses == ["127.0.0.1:\(rig.port)"])
       }
