@@ -12,7 +12,7 @@ internal import Synchronization
 /// not pause. So from `patience` times the bound on, the writer does the rest itself, which is little by then. If
 /// readers are active at every moment, that checkpoint cannot finish either, and the log would grow for as long. Then
 /// the writer waits for the readers of an older state and restarts the log. New readers do not make the writer wait
-/// longer.
+/// longer. It does not wait for a snapshot that is being copied: the log grows until the copy is complete.
 ///
 /// If commits do not wait for the disk, the same thread synchronizes the log every few MiB. A commit that does have to
 /// wait then waits for few pages of other commits, and a loss of power takes no more than these pages.
@@ -23,6 +23,8 @@ final class Checkpointer: Sendable {
     var isRunning = false
     /// Whether the log has grown beyond its limit.
     var isOverlong = false
+    /// Snapshots that are open for a copy (``StorageSnapshot``).
+    var snapshotCount = 0
     /// Pages the writer had written when this thread last began to synchronize the log.
     var syncedPageCount = 0
     var isSyncing = false
@@ -76,7 +78,7 @@ final class Checkpointer: Sendable {
   func committed(_ database: Database) {
     let written = Self.writtenPageCount(database)
     synchronize(written)
-    if state.withLock({ $0.isOverlong }) {
+    if state.withLock({ $0.isOverlong && $0.snapshotCount == 0 }) {
       // `try?`: if a reader takes longer than the connection waits, the writer waits again after the next checkpoint.
       _ = try? database.checkpoint(.restart)
       state.withLock { $0.isOverlong = false }
@@ -129,6 +131,18 @@ final class Checkpointer: Sendable {
 
   private func fault(_ call: String) -> StorageFault {
     StorageFault(SystemFault(call: call, subject: logPath, code: errno), path: logPath)
+  }
+
+  /// A snapshot was opened for a copy.
+  func snapshotOpened() { state.withLock { $0.snapshotCount += 1 } }
+
+  /// It is no longer needed. The next checkpoint copies what the snapshot has kept in the log, so that the writer does
+  /// not have to.
+  func snapshotClosed() {
+    state.withLock { state in
+      state.snapshotCount -= 1
+      state.isOverlong = false
+    }
   }
 
   /// Closes its connection, after a checkpoint or synchronization in progress.

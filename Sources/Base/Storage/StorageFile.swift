@@ -73,8 +73,8 @@ public struct StorageSettings: Sendable {
 public final class StorageFile: Sendable {
   /// The file's path.
   public let path: String
-  private let pool: DatabasePool
-  private let checkpointer: Checkpointer
+  let pool: DatabasePool
+  let checkpointer: Checkpointer
   private let durability: StorageSettings.Durability
   private let counter: CommitCounter?
   /// Commits that were counted but are not in the file.
@@ -131,7 +131,10 @@ public final class StorageFile: Sendable {
     } catch {
       throw StorageFault(error, path: path)
     }
+    OpenFiles.opened(self)
   }
+
+  deinit { OpenFiles.closed(self) }
 
   /// Makes SQLite read a file that is shorter than it should be.
   static let damagedPragma = "PRAGMA writable_schema = ON"
@@ -324,6 +327,7 @@ public final class StorageFile: Sendable {
       _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
       try checkpointer.close()
       try pool.close()
+      OpenFiles.closed(self)
     } catch {
       isClosed.withLock { $0 = false }
       throw StorageFault(error, path: path)
