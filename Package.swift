@@ -117,8 +117,13 @@ let rooms: [[Target]] = [
     library("RoostClient", values + ["Addresses", "JSON", "LinuxSystem", "EventLoop", "Bus"]),
     library(
       "WorkerKit",
-      ["Clocks", "Nostr", "LinuxSystem", "EventLoop", "Frames", "Contracts", "Bus", "ArgumentParser", "Logging"]),
-    library("WorkerLedger", ["EventLoop", "Storage", "Frames", "Contracts", "Logging"])
+      [
+        "Clocks", "Cryptography", "Nostr", "LinuxSystem", "EventLoop", "Frames", "Contracts", "Bus", "ArgumentParser",
+        "Logging",
+      ]),
+    library(
+      "Backups", ["Clocks", "Cryptography", "LinuxSystem", "EventLoop", "Frames", "Contracts"]),
+    library("WorkerLedger", ["EventLoop", "Storage", "Frames", "Contracts", "WorkerKit", "Logging"])
   ),
   room(
     "Sources/Supervisor",
@@ -162,8 +167,8 @@ let rooms: [[Target]] = [
     program(
       "event-store",
       worker + queues + [
-        "Addresses", "Storage", "NostrContracts", "EventIndex", "Reconciliation", "Observations", "EventArchive",
-        "EventGate",
+        "Addresses", "Storage", "NostrContracts", "WorkerLedger", "EventIndex", "Reconciliation", "Observations",
+        "EventArchive", "EventGate",
       ])
   ),
   room(
@@ -184,6 +189,16 @@ let rooms: [[Target]] = [
     library("Mirroring", ["Addresses", "Cryptography", "Nostr", "Frames", "Contracts"]),
     library("CopyLedger", ["Cryptography", "Nostr", "Storage"]),
     program("mirror", worker + ["Addresses", "Storage", "NostrContracts", "WorkerLedger", "Mirroring", "CopyLedger"])
+  ),
+  room(
+    "Workers/Backup",
+    library("BackupShelf", ["Wording"]),
+    program(
+      "backup",
+      [
+        "Clocks", "Cryptography", "LinuxSystem", "EventLoop", "Frames", "Contracts", "Bus", "WorkerKit", "Backups",
+        "BackupShelf", "Logging",
+      ])
   ),
   room(
     "Workers/DVMTracker",
@@ -249,7 +264,7 @@ let rooms: [[Target]] = [
       "roost",
       values + [
         "Addresses", "JSON", "LinuxSystem", "EventLoop", "NostrContracts", "MethodReference", "Recordings", "Wording",
-        "Bus", "RoostClient", "Rendering", "ArgumentParser",
+        "Bus", "RoostClient", "Backups", "Rendering", "ArgumentParser",
       ])
   ),
 
@@ -324,6 +339,10 @@ let rooms: [[Target]] = [
     tests("Network/HTTP2ClientTests", http2 + ["Clocks", "Addresses", "HTTP2Client", "TestSupport"]),
     tests("Bus/FramesTests", ["Clocks", "Frames", "TestSupport"]),
     tests("Bus/ContractsTests", ["Frames", "Contracts"]),
+    tests("Workers/Backup/BackupShelfTests", ["BackupShelf"]),
+    tests(
+      "Bus/BackupsTests",
+      ["Clocks", "Cryptography", "EventLoop", "Frames", "Contracts", "Backups", "TestSupport"]),
     tests("Bus/MethodReferenceTests", ["Frames", "Contracts", "MethodReference"]),
     tests("Bus/NostrContractsTests", ["Cryptography", "Nostr", "Frames", "NostrContracts"]),
     tests("Bus/RecordingsTests", ["Clocks", "Frames", "Contracts", "Recordings", "TestSupport"]),

@@ -28,7 +28,12 @@ public struct AccessEntry: Sendable, Hashable {
   public let callers: RoleSet
 
   /// Whether its payloads must not be written anywhere, because they hold keys, tokens or plaintext.
-  public var isSecret: Bool { name.hasPrefix("signer.") || name == SupervisorMethod.attach.name }
+  public var isSecret: Bool {
+    name.hasPrefix("signer.") || name.hasPrefix("backup.") || name == SupervisorMethod.attach.name
+  }
+
+  /// Whether of all clients only those of the supervisor's own user may call it: it gives away files.
+  public var isForOwner: Bool { name.hasPrefix("backup.") || name == SupervisorMethod.configuration.name }
 
   /// A line of the table.
   public init(_ number: UInt16, _ name: String, _ kind: Kind = .method, servedBy server: Role, callers: [Role]) {
@@ -182,7 +187,7 @@ public struct AccessTable: Sendable {
     var numbers: [UInt16] = []
     for name in methods {
       if let entry = self[name] {
-        guard entry.server == role, entry.kind == .method, mayServe(name, role) else {
+        guard entry.server == role || entry.server == .worker, entry.kind == .method, mayServe(name, role) else {
           throw ServeProblem(method: name, role: role.name, reason: .notAllowed)
         }
         numbers.append(entry.number)

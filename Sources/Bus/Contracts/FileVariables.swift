@@ -5,6 +5,7 @@ public enum FileVariables {
   public static let names = [
     "caFile": "ROOST_CA_FILE", "certificateFile": "ROOST_CERTIFICATE_FILE", "keyFile": "ROOST_KEY_FILE",
     "keyRingFile": "ROOST_KEY_RING_FILE", "apnsKeyFile": "ROOST_APNS_KEY_FILE",
-    "fcmAccountFile": "ROOST_FCM_ACCOUNT_FILE",
+    "fcmAccountFile": "ROOST_FCM_ACCOUNT_FILE", "backupDirectory": "ROOST_BACKUP_DIRECTORY",
+    "passphraseFile": "ROOST_PASSPHRASE_FILE", "runAfter": "ROOST_RUN_AFTER",
   ]
 }

@@ -100,11 +100,14 @@ public enum BuiltInMethods {
   /// By number.
   public static let all: [MethodDeclaration] = [
     SupervisorMethod.all, RelayMethod.all, StoreMethod.all, PlanMethod.all, JobMethod.all, ProviderMethod.all,
-    PushMethod.all, SignerMethod.all, LocalRelayMethod.all, MirrorMethod.all,
+    PushMethod.all, SignerMethod.all, LocalRelayMethod.all, MirrorMethod.all, BackupMethod.all,
   ].flatMap(\.self).sorted { $0.number < $1.number }
 
   /// The methods that a role serves, by number.
   public static func served(by role: Role) -> [MethodDeclaration] {
-    all.filter { $0.server == role && $0.kind == .method }
+    all.filter { method in
+      guard method.kind == .method else { return false }
+      return method.server == role || method.server == .worker && Role.withFiles.contains(role)
+    }
   }
 }

@@ -52,6 +52,10 @@ public struct Role: Hashable, Sendable, CustomStringConvertible {
 
   /// Has everything of one's own fetched.
   public static let mirror = Role(number: 10, name: "mirror")
+  /// Makes backups.
+  public static let backup = Role(number: 11, name: "backup")
+  /// Any worker: the server of the methods that workers of several roles serve. No worker has it as its own.
+  public static let worker = Role(number: 63, name: "worker")
 
   /// Roles that sign with an account of their own, which has the role's name. The signer makes the account at the first
   /// request for it, or a user imports a key under that name.
@@ -60,7 +64,12 @@ public struct Role: Hashable, Sendable, CustomStringConvertible {
   /// Roost's own roles.
   public static let builtIn: [Role] = [
     .supervisor, .client, .relayConnector, .eventStore, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .signer,
-    .localRelay, .mirror,
+    .localRelay, .mirror, .backup, .worker,
+  ]
+
+  /// Roles whose workers keep files, which belong into a backup.
+  public static let withFiles: [Role] = [
+    .eventStore, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .signer, .localRelay, .mirror,
   ]
 }
 

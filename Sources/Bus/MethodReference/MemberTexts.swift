@@ -42,6 +42,31 @@ public enum MemberTexts {
     AuthorDelivery.author	The author, 64 hexadecimal digits.
     AuthorDelivery.events	The author's events of that time that came from any relay; at most 2000 are looked at, the newest.
     AuthorDelivery.relays	The relays that have sent all they had for some of the time, in the order of their URLs.
+    BackupHold.milliseconds	How long the writers wait for `backup.release` at most.
+    BackupPart.byteCount	The size of the whole file.
+    BackupPart.bytes	Bytes, after those of the part before.
+    BackupRead.file	One of its files.
+    BackupRead.offset	The first byte wanted.
+    BackupRead.snapshot	The name of the state.
+    BackupRelease.isWhole	Whether the writers have waited until now.
+    BackupSettings.backupDirectory	The directory for the backups; empty: none is made.
+    BackupSettings.everyMilliseconds	The time from one backup to the next.
+    BackupSettings.keep	How many of its own backups it keeps.
+    BackupSettings.passphraseFile	A file whose first line is the passphrase that seals the backups; empty: they are not sealed.
+    BackupSettings.runAfter	A program that is started with the path of each new backup; empty: none.
+    BackupSnapshot.files	The files, relative to the worker's directory.
+    BackupSnapshot.snapshot	The name of the state, for the other methods.
+    BackupState.snapshot	The name of the state.
+    BackupStatus.Backup.byteCount	Its size in bytes.
+    BackupStatus.Backup.path	The file.
+    BackupStatus.Backup.time	When it was begun, seconds since 1970.
+    BackupStatus.count	How many there are.
+    BackupStatus.directory	The directory; absent: none is set, and no backup is made.
+    BackupStatus.isMaking	Whether one is being made.
+    BackupStatus.isSealed	Whether the backups are sealed.
+    BackupStatus.last	The latest backup in the directory.
+    BackupStatus.nextAt	When the next one is due, seconds since 1970.
+    BackupStatus.reason	Why the last attempt made none, or why the program after it failed.
     ClientStatus.mailboxFrames	Frames in its mailbox.
     ClientStatus.name	The name that it gave.
     ClientStatus.outstanding	Requests without an answer yet.
@@ -679,6 +704,7 @@ public enum MemberTexts {
     RefusalCode.no-such-observe	Nothing was observed under this id.
     RefusalCode.no-such-relay	The connector does not dial this relay.
     RefusalCode.no-such-session	The caller has no session of this number.
+    RefusalCode.no-such-snapshot	The worker does not keep this state of its files, or no longer.
     RefusalCode.no-such-version	The changes apply to a version that the connector does not have.
     RefusalCode.not-permitted	A process of another user, or a descendant of a managed worker.
     RefusalCode.not-reading	The peer does not read what it requested.
@@ -827,6 +853,7 @@ public enum MemberTexts {
     ResolvedName.name	The name as it was looked up, in lower case.
     ResolvedName.pubkey	The key, 64 hexadecimal digits.
     ResolvedName.relays	The relays that the server gives for this key, canonical URLs; they are foreign.
+    Role.backup	Makes backups.
     Role.client	Applications, scripts and the `roost` command.
     Role.dvm-provider	Does jobs for customers.
     Role.dvm-tracker	Keeps the ledger of jobs.
@@ -840,6 +867,7 @@ public enum MemberTexts {
     Role.relay-connector	Connects to relays.
     Role.signer	Holds keys.
     Role.supervisor	The supervisor and hub itself.
+    Role.worker	Any worker: the server of the methods that workers of several roles serve. No worker has it as its own.
     Route.Cover.counts	How many people are asked for at 0, 1, 2, 3, and 4 or more of the relays that their lists name.
     Route.Cover.missing	They, 64 hexadecimal digits each; at most 100.
     Route.Cover.missingCount	How many have a list, and are asked for at none of its relays now: each is blocked, cannot be reached, or waits for its visit.
@@ -1030,6 +1058,9 @@ public enum MemberTexts {
     StoredEnd.seq	All events up to this seq have been sent. A caller that reconnects passes it as `afterSeq`.
     StoredEnd.unsearched	With a search among the filters: how many of the newest seqs were not searched, because they are not indexed yet; absent when none. Events that arrive from now on are not missed.
     Stream.declaration	The declaration without its types.
+    SupervisorConfigurationFile.folders	The folders in the state directory that belong to workers, of this configuration or of an earlier one.
+    SupervisorConfigurationFile.path	Its path; nil when roostd runs without one.
+    SupervisorConfigurationFile.text	Its text.
     SupervisorEvent.from	The state it left; `absent` for a worker that was started by hand, is in no configuration, and has joined.
     SupervisorEvent.sentence	The reason.
     SupervisorEvent.time	Wall time, RFC 3339.

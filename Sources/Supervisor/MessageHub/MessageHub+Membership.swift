@@ -37,11 +37,13 @@ extension MessageHub {
   ///   - grantsAnswers: whether it grants each of its answers apart (``HubLimits/answerWindow``).
   /// - Returns: its seat; nil when none is free.
   public mutating func joinClient(
-    name: String, role: Role, window: Window, lengthMaximum: Int = .max, grantsAnswers: Bool = false
+    name: String, role: Role, window: Window, lengthMaximum: Int = .max, grantsAnswers: Bool = false,
+    isOfOtherUser: Bool = false
   ) -> SeatIndex? {
     guard let seat = seats.take(name: name, role: role) else { return nil }
     seats[seat].begin(window: window, lengthMaximum: lengthMaximum)
     seats[seat].grantsAnswers = grantsAnswers
+    seats[seat].isOfOtherUser = isOfOtherUser
     seats[seat].state = .ready
     credits.open(seat, turn: seats[seat].turn, window: limits.window)
     return seat

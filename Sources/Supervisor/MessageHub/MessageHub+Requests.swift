@@ -65,6 +65,10 @@ extension MessageHub {
       throw Refusal(
         .denied, "role '\(roleName(seats[seat].role))' may not call \(methodName(header.method))", outcome: .notStarted)
     }
+    guard !route.isForOwner || !seats[seat].isOfOtherUser else {
+      throw Refusal(
+        .denied, "only clients of roostd's own user may call \(methodName(header.method))", outcome: .notStarted)
+    }
     let destination = header.destination
     if route.server == Role.supervisor.number {
       guard destination.rawValue == 0 else {
@@ -73,6 +77,10 @@ extension MessageHub {
           outcome: .notStarted)
       }
       return .supervisor
+    }
+    if route.server == Role.worker.number, destination.rawValue == 0 || destination.role != nil {
+      throw Refusal(
+        .badRequest, "\(methodName(header.method)) is served by several workers: name one", outcome: .notStarted)
     }
     if destination.rawValue == 0 || destination.role == route.server {
       return try pickMember(of: route.server, for: header.method)
@@ -90,7 +98,8 @@ extension MessageHub {
     guard let seat = seats.tenant(at: destination) else {
       throw Refusal(.gone, "no worker or client is at endpoint \(destination)", outcome: .notStarted)
     }
-    guard seats[seat].role == role, !seats[seat].isConnected || seats[seat].serves.contains(method) else {
+    let isServed = !seats[seat].isConnected || seats[seat].serves.contains(method)
+    guard seats[seat].role == role || role == Role.worker.number && seats[seat].isWorker, isServed else {
       throw Refusal(.unknownMethod, "\(seats[seat].name) does not serve \(methodName(method))", outcome: .notStarted)
     }
     guard seats[seat].acceptsWork else { throw refusalWhenClosed(seat) }

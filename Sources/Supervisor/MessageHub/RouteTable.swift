@@ -6,6 +6,8 @@ struct MethodRoute {
   /// The role that serves or publishes it.
   var server: UInt16
   var callers: RoleSet
+  /// Whether clients of other users may not call it.
+  var isForOwner: Bool
 }
 
 /// The access table by number. Numbers are sparse, 1 … 1,023 and from 0x4000: the two ranges are laid end to end.
@@ -17,7 +19,9 @@ struct RouteTable {
     for entry in table.all {
       guard let index = RouteTable.index(of: entry.number) else { continue }
       while routes.count <= index { routes.append(nil) }
-      routes[index] = MethodRoute(isTopic: entry.kind == .topic, server: entry.server.number, callers: entry.callers)
+      routes[index] = MethodRoute(
+        isTopic: entry.kind == .topic, server: entry.server.number, callers: entry.callers, isForOwner: entry.isForOwner
+      )
     }
   }
 

@@ -27,6 +27,8 @@ struct Seat {
   var turn: UInt32 = 0
   /// The first turn of the present tenant: endpoints of earlier ones are `gone`, also when the seat is a worker's.
   var firstTurn: UInt32 = 0
+  /// A client of another user than the supervisor's.
+  var isOfOtherUser = false
   /// A worker of any kind: lossless topics, a mailbox that survives.
   var isWorker = false
   /// Why the seat is closed, and when asking again makes sense.

@@ -105,6 +105,15 @@ enum Schema {
       Setting("ca-file", entry: "caFile", of: ConnectorSettings.self, .optionalPath, .restartsWorker),
       Setting("name-server", entry: "nameServer", of: ConnectorSettings.self, .webServer),
     ],
+    "backup": [
+      Setting("directory", entry: "backupDirectory", of: BackupSettings.self, .optionalPath, .restartsWorker),
+      Setting(
+        "every", entry: "everyMilliseconds", of: BackupSettings.self,
+        .milliseconds(.seconds(60) ... .seconds(3_650 * 86_400))),
+      Setting("keep", entry: "keep", of: BackupSettings.self, .integer(1...10_000)),
+      Setting("passphrase-file", entry: "passphraseFile", of: BackupSettings.self, .optionalPath, .restartsWorker),
+      Setting("run-after", entry: "runAfter", of: BackupSettings.self, .optionalPath, .restartsWorker),
+    ],
     "event-store": [
       Setting("verification", entry: "verification", of: StoreSettings.self, .choice(StoreSettings.Verification.self)),
       Setting("sample-relays", entry: "sampleRelays", of: StoreSettings.self, .list(of: .relay, "relay URLs")),

@@ -139,5 +139,5 @@ public struct RoleConfiguration: Sendable, Hashable {
   /// The roles whose programs are part of Roost.
   static let builtIn = Role.builtIn.map(\.name).filter { !reserved.contains($0) }
   /// Names that mean something else on the bus and cannot be a worker's role.
-  static let reserved = [Role.supervisor.name, Role.client.name]
+  static let reserved = [Role.supervisor.name, Role.client.name, Role.worker.name]
 }

@@ -60,6 +60,7 @@ final class ControlService {
     }
     on(SupervisorMethod.record) { [unowned self] (call, request) throws(Refusal) in try recordings.record(call, request)
     }
+    later(SupervisorMethod.configuration) { [unowned self] (call, _) in configuration(call) }
     later(SupervisorMethod.shutdown) { [unowned self] (call, _) in
       // The answer first: nothing is sent once the stop has begun.
       reply(call, WorkerCommandResult(worker: "roostd", state: .stopping, sentence: "is stopping"))

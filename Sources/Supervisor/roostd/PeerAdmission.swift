@@ -236,10 +236,12 @@ final class PeerAdmission {
     guard hello.methods?.isEmpty ?? true else {
       throw Refusal(.notPermitted, "a client serves nothing; attach as a worker's role with 'roost attach'")
     }
+    var isOfOtherUser = true
+    if case .socket(let credentials) = connection.origin { isOfOtherUser = credentials.user != geteuid() }
     let seat = daemon.shell.change { hub, _, _ in
       hub.joinClient(
         name: hello.name, role: .client, window: hello.window ?? .standard, lengthMaximum: frameLimit(hello),
-        grantsAnswers: hello.answerGrants ?? false)
+        grantsAnswers: hello.answerGrants ?? false, isOfOtherUser: isOfOtherUser)
     }
     guard let seat else { throw Refusal(.full, "all seats of the bus are taken") }
     connection.role = .client(seat)

@@ -52,7 +52,9 @@ struct SupervisorConfTests {
     push.enabled = false
     var mirror = WorkerConfiguration(name: "mirror", role: "mirror")
     mirror.enabled = false
-    let workers = [provider, tracker, others, store, relay, mirror, planner, push, connector, signer]
+    var backup = WorkerConfiguration(name: "backup", role: "backup")
+    backup.enabled = false
+    let workers = [backup, provider, tracker, others, store, relay, mirror, planner, push, connector, signer]
     #expect(configuration.workers.sorted { $0.name < $1.name } == workers)
     var example = RoleConfiguration(name: "example")
     example.serves = ["example.*"]
@@ -79,6 +81,7 @@ struct SupervisorConfTests {
     func keys<Root>(_ table: String, _ settings: [Setting<Root>]) -> [String] {
       settings.map { table + " " + $0.name }
     }
+    let backup = ["worker.backup enabled"] + keys("worker.backup", Schema.settings(ofRole: "backup"))
     let mirror = ["worker.mirror enabled"] + keys("worker.mirror", Schema.settings(ofRole: "mirror"))
     let expected =
       keys("supervisor", Schema.supervisor) + keys("bus", Schema.bus) + keys("log", Schema.log)
@@ -93,7 +96,8 @@ struct SupervisorConfTests {
       + keys("worker.dvm-tracker", Schema.settings(ofRole: "dvm-tracker"))
       + keys("worker.dvm-provider", Schema.settings(ofRole: "dvm-provider"))
       + keys("worker.dvm-provider.job.5302", Schema.job) + ["worker.dvm-provider.job.5400 builtin"]
-      + mirror + ["worker.push-relay enabled"] + keys("worker.push-relay", Schema.settings(ofRole: "push-relay"))
+      + backup + mirror + ["worker.push-relay enabled"]
+      + keys("worker.push-relay", Schema.settings(ofRole: "push-relay"))
       + ["worker.push-relay.limits open-files"]
       + keys("worker.push-relay.wake.noise_connect", Schema.wake)
       + keys("role.example", Schema.role)

@@ -91,8 +91,11 @@ final class HubBench {
 
   // MARK: Coming and going
 
-  func client(_ name: String = "app", window: Window = .standard, grantsAnswers: Bool = false) -> SeatIndex {
-    let seat = hub.joinClient(name: name, role: .client, window: window, grantsAnswers: grantsAnswers)!
+  func client(
+    _ name: String = "app", window: Window = .standard, grantsAnswers: Bool = false, isOfOtherUser: Bool = false
+  ) -> SeatIndex {
+    let seat = hub.joinClient(
+      name: name, role: .client, window: window, grantsAnswers: grantsAnswers, isOfOtherUser: isOfOtherUser)!
     peers[seat] = newPeer(window)
     peers[seat]!.grantsAnswers = grantsAnswers
     return seat
@@ -113,7 +116,8 @@ final class HubBench {
     _ seat: SeatIndex, window: Window = .standard, isReady: Bool = true, knowsAnswerCredit: Bool = false,
     knowsCallerRole: Bool = false
   ) {
-    let serves = hub.table.all.filter { $0.kind == .method && $0.server.number == hub.seats[seat].role }
+    let servers = [hub.seats[seat].role, Role.worker.number]
+    let serves = hub.table.all.filter { $0.kind == .method && servers.contains($0.server.number) }
     hub.joinWorker(
       seat, serves: serves.map(\.number), window: window, knowsAnswerCredit: knowsAnswerCredit,
       knowsCallerRole: knowsCallerRole)

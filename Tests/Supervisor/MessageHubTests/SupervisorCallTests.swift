@@ -154,3 +154,25 @@ import Testing
     #expect(bench.client() == seats[16])
   }
 }
+
+@Suite struct SharedMethodTests {
+  @Test("A method of several workers reaches the one that is named; clients of other users may not call it")
+  func backup() throws {
+    let bench = HubBench()
+    let (store, signer) = (bench.worker("event-store", role: .eventStore), bench.worker("signer", role: .signer))
+    let (own, other) = (bench.client(), bench.client("other", isOfOtherUser: true))
+    let method = try #require(AccessTable()["backup.hold"]).number
+    bench.request("{}", from: own, method: method, to: bench.endpoint(of: signer))
+    #expect(bench.take(signer)?.header.method == method && bench.take(store) == nil)
+    bench.request("{}", from: own, method: method)
+    bench.request("{}", from: own, method: method, to: Endpoint(role: Role.eventStore.number))
+    bench.request("{}", from: own, method: method, to: bench.endpoint(of: other))
+    #expect(bench.takeAll(own).map(\.type) == [.error, .error, .error])
+    bench.request("{}", from: other, method: method, to: bench.endpoint(of: store))
+    bench.request("{}", from: other, method: try #require(AccessTable()["supervisor.configuration"]).number)
+    let refusals = bench.takeAll(other)
+    #expect(refusals.map(\.type) == [.error, .error])
+    #expect(refusals.allSatisfy { String(decoding: $0.payload, as: UTF8.self).contains("\"denied\"") })
+    #expect(bench.take(store) == nil)
+  }
+}

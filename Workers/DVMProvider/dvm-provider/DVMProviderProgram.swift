@@ -3,6 +3,7 @@ import EventLoop
 import Frames
 import LinuxSystem
 import WorkerKit
+import WorkerLedger
 
 /// `dvm-provider`: does jobs for others (NIP-90), with programs of the user's and two built-in services.
 ///
@@ -15,6 +16,7 @@ enum DVMProviderProgram {
     if arguments.count > 1, arguments[1] == ProgramLauncher.word { ProgramLauncher.main(Array(arguments.dropFirst(2))) }
     Worker.main(role: .dvmProvider, profile: profile) { worker throws(Refusal) in
       provider = try Provider(worker, directory: WorkerDirectory.path.get())
+      worker.serveBackup(in: try WorkerDirectory.path.get())
       provider?.start()
     }
   }

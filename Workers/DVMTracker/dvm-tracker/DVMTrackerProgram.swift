@@ -3,6 +3,7 @@ import EventLoop
 import Frames
 import LinuxSystem
 import WorkerKit
+import WorkerLedger
 
 /// `dvm-tracker`: keeps jobs for data vending machines (NIP-90) until they end.
 @main
@@ -10,6 +11,7 @@ enum DVMTrackerProgram {
   static func main() {
     Worker.main(role: .dvmTracker, profile: profile) { worker throws(Refusal) in
       tracker = try Tracker(worker, directory: WorkerDirectory.path.get())
+      worker.serveBackup(in: try WorkerDirectory.path.get())
       tracker?.start()
     }
   }

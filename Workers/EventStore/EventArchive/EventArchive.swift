@@ -65,6 +65,9 @@ public final class EventArchive: Sendable {
   /// power.
   public let lostSeqs: ClosedRange<Int64>?
 
+  /// A file for a backup, beside the database: after a restore, seqs that may have been given since are left out.
+  public static let unknownSeqs = (suffix: SeqLedger.suffix, text: SeqLedger.unknown)
+
   /// The last seq that may have been given; 0 in an empty archive. After a kill it is higher than that of the last
   /// commit.
   public var lastSeq: Int64 { state.withLock { $0.lastSeq } }

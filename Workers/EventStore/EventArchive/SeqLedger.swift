@@ -101,6 +101,9 @@ final class SeqLedger: Sendable {
     try write(Entry(reserved: lastSeq, committed: entry.committed))
   }
 
+  /// What a backup has in place of this file: after the backup more seqs were given, and how many is not known.
+  static let unknown = Array("unknown\n".utf8)
+
   // MARK: Bytes
 
   private static let digitCount = 20

@@ -1,16 +1,21 @@
 import Contracts
+import EventArchive
 import EventLoop
 import Frames
 import LinuxSystem
 import WorkerKit
+import WorkerLedger
 
 /// `event-store`: the gate through which every event comes, and the only process that has the event database.
 @main
 enum EventStoreProgram {
   static func main() {
     Worker.main(role: .eventStore, profile: profile) { worker throws(Refusal) in
-      let (archive, rescue) = try await Store.open(worker, directory: WorkerDirectory.path.get())
+      let directory = try WorkerDirectory.path.get()
+      let (archive, rescue) = try await Store.open(worker, directory: directory)
       store = try Store(worker, archive, rescue)
+      let seqs = "events.db" + EventArchive.unknownSeqs.suffix
+      worker.serveBackup(in: directory) { [seqs: EventArchive.unknownSeqs.text] }
     }
   }
 

@@ -3,6 +3,7 @@ import EventLoop
 import Frames
 import LinuxSystem
 import WorkerKit
+import WorkerLedger
 
 /// `local-relay`: a NIP-01 relay on this machine, over the event store.
 @main
@@ -13,6 +14,7 @@ enum LocalRelayProgram {
       let (owners, knowsUsers) = Self.owners
       relay = try LocalRelay(
         worker, directory: WorkerDirectory.path.get(), owners: owners, knowsUsers: knowsUsers)
+      worker.serveBackup(in: try WorkerDirectory.path.get())
       try await relay?.start()
     }
   }

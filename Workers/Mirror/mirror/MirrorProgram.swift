@@ -3,6 +3,7 @@ import EventLoop
 import Frames
 import LinuxSystem
 import WorkerKit
+import WorkerLedger
 
 /// `mirror`: has everything of one's own fetched and kept alive on relays, and knows how complete it is.
 @main
@@ -10,6 +11,7 @@ enum MirrorProgram {
   static func main() {
     Worker.main(role: .mirror, profile: profile) { worker throws(Refusal) in
       mirror = try Mirror(worker, directory: WorkerDirectory.path.get())
+      worker.serveBackup(in: try WorkerDirectory.path.get())
       mirror?.start()
     }
   }

@@ -3,6 +3,7 @@ import EventLoop
 import Frames
 import LinuxSystem
 import WorkerKit
+import WorkerLedger
 
 /// `outbox-planner`: decides which relays are used for each subscription and for each event.
 @main
@@ -10,7 +11,9 @@ enum OutboxPlannerProgram {
   static func main() {
     Worker.main(role: .outboxPlanner, profile: profile) {
       worker throws(Refusal) in
-      planner = try Planner(worker, directory: WorkerDirectory.path.get())
+      let directory = try WorkerDirectory.path.get()
+      planner = try Planner(worker, directory: directory)
+      worker.serveBackup(in: directory) { RestoredMark.file }
       planner?.start()
     }
   }

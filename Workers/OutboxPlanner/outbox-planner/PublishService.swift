@@ -116,6 +116,7 @@ final class PublishService {
     openReplacedLists(directory)
     try settingsChanged()
     serve()
+    RestoredMark.tell(in: directory, underWay: contents.underWay.count, log)
     for row in contents.underWay { restore(row) }
     leftStored = contents.underWay.reversed().filter(\.isStored).map { ($0.publication.number, $0.publication.id) }
   }

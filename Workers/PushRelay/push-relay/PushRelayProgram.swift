@@ -3,13 +3,16 @@ import EventLoop
 import Frames
 import LinuxSystem
 import WorkerKit
+import WorkerLedger
 
 /// `push-relay`: wakes phones through Apple, Google and Web Push.
 @main
 enum PushRelayProgram {
   static func main() {
     Worker.main(role: .pushRelay, profile: profile) { worker throws(Refusal) in
-      relay = try PushRelay(worker, directory: WorkerDirectory.path.get())
+      let directory = try WorkerDirectory.path.get()
+      relay = try PushRelay(worker, directory: directory)
+      worker.serveBackup(in: directory) { () throws(Refusal) in try SecretFiles.copies(in: directory) }
       try await relay?.start()
     }
   }

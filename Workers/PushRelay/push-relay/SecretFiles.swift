@@ -22,7 +22,7 @@ enum SecretFiles {
   static func ring(
     _ file: String?, in directory: String, ledger: String, date: String
   ) throws(Refusal) -> TokenKeyRing {
-    let path = file ?? directory + "/keys"
+    let path = file ?? directory + "/" + ringName
     if file == nil, access(path, F_OK) != 0 {
       // A new ring would open nothing in the ledger, and hide that the right one is missing.
       guard access(ledger, F_OK) != 0 else {
@@ -86,7 +86,7 @@ enum SecretFiles {
   }
 
   /// The path of the key that signs for Web Push.
-  static func webPushPath(in directory: String) -> String { directory + "/web-push.pem" }
+  static func webPushPath(in directory: String) -> String { directory + "/" + webPushName }
 
   /// The key that signs for Web Push (RFC 8292); made if it is missing. With another key all subscriptions end.
   static func webPushKey(in directory: String) throws(Refusal) -> P256SecretKey {
@@ -103,6 +103,18 @@ enum SecretFiles {
   static func text(_ path: String, what: String) throws(Refusal) -> String {
     String(decoding: try read(path, what: what), as: UTF8.self)
   }
+
+  /// The secret files in the worker's own directory, for a backup. The ring is among them: without it no token of the
+  /// ledger opens.
+  static func copies(in directory: String) throws(Refusal) -> [String: [UInt8]] {
+    var copies: [String: [UInt8]] = [:]
+    for name in [ringName, webPushName] where access("\(directory)/\(name)", F_OK) == 0 {
+      copies[name] = try read("\(directory)/\(name)", what: name)
+    }
+    return copies
+  }
+
+  private static let (ringName, webPushName) = ("keys", "web-push.pem")
 
   // MARK: Bytes
 

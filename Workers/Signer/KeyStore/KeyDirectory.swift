@@ -78,6 +78,21 @@ public final class KeyDirectory: Sendable {
     return contents
   }
 
+  /// The key files as they are, by their names, for a backup; files that are refused are left out. The caller wipes
+  /// them.
+  public func copies() throws(KeyStoreFault) -> [String: [UInt8]] {
+    var copies: [String: [UInt8]] = [:]
+    for name in try fileNames().filter({ $0.hasSuffix(Self.suffix) }).sorted().prefix(Self.fileMaximum) {
+      do throws(KeyStoreFault) {
+        copies[name] = try SecretFile.read(path + "/" + name) { (bytes) throws(SecretTextFault) in Array(bytes) }
+      } catch {
+        // `look()` reports it as a problem of the accounts.
+        continue
+      }
+    }
+    return copies
+  }
+
   /// Leaves one file for each key if the original is certain, else no file.
   private static func refuseCopies(_ contents: inout Contents, in path: String) {
     for (_, keys) in Dictionary(grouping: contents.keys, by: \.publicKey) where keys.count > 1 {

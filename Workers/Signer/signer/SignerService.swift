@@ -90,7 +90,19 @@ final class SignerService {
     for operation in SignerOperation.allCases {
       worker.serve(operation.method) { [unowned self] request throws(Refusal) in try received(operation, request) }
     }
+    serveBackup()
     tellStatus()
+  }
+
+  /// Serves `backup.*`: the key files, as encrypted as they are.
+  private func serveBackup() {
+    worker.serveBackup(in: directory.path) { [directory] _ throws(Refusal) in
+      let copies: [String: [UInt8]]
+      do throws(KeyStoreFault) { copies = try directory.copies() } catch {
+        throw Refusal(error.mayPass ? .unavailable : .failed, "\(error)", outcome: .notStarted)
+      }
+      return Dictionary(uniqueKeysWithValues: copies.map { ("keys/\($0.key)", HeldFile.bytes($0.value)) })
+    }
   }
 
   private func settingsChanged() {

@@ -4,7 +4,7 @@ public import Frames
 public enum SupervisorMethod {
   /// The state of the supervisor, its workers and its clients.
   public static let status = Method<StatusRequest, SupervisorStatus>(
-    1, "supervisor.status", of: .supervisor, for: [.client, .localRelay],
+    1, "supervisor.status", of: .supervisor, for: [.client, .localRelay, .backup],
     "The state of the supervisor, its workers and its clients.")
   /// Starts a worker.
   public static let start = Method<WorkerCommand, WorkerCommandResult>(
@@ -64,11 +64,16 @@ public enum SupervisorMethod {
   public static let version = Method<NoArguments, SupervisorVersion>(
     15, "supervisor.version", of: .supervisor, for: [.client],
     "The version of the supervisor, without a look at its workers.")
+  /// The configuration file.
+  public static let configuration = Method<NoArguments, SupervisorConfigurationFile>(
+    16, "supervisor.configuration", of: .supervisor, for: [.client, .backup],
+    "The configuration file and the names of the state directories, for a backup. For the supervisor's own user only.",
+    refuses: [.denied])
 
   static let all: [MethodDeclaration] = [
     status.declaration, start.declaration, stop.declaration, restart.declaration, hold.declaration, attach.declaration,
     reload.declaration, logs.declaration, logLevel.declaration, why.declaration, deadLetters.declaration,
-    doctor.declaration, shutdown.declaration, record.declaration, version.declaration,
+    doctor.declaration, shutdown.declaration, record.declaration, version.declaration, configuration.declaration,
     SupervisorTopic.events.declaration,
   ]
 }
@@ -78,6 +83,24 @@ public enum SupervisorTopic {
   /// Changes of workers' states.
   public static let events = Topic<SupervisorEvent>(
     32, "supervisor.events", of: .supervisor, for: [.client], "Each change of a worker's state, with its reason.")
+}
+
+/// The answer of `supervisor.configuration`.
+public struct SupervisorConfigurationFile: Codable, Payload, Hashable {
+  /// Its path; nil when roostd runs without one.
+  public var path: String?
+  /// Its text.
+  public var text: String
+  /// The folders in the state directory that belong to workers, of this configuration or of an earlier one.
+  public var folders: [String]
+
+  /// The most bytes of a configuration file.
+  public static let byteCountMaximum = 256 << 10
+
+  /// A file.
+  public init(path: String?, text: String, folders: [String]) {
+    (self.path, self.text, self.folders) = (path, text, folders)
+  }
 }
 
 /// The answer of `supervisor.version`.

@@ -257,6 +257,23 @@ public struct ProviderSettings: WorkerSettings {
   public init() {}
 }
 
+/// The settings of a `backup`.
+public struct BackupSettings: WorkerSettings {
+  /// The directory for the backups; empty: none is made.
+  public var backupDirectory = ""
+  /// The time from one backup to the next.
+  public var everyMilliseconds: Int64 = 86_400_000
+  /// How many of its own backups it keeps.
+  public var keep = 7
+  /// A file whose first line is the passphrase that seals the backups; empty: they are not sealed.
+  public var passphraseFile = ""
+  /// A program that is started with the path of each new backup; empty: none.
+  public var runAfter = ""
+
+  /// The defaults.
+  public init() {}
+}
+
 /// The settings of a `mirror`.
 public struct MirrorSettings: WorkerSettings {
   /// How far back it keeps what followed people write; 0 for nothing of theirs.
