@@ -59,6 +59,10 @@ public final class BackupMaking {
     }), let manifest = output.reading.manifest {
       do throws(BackupRefusal) {
         isContinued = true
+        if output.reading.isComplete {
+          try await onThread(output) { output throws(BackupFault) in try output.finish(isEnded: true) }
+          return summary(manifest, output)
+        }
         return try await write(manifest, to: output)
       } catch .refused(let refusal) where refusal.code == .noSuchSnapshot || refusal.code == .gone {
         // A worker was restarted, or ten minutes are over.
@@ -234,10 +238,16 @@ public final class BackupMaking {
       try await copy(file, of: worker, manifest, output)
     }
     await end(manifest.workers.map { ($0.name, $0.snapshot) })
-    try await put(BackupManifest.sumsName, BackupReading.text(of: output.reading.sums), manifest, output)
+    if output.reading.sums.count < manifest.names.count {
+      try await put(BackupManifest.sumsName, BackupReading.text(of: output.reading.sums), manifest, output)
+    }
     try await write([UInt8](repeating: 0, count: 2 * TarHeader.blockByteCount), to: output)
     try await onThread(output) { output throws(BackupFault) in try output.finish() }
-    return BackupSummary(
+    return summary(manifest, output)
+  }
+
+  private func summary(_ manifest: BackupManifest, _ output: BackupOutput) -> BackupSummary {
+    BackupSummary(
       manifest: manifest, fileCount: output.reading.sums.count, byteCount: output.reading.byteCount,
       isSealed: passphrase != nil)
   }

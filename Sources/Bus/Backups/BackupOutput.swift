@@ -31,9 +31,13 @@ final class BackupOutput {
       descriptor = STDOUT_FILENO
     } else {
       try Self.refuseExisting(path)
-      descriptor = open(path + ".part", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+      descriptor = open(path + ".part", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     }
     guard descriptor >= 0 else { throw .system("open", path + ".part") }
+    if !isPipe {
+      try Self.lock(descriptor, path)
+      guard ftruncate(descriptor, 0) == 0 else { throw .system("ftruncate", path + ".part") }
+    }
     guard let passphrase else { return }
     let sealed = try SealedForm.begin(passphrase, logN: logN)
     stream = sealed.stream
@@ -51,6 +55,10 @@ final class BackupOutput {
     let part = path + ".part"
     let descriptor = open(part, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { return nil }
+    do throws(BackupFault) { try lock(descriptor, path) } catch {
+      close(descriptor)
+      throw error
+    }
     var reading = BackupReading()
     var end = 0
     let input: BackupInput
@@ -76,6 +84,14 @@ final class BackupOutput {
 
   deinit { if !isPipe { close(descriptor) } }
 
+  /// One process at a time writes the file; the lock ends with the descriptor.
+  private static func lock(_ descriptor: Int32, _ path: String) throws(BackupFault) {
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      throw errno == EWOULDBLOCK
+        ? BackupFault(.occupied, "another backup is being written to \(path).part") : .system("flock", path + ".part")
+    }
+  }
+
   private static func refuseExisting(_ path: String) throws(BackupFault) {
     var status = stat()
     guard lstat(path, &status) != 0 else {
@@ -100,9 +116,11 @@ final class BackupOutput {
   }
 
   /// Waits until everything is on the disk, and gives the file its name. Blocks for as long as the disk takes.
-  func finish() throws(BackupFault) {
+  ///
+  /// - Parameter isEnded: whether an earlier run has written the end of a sealed backup.
+  func finish(isEnded: Bool = false) throws(BackupFault) {
     precondition(reading.isComplete, "only a whole backup gets its name")
-    if let stream { try put(stream.seal(waiting[...], isLast: true)) }
+    if let stream, !isEnded { try put(stream.seal(waiting[...], isLast: true)) }
     guard !isPipe else { return }
     guard fsync(descriptor) == 0 else { throw .system("fsync", partPath) }
     // `link` does not replace a file that was made meanwhile, as `rename` would.

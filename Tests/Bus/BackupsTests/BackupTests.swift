@@ -116,6 +116,14 @@ struct BackupTests {
       #expect(try Self.check(path, secret) == summary)
       #expect(summary.byteCount > 200_000)
       #expect(access(path + ".part", F_OK) != 0)
+      // Killed when all was written, but before the file had its name.
+      rename(path, path + ".part")
+      #expect(try await Self.make(source, path, secret).summary == summary)
+      #expect(try Self.check(path, secret) == summary)
+      // Killed within the end.
+      rename(path, path + ".part")
+      truncate(path + ".part", Self.bytes(path + ".part").count - 600)
+      #expect(try await Self.make(source, path, secret).summary.manifest.format == 1)
     }
   }
 

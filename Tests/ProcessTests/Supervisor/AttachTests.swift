@@ -74,7 +74,7 @@ extension ProcessTests {
           return try JSONPayload.decode(LogLevelResult.self, from: answer.terminal.payload).remark
         }
         #expect(try remark("supervision") == nil && remark("*") == nil)
-        #expect(try remark("relya")?.contains("Did you mean 'relay'? Known: audit, bus, door") == true)
+        #expect(try remark("relya")?.contains("Did you mean 'relay'? Known: audit, backup, bus") == true)
       }
     }
 
