@@ -78,6 +78,12 @@ public enum EventKind {
   public static let ephemeralGiftWrap: UInt16 = 21_059
   /// The kinds that only the recipient may see (NIP-59).
   public static let giftWraps: Set<UInt16> = [giftWrap, ephemeralGiftWrap]
+
+  /// Whether the kinds that a deletion names in its tags `k` (NIP-09) are gift wraps and nothing else.
+  public static func areGiftWraps(_ kinds: [String]) -> Bool {
+    !kinds.isEmpty && kinds.allSatisfy { UInt16($0).map(giftWraps.contains) ?? false }
+  }
+
   /// The answer to a relay's challenge (NIP-42).
   public static let relayAuthentication: UInt16 = 22_242
   /// A request to a remote signer, or its answer (NIP-46).

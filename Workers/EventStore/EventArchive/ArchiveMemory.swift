@@ -83,7 +83,8 @@ extension IndexedEvent {
     createdAt < until || createdAt == until && kind != EventKind.vanish
   }
 
-  /// The keys whose requests to vanish cover the event (NIP-62): its author, and for a gift wrap also its recipients.
+  /// The keys whose requests cover the event, to vanish (NIP-62) or to delete it (NIP-09): its author, and for a gift
+  /// wrap also its recipients, since the key that signed it is thrown away (NIP-59).
   var goesWith: [PublicKey] {
     guard kind == EventKind.giftWrap else { return [pubkey] }
     let receivers = tags.filter { $0.letter.ascii == UInt8(ascii: "p") }

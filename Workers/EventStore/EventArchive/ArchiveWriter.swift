@@ -224,7 +224,7 @@ struct ArchiveWriter {
 
   private func isDeleted(_ event: IndexedEvent) throws -> Bool {
     guard Self.canBeDeleted(event.kind) else { return false }
-    if try tombstone(maker.term(id: event.id, author: event.pubkey)) != nil { return true }
+    for person in event.goesWith where try tombstone(maker.term(id: event.id, author: person)) != nil { return true }
     guard let place = address(of: event), let until = try tombstone(place) else { return false }
     return event.createdAt <= until
   }
@@ -241,7 +241,7 @@ struct ArchiveWriter {
       """, Int64(bitPattern: term), until)
   }
 
-  /// Carries out a deletion: only events of its author, including later copies (NIP-09).
+  /// Carries out a deletion: only events of its author and gift wraps to it, including later copies (NIP-09, NIP-59).
   private mutating func delete(as request: IndexedEvent) throws {
     for tag in request.tags {
       switch tag.letter.ascii {
@@ -249,7 +249,7 @@ struct ArchiveWriter {
         guard let id = EventID(hex: tag.value.utf8) else { continue }
         try bury(maker.term(id: id, author: request.pubkey), until: .max)
         guard let seq = try seq(ofID: maker.term(id: id)), let event = try stored(seq) else { continue }
-        guard event.indexed.pubkey == request.pubkey, Self.canBeDeleted(event.indexed.kind) else { continue }
+        guard event.indexed.goesWith.contains(request.pubkey), Self.canBeDeleted(event.indexed.kind) else { continue }
         try remove(seq, event)
       case UInt8(ascii: "a"):
         guard let address = EventAddress(tag.value.description), address.pubkey == request.pubkey else { continue }

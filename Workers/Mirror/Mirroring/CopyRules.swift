@@ -13,6 +13,8 @@ public enum CopyRules {
     case EventKind.encryptedDirectMessage: return "it is a direct message (kind 4)"
     case EventKind.vanish: return "it asks relays to forget its author (kind 62)"
     case EventKind.seal, EventKind.giftWrap, EventKind.ephemeralGiftWrap: return "it is wrapped for one recipient"
+    case EventKind.deletion where EventKind.areGiftWraps(event.values(of: "k")):
+      return "it deletes gift wraps, which are not at the relays that you write to"
     case let kind where draftKinds.contains(kind): return "it is a draft"
     case 20_000..<30_000: return "relays do not keep events of its kind"
     default: break

@@ -7,6 +7,7 @@ public import Nostr
 // sender and recipient, and cannot be taken back:
 //
 //     gift wraps (1059, 21059)   the recipient's list for direct messages (kind 10050), and no other relay, ever
+//     deletions of gift wraps    the relays where their author gets them: elsewhere they would tell of messages
 //     messages without a wrap    nowhere: they would be readable (13, 14, 15); nor answers to a challenge (22242)
 //     protected (NIP-70)         as others, but only where their author, an account of ours, has authenticated
 //     an account's new list      as all others, and first to the relays that it names for writing (kind 10002)
@@ -32,6 +33,7 @@ extension RelayDirectory {
       return .none("kind \(event.kind) is sent in a gift wrap only (NIP-59), never by itself")
     case EventKind.relayAuthentication:
       return .none("kind 22242 answers a relay's challenge (NIP-42) and is not published")
+    case EventKind.deletion where named == nil && deletesOwnWraps(event): route = wrapDeletionRoute(event)
     default:
       route = named.map { namedRoute($0, event) } ?? plannedWrites(of: event)
       if named == nil, !route.choices.isEmpty {
@@ -152,6 +154,27 @@ extension RelayDirectory {
         url, "dm-list of \(who)", people: [recipient], account: ownRecipient?.key, isForeign: ownRecipient == nil)
       if let reason = strictObjection(to: url) ?? objection(to: choice) {
         skipped.add(self.choice(url, reason, people: [recipient], isForeign: ownRecipient == nil))
+      } else {
+        chosen.add(choice)
+      }
+    }
+    return EventRoute(choices: chosen.choices, skipped: skipped.choices)
+  }
+
+  /// Whether an account with a list of relays for direct messages deletes gift wraps, and nothing else.
+  private func deletesOwnWraps(_ event: UnsignedEvent) -> Bool {
+    EventKind.areGiftWraps(event.tags.filter { $0.first == "k" && $0.count > 1 }.map { $0[1] })
+      && account(event.pubkey) != nil && directMessageRelays(of: event.pubkey)?.isEmpty == false
+  }
+
+  private func wrapDeletionRoute(_ event: UnsignedEvent) -> EventRoute {
+    var chosen = ChoiceList()
+    var skipped = ChoiceList()
+    let name = account(event.pubkey)?.name ?? event.pubkey.npub
+    for url in directMessageRelays(of: event.pubkey) ?? [] {
+      let choice = choice(url, "dm-list of \(name)", account: event.pubkey, isForeign: false)
+      if let reason = objection(to: choice) {
+        skipped.add(self.choice(url, reason, isForeign: false))
       } else {
         chosen.add(choice)
       }

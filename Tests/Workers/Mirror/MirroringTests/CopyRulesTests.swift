@@ -23,6 +23,8 @@ struct CopyRulesTests {
     }
     #expect(exception(1, [["expiration", "1000"]])?.contains("NIP-40") == true)
     #expect(exception(9, [["h", "group"]])?.contains("NIP-29") == true)
+    #expect(exception(5, [["k", "1"], ["k", "1059"]]) == nil)
+    #expect(exception(5, [["e", "x"], ["k", "1059"]])?.contains("gift wraps") == true)
     #expect(exception(1, isApart: true)?.contains("named") == true)
   }
 

@@ -178,6 +178,24 @@ struct RelayDirectoryTests {
     #expect(urls(choices) == ["ws://127.0.0.1:7777"] && choices[0].account == alice.key && !choices[0].isForeign)
   }
 
+  @Test("A deletion of gift wraps goes to the relays where their recipient gets them, and nowhere else")
+  func wrapDeletions() throws {
+    var directory = RelayDirectory.sample([alice], relays: [hub])
+    func deletion(_ kinds: String...) -> UnsignedEvent {
+      UnsignedEvent(
+        pubkey: alice.key, createdAt: 1, kind: 5, tags: [["e", "1"]] + kinds.map { ["k", $0] }, content: "")
+    }
+    let usual = urls(try directory.route(deletion("1")).get())
+    #expect(urls(try directory.route(deletion("1059")).get()) == usual, "without a list for direct messages")
+    _ = directory.learn(alice.messageList(["wss://1.org", "wss://2.org"]))
+    let choices = try directory.route(deletion("1059")).get()
+    #expect(urls(choices) == ["wss://1.org", "wss://2.org"] && choices.allSatisfy { $0.account == alice.key })
+    for event in [deletion("1"), deletion("1059", "1"), deletion()] {
+      #expect(urls(try directory.route(event).get()) == usual)
+    }
+    #expect(urls(try directory.route(deletion("1059"), named: [try url("wss://3.org")]).get()) == ["wss://3.org"])
+  }
+
   @Test("Without a list there is no way, whatever else is known of the recipient")
   func missingList() throws {
     var directory = RelayDirectory.sample([alice], relays: [hub])
