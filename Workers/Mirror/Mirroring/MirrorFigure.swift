@@ -64,6 +64,9 @@ public enum MirrorFigure {
       var relay = relays[asked.relay] ?? MirrorStatus.Relay(relay: asked.relay)
       relay.state = asked.state
       relay.reason = asked.state == .stored ? nil : asked.reason
+      if asked.state == .stored, relay.since == nil {
+        relay.reason = "what it sends does not show that it is all: it is beside what was asked for, or in no order"
+      }
       relays[asked.relay] = relay
     }
     return relays.values.sorted { $0.relay < $1.relay }

@@ -11,6 +11,9 @@ public struct MirrorAccount: Hashable, Sendable {
   public let key: PublicKey
   /// Whom it follows (kind 3), in the order of the list.
   public var follows: [PublicKey] = []
+  /// Whether its list of relays for direct messages (kind 10050) was looked for, and is known if there is one. Before
+  /// that gift wraps are asked for nowhere: a relay that is not on the list would learn that one expects messages.
+  public var isInboxKnown = false
 
   /// An account whose lists are not known.
   public init(name: String, key: PublicKey) { (self.name, self.key) = (name, key) }
@@ -74,14 +77,14 @@ public struct MirrorInterest: Hashable, Sendable {
         switch kind {
         case .own: add(Filter(authors: [account.key]), wishes.archives)
         case .named: add(Filter(kinds: namingKinds, tags: me), wishes.archives)
-        case .wraps: add(Filter(kinds: [EventKind.giftWrap], tags: me), [])
+        case .wraps where account.isInboxKnown: add(Filter(kinds: [EventKind.giftWrap], tags: me), [])
         case .follows where wishes.followsSeconds > 0:
           let people = account.follows.sorted()
           for (part, start) in stride(from: 0, to: people.count, by: partCount).enumerated() {
             let some = Array(people[start..<min(start + partCount, people.count)])
             add(Filter(authors: some, kinds: followedKinds), part: part, seconds: wishes.followsSeconds, [])
           }
-        case .follows: break
+        case .wraps, .follows: break
         }
       }
     }

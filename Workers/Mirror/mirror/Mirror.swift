@@ -41,6 +41,8 @@ final class Mirror {
   private static let lookMilliseconds: UInt64 = 60_000
   /// The longest wait after a failure of another worker.
   static let retryMillisecondsMaximum: UInt64 = 10_000
+  /// How long the planner may take to know a list that the store has.
+  private static let inboxMilliseconds: UInt64 = 2_000
   /// How long one fetch may take, in seconds.
   private static let fetchSeconds = 3_600
 
@@ -125,11 +127,12 @@ final class Mirror {
 
   /// A worker's own account writes nothing that only relays have.
   private func accountsAre(_ told: [SignerAccount]) {
-    let before = Dictionary(accounts.map { ($0.key, $0.follows) }) { first, _ in first }
+    let before = Dictionary(accounts.map { ($0.key, $0) }) { first, _ in first }
     let new = told.filter { !$0.isOfWorker }.compactMap { account -> MirrorAccount? in
       guard let key = PublicKey(account.publicKey) else { return nil }
       var mine = MirrorAccount(name: account.name, key: key)
-      mine.follows = before[key] ?? []
+      mine.follows = before[key]?.follows ?? []
+      mine.isInboxKnown = before[key]?.isInboxKnown ?? false
       return mine
     }.sorted { $0.name < $1.name }
     guard new != accounts else { return }
@@ -137,19 +140,21 @@ final class Mirror {
     accounts = new
     replan()
     copies.accountsAre(new)
-    if areOthers { readFollows() }
+    if areOthers { readLists() }
   }
 
-  /// Reads whom the accounts follow, now and when that changes.
-  private func readFollows() {
+  /// Reads whom the accounts follow, and whether they have a list of relays for direct messages, now and when that
+  /// changes.
+  private func readLists() {
     lists?.abandon(Refusal(.cancelled, "other accounts are read"))
     lists = nil
     let keys = accounts.map(\.key)
     guard !keys.isEmpty else { return }
-    worker.persist("whom accounts follow", ceilingMilliseconds: Self.retryMillisecondsMaximum, log) {
+    worker.persist("lists of accounts", ceilingMilliseconds: Self.retryMillisecondsMaximum, log) {
       [self] () async throws(Refusal) in
       guard keys == accounts.map(\.key) else { return true }
-      var wanted = StoreObserve(filters: [JSONValue(of: Filter(authors: keys, kinds: [EventKind.follows]))])
+      let kinds = [EventKind.follows, EventKind.directMessageRelays]
+      var wanted = StoreObserve(filters: [JSONValue(of: Filter(authors: keys, kinds: kinds))])
       wanted.policy = .cacheOnly
       let answer = try await bus.ask(StoreMethod.observe, wanted)
       lists = answer.answer
@@ -159,15 +164,30 @@ final class Mirror {
   }
 
   private func learn(_ part: ObservedEvents) {
-    // `try?`: the store has verified the event, and asked for this kind.
+    // `try?`: the store has verified the event, and asked for these kinds.
     guard let value = (try? JSONPayload.decode(JSONValue.self, from: part.bytes))?["event"],
-      let event = try? Event(json: JSONPayload.encode(value)), let list = try? FollowList(event),
-      let place = accounts.firstIndex(where: { $0.key == event.pubkey })
+      let event = try? Event(json: JSONPayload.encode(value))
     else { return }
+    if event.kind == EventKind.directMessageRelays { return inboxIsKnown(of: event.pubkey) }
+    // `try?`: as above.
+    guard let list = try? FollowList(event), let place = accounts.firstIndex(where: { $0.key == event.pubkey }) else {
+      return
+    }
     let follows = list.follows.map(\.pubkey)
     guard accounts[place].follows != follows else { return }
     accounts[place].follows = follows
     replan()
+  }
+
+  /// The list of relays for direct messages has come, or what the account wrote was fetched and has no such list. The
+  /// planner, which decides by it, reads it from the store at the same time.
+  private func inboxIsKnown(of account: PublicKey) {
+    EventLoopActor.task { [self] in
+      await EventLoopActor.sleep(milliseconds: Self.inboxMilliseconds)
+      guard let place = accounts.firstIndex(where: { $0.key == account }), !accounts[place].isInboxKnown else { return }
+      accounts[place].isInboxKnown = true
+      replan()
+    }
   }
 
   // MARK: Fetching
@@ -210,7 +230,9 @@ final class Mirror {
       }
       schedule.ended(interest, result, at: WallClock.seconds)
       work()
-      if interest.kind == .own { copies.look() }
+      guard interest.kind == .own else { return }
+      copies.look()
+      if result != nil { inboxIsKnown(of: interest.account) }
     }
   }
 }

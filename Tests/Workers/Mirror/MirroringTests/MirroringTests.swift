@@ -22,9 +22,13 @@ struct MirroringTests {
   func interests() throws {
     var alice = MirrorAccount(name: "alice", key: key("alice"))
     alice.follows = (0..<1_200).map { key("someone \($0)") }
+    var bob = MirrorAccount(name: "bob", key: key("bob"))
     let archive = try RelayURL("wss://archive.org")
     let wishes = MirrorWishes(followsSeconds: 14 * 86_400, archives: [archive])
-    let all = MirrorInterest.all(of: [alice, MirrorAccount(name: "bob", key: key("bob"))], wishes)
+    let early = MirrorInterest.all(of: [alice, bob], wishes)
+    #expect(!early.contains { $0.kind == .wraps }, "not before it is known where they are sent")
+    (alice.isInboxKnown, bob.isInboxKnown) = (true, true)
+    let all = MirrorInterest.all(of: [alice, bob], wishes)
     #expect(all.map(\.kind) == [.own, .own, .named, .named, .wraps, .wraps, .follows, .follows, .follows])
     #expect(all.filter { !$0.relays.isEmpty }.map(\.kind) == [.own, .own, .named, .named])
     let named = try #require(all.first { $0.kind == .named }).filters
@@ -40,8 +44,9 @@ struct MirroringTests {
 
   @Test("Two are fetched at a time, again after a day, and after a growing wait if a relay was away")
   func schedule() throws {
-    let accounts = [MirrorAccount(name: "alice", key: key("alice"))]
-    let interests = MirrorInterest.all(of: accounts, MirrorWishes(followsSeconds: 0, archives: []))
+    var alice = MirrorAccount(name: "alice", key: key("alice"))
+    alice.isInboxKnown = true
+    let interests = MirrorInterest.all(of: [alice], MirrorWishes(followsSeconds: 0, archives: []))
     var schedule = MirrorSchedule()
     schedule.adopt(interests, at: 1_000)
     var due = [schedule.next(at: 1_000), schedule.next(at: 1_000), schedule.next(at: 1_000)]
@@ -61,7 +66,7 @@ struct MirroringTests {
     schedule.adopt(Array(interests.prefix(1)), at: 2_000)
     #expect(schedule.all.count == 1 && schedule.nextAt == 1_010 + 86_400, "what stays keeps its time")
     let other = MirrorInterest.all(
-      of: accounts, MirrorWishes(followsSeconds: 0, archives: [try RelayURL("wss://archive.org")]))
+      of: [alice], MirrorWishes(followsSeconds: 0, archives: [try RelayURL("wss://archive.org")]))
     schedule.adopt(Array(other.prefix(1)), at: 2_000)
     due = [schedule.next(at: 2_000)]
     #expect(due[0]?.relays.count == 1, "what is asked elsewhere too is due")
