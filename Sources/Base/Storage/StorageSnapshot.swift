@@ -49,7 +49,9 @@ public final class StorageSnapshot: Sendable {
   /// Writes the database into a new file (mode 0600), and removes an older file of that name. Blocks this thread. The
   /// file is not synchronized.
   ///
-  /// - Parameter isWanted: called after each 1 MiB; the copy ends with `interrupted` when it returns false.
+  /// - Parameters:
+  ///   - target: the new file.
+  ///   - isWanted: called after each 1 MiB; the copy ends with `interrupted` when it returns false.
   public func write(to target: String, while isWanted: @escaping () -> Bool = { true }) throws(StorageFault) {
     do {
       guard unlink(target) == 0 || errno == ENOENT else {

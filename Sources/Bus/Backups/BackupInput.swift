@@ -20,9 +20,11 @@ public final class BackupInput {
 
   private static let pieceByteCount = 256 << 10
 
-  /// Opens a file; `-` is standard input.
+  /// Opens a file.
   ///
-  /// - Parameter passphrase: called if the backup is sealed; nil: none is known.
+  /// - Parameters:
+  ///   - path: the file; `-` is standard input.
+  ///   - passphrase: called if the backup is sealed; nil: none is known.
   /// - Throws: `system`, `sealed`, `unsound`.
   public convenience init(
     path: String, passphrase: () throws(BackupFault) -> Passphrase?
@@ -122,7 +124,7 @@ extension BackupInput {
   ///
   /// - Parameters:
   ///   - progress: called with the bytes read so far, after each piece.
-  ///   - write: gets the bytes of the files, ``BackupReading``.
+  ///   - write: gets the bytes of the configuration and of the workers' files; with no bytes, a file begins.
   /// - Throws: if anything of it is not right.
   public func check(
     progress: (Int64) -> Void = { _ in },

@@ -35,6 +35,7 @@ extension MessageHub {
   ///   - window: what it takes before it grants more.
   ///   - lengthMaximum: the longest frame it takes, as the length field counts it.
   ///   - grantsAnswers: whether it grants each of its answers apart (``HubLimits/answerWindow``).
+  ///   - isOfOtherUser: whether it is of another user than the supervisor's.
   /// - Returns: its seat; nil when none is free.
   public mutating func joinClient(
     name: String, role: Role, window: Window, lengthMaximum: Int = .max, grantsAnswers: Bool = false,
