@@ -107,17 +107,15 @@ public struct BackupRestoring: Sendable {
     _ text: [UInt8], of manifest: BackupManifest
   ) throws(BackupFault) -> (place: String?, isAside: Bool) {
     guard manifest.configuration != nil else { return (nil, false) }
-    switch Self.contents(of: configuration) {
-    case text: return (configuration, false)
-    case nil:
-      try RestoredFiles.write(text, to: configuration)
-      return (configuration, false)
-    default:
-      let aside = configuration + ".restored"
-      unlink(aside)
-      try RestoredFiles.write(text, to: aside)
-      return (aside, true)
-    }
+    let present = Self.contents(of: configuration)
+    if present == text { return (configuration, false) }
+    let aside = configuration + ".restored"
+    unlink(aside)
+    try RestoredFiles.write(text, to: aside)
+    guard present == nil else { return (aside, true) }
+    // Under its own name it is whole, whenever this process ends.
+    guard rename(aside, configuration) == 0 else { throw .system("rename", aside) }
+    return (configuration, false)
   }
 
   private static func contents(of path: String) -> [UInt8]? {
