@@ -123,7 +123,8 @@ public struct BackupRestoring: Sendable {
     guard file >= 0 else { return nil }
     defer { close(file) }
     var bytes = [UInt8](repeating: 0, count: configurationByteCountMaximum)
-    return Array(bytes.prefix(max(0, read(file, &bytes, bytes.count))))
+    let count = read(file, &bytes, bytes.count)
+    return Array(bytes.prefix(max(0, count)))
   }
 
   private func becomeState() throws(BackupFault) {

@@ -87,6 +87,10 @@ struct BackupTests {
       for (file, bytes) in worker.files { #expect(Self.bytes("\(directory.path)/state/\(name)/\(file)") == bytes) }
     }
     #expect(Self.bytes(directory.path + "/conf/supervisor.conf") == Array("[supervisor]\n".utf8))
+    // The same configuration is no other one.
+    let again = BackupRestoring(
+      path: path, state: directory.path + "/again", configuration: directory.path + "/conf/supervisor.conf")
+    #expect(try !again.restore(passphrase: { secret }).isConfigurationAside)
     // A place that is not empty stays as it is.
     #expect(throws: BackupFault.self) { try restoring.restore(passphrase: { secret }) }
     // Nor is another configuration replaced.
