@@ -124,12 +124,11 @@ public final class BackupMaking {
   private func workers() async throws(BackupRefusal) -> [WorkerStatus] {
     var members: [WorkerStatus] = []
     let status = try await asked { () throws(Refusal) in try await source.status() }
-    known = Set(status.workers.map(\.name))
     for worker in status.workers where Role.withFiles.contains(where: { $0.name == worker.role }) {
       switch worker.state {
       case .ready, .attached: members.append(worker)
       // Its folder, if it has one, is left out, and named.
-      case .stopped, .exited, .absent: known.remove(worker.name)
+      case .stopped, .exited, .absent: continue
       default:
         throw .refused(
           Refusal(
@@ -138,11 +137,15 @@ public final class BackupMaking {
             outcome: .notStarted))
       }
     }
+    let withoutFiles = status.workers.filter { $0.role == Role.relayConnector.name || $0.role == Role.backup.name }
+    known = Set((members + withoutFiles).map(\.name))
     return members
   }
 
   private func hold() async throws(BackupRefusal) -> BackupManifest {
     let members = try await workers()
+    let configuration = try await asked { () throws(Refusal) in try await source.configuration() }
+    self.configuration = Array(configuration.text.utf8)
     var last = ""
     for milliseconds in Self.holdMilliseconds {
       let begin = EventLoop.process.now
@@ -151,8 +154,6 @@ public final class BackupMaking {
       let late = await releaseAll(states)
       if late.isEmpty {
         heldMilliseconds = EventLoop.process.now.milliseconds(since: begin)
-        let configuration = try await asked { () throws(Refusal) in try await source.configuration() }
-        self.configuration = Array(configuration.text.utf8)
         return BackupManifest(
           format: BackupManifest.formatMaximum, version: RoostVersion.text, time: time,
           configuration: configuration.path,

@@ -36,7 +36,7 @@ public struct BackupManifest: Codable, Sendable, Hashable {
   public static let configurationName = "supervisor.conf"
   /// The last file: a line `SHA256  NAME` for each file before, as `sha256sum -c` reads it.
   static let sumsName = "SHA256SUMS"
-  /// The most bytes of the manifest, and of the sums.
+  /// The most bytes of the manifest, of the sums and of the configuration file.
   static let byteCountMaximum = 4 << 20
 
   /// The names of all files of the backup, in their order.
@@ -70,11 +70,7 @@ public struct BackupManifest: Codable, Sendable, Hashable {
 
   /// Whether a version such as `1.10.0` comes after another one.
   static func isNewer(_ version: String, than other: String) -> Bool {
-    func numbers(_ text: String) -> [Int] {
-      text.split(separator: "-")[..<min(1, text.split(separator: "-").count)].flatMap {
-        $0.split(separator: ".").map { Int($0) ?? 0 }
-      }
-    }
+    func numbers(_ text: String) -> [Int] { text.prefix { $0 != "-" }.split(separator: ".").map { Int($0) ?? 0 } }
     let (left, right) = (numbers(version), numbers(other))
     for index in 0..<max(left.count, right.count) {
       let (one, two) = (index < left.count ? left[index] : 0, index < right.count ? right[index] : 0)

@@ -75,7 +75,9 @@ final class BackupOutput {
       close(descriptor)
       return nil
     }
-    guard reading.manifest != nil, ftruncate(descriptor, end) == 0, lseek(descriptor, end, SEEK_SET) >= 0 else {
+    // Half a configuration file is not continued: the file may have been changed.
+    let isWhole = reading.current?.header.name != BackupManifest.configurationName
+    guard reading.manifest != nil, isWhole, ftruncate(descriptor, end) == 0, lseek(descriptor, end, SEEK_SET) >= 0 else {
       close(descriptor)
       return nil
     }

@@ -50,7 +50,10 @@ struct BackupReading {
       let reason = manifest == nil ? "this is not a backup of Roost" : "the file \(name) is out of place"
       throw BackupFault(.unsound, reason)
     }
-    if isText(name), header.byteCount > BackupManifest.byteCountMaximum {
+    // What is kept in memory is bounded.
+    if isText(name) || name == BackupManifest.configurationName,
+      header.byteCount > BackupManifest.byteCountMaximum
+    {
       throw BackupFault(.unsound, "\(name) is too long")
     }
     current = (header, 0)

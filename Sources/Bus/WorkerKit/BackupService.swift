@@ -8,8 +8,9 @@ internal import Glibc
 internal import Synchronization
 
 // The worker's side of a backup (`BackupContract`), for every worker that keeps files. A state of the files is read by
-// the caller at any pace: small files are kept in memory, and a database is a snapshot until its copy is written. The
-// copy has no name as soon as it is complete, so that it ends with the process.
+// the caller at any pace. A database is a snapshot until its copy is written, and the copy has no name as soon as it is
+// complete, so that it ends with the process. Small files are read when they are asked for: they depend on nothing
+// else, and keys are not kept in memory for a caller that does not come.
 
 /// A database whose present state is kept for a copy.
 public protocol HeldDatabase: Sendable {
@@ -21,8 +22,8 @@ public protocol HeldDatabase: Sendable {
 
 /// A file of a worker, as it is at the moment of a backup.
 public enum HeldFile: Sendable {
-  /// A small file.
-  case bytes([UInt8])
+  /// A small file, by what reads it.
+  case small(@Sendable () throws(Refusal) -> [UInt8])
   /// A database.
   case database(any HeldDatabase)
 }
@@ -52,12 +53,12 @@ private final class BackupService {
   private let directory: String
   private let keep: @EventLoopActor (Int32) async throws(Refusal) -> [String: HeldFile]
   private var states: [String: BackupFiles] = [:]
+  private var stateCount = 0
   private let timer = LoopTimer()
 
   init(_ directory: String, _ keep: @escaping @EventLoopActor (Int32) async throws(Refusal) -> [String: HeldFile]) {
     (self.directory, self.keep) = (directory, keep)
-    // What a process left that was killed while it copied.
-    for number in 0..<BackupHold.countMaximum { unlink(BackupFiles.path(number, in: directory)) }
+    BackupFiles.removeRest(in: directory)
   }
 
   func hold(_ arguments: BackupHold) async throws(Refusal) -> BackupSnapshot {
@@ -66,12 +67,9 @@ private final class BackupService {
       guard let oldest = states.min(by: { $0.value.readAt < $1.value.readAt }) else { break }
       states.removeValue(forKey: oldest.key)?.end()
     }
-    let taken = Set(states.values.map(\.number))
-    guard let number = (0..<BackupHold.countMaximum).first(where: { !taken.contains($0) }) else {
-      preconditionFailure("there is a number for each state")
-    }
+    stateCount += 1
     let name = Hexadecimal.text(of: RandomBytes.make(16))
-    states[name] = BackupFiles(files, number: number, in: directory)
+    states[name] = BackupFiles(files, number: stateCount, in: directory)
     expire()
     return BackupSnapshot(snapshot: name, files: files.keys.sorted())
   }
@@ -126,19 +124,29 @@ private final class BackupService {
 /// One state of the files.
 @EventLoopActor
 private final class BackupFiles {
-  let number: Int
   var readAt = EventLoop.process.now
   var readerCount = 0
-  private let directory: String
+  private let path: String
   private var files: [String: HeldFile]
-  private var sources: [String: Task<Result<BackupSource, Refusal>, Never>] = [:]
+  private var copies: [String: Task<Result<BackupCopy, Refusal>, Never>] = [:]
   private let isWanted = Wanted()
 
+  private nonisolated static let prefix = "backup-copy-"
+
+  /// - Parameter number: a number that no other state of this process has.
   init(_ files: [String: HeldFile], number: Int, in directory: String) {
-    (self.files, self.number, self.directory) = (files, number, directory)
+    (self.files, path) = (files, "\(directory)/\(Self.prefix)\(number)")
   }
 
-  nonisolated static func path(_ number: Int, in directory: String) -> String { "\(directory)/backup-copy-\(number)" }
+  /// Removes what a process left that was killed while it copied.
+  nonisolated static func removeRest(in directory: String) {
+    guard let folder = opendir(directory) else { return }
+    defer { closedir(folder) }
+    while let entry = readdir(folder) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      if name.hasPrefix(prefix) { unlink("\(directory)/\(name)") }
+    }
+  }
 
   func release() -> Bool {
     var isWhole = true
@@ -146,25 +154,34 @@ private final class BackupFiles {
     return isWhole
   }
 
-  /// Where a file is read; a database is copied first. Several readers wait for the same copy.
+  /// Where a file is read. A database is copied first; several readers wait for the same copy.
   func source(of name: String) async throws(Refusal) -> BackupSource {
-    if let task = sources[name] { return try await task.value.get() }
-    guard let file = files[name] else {
-      throw Refusal(.badRequest, "this state has no file '\(name)'", outcome: .notStarted)
+    if let copy = copies[name] { return .copy(try await copy.value.get()) }
+    switch files[name] {
+    case nil: throw Refusal(.badRequest, "this state has no file '\(name)'", outcome: .notStarted)
+    case .small(let read): return .bytes(try read())
+    case .database(let database): return .copy(try await copy(of: database, name))
     }
-    let (path, isWanted) = (Self.path(number, in: directory), isWanted)
+  }
+
+  private func copy(of database: any HeldDatabase, _ name: String) async throws(Refusal) -> BackupCopy {
+    let (path, isWanted) = (path, isWanted)
     // One copy at a time: they have the same name until they are complete.
-    let others = Array(sources.values)
-    let task = Task { @EventLoopActor () -> Result<BackupSource, Refusal> in
+    let others = Array(copies.values)
+    let task = Task { @EventLoopActor () -> Result<BackupCopy, Refusal> in
       for other in others { _ = await other.value }
-      return await BackupSource.make(file, at: path, isWanted)
+      return await EventLoopActor.onThreadPool {
+        do throws(Refusal) { return .success(try BackupCopy(database, at: path) { isWanted.isWanted }) } catch {
+          return .failure(error)
+        }
+      }
     }
-    sources[name] = task
+    copies[name] = task
     let result = await task.value
-    // The snapshot is no longer needed: the copy is there. A copy that failed is tried again at the next reading.
+    // The snapshot is no longer needed when the copy is there. A copy that failed is tried again at the next reading.
     switch result {
-    case .success(let source): files[name] = source.isCopy ? .bytes([]) : file
-    case .failure: sources[name] = nil
+    case .success: files[name] = nil
+    case .failure: copies[name] = nil
     }
     return try result.get()
   }
@@ -172,14 +189,7 @@ private final class BackupFiles {
   func end() {
     _ = release()
     isWanted.end()
-    for (name, file) in files {
-      if case .bytes(var bytes) = file {
-        files[name] = nil
-        bytes.wipe()
-      }
-    }
-    files = [:]
-    sources = [:]
+    (files, copies) = ([:], [:])
   }
 }
 
@@ -193,61 +203,50 @@ private final class Wanted: Sendable {
 }
 
 /// Where the bytes of a file are read.
-private final class BackupSource: Sendable {
-  private enum Place {
-    case memory([UInt8])
-    case descriptor(Int32, byteCount: Int64)
-  }
+private enum BackupSource {
+  case bytes([UInt8])
+  case copy(BackupCopy)
 
-  private let place: Place
-
-  private init(_ place: Place) { self.place = place }
-
-  deinit { if case .descriptor(let descriptor, _) = place { close(descriptor) } }
-
-  var isCopy: Bool { if case .descriptor = place { true } else { false } }
-
-  static func make(_ file: HeldFile, at path: String, _ wanted: Wanted) async -> Result<BackupSource, Refusal> {
-    switch file {
-    case .bytes(let bytes): return .success(BackupSource(.memory(bytes)))
-    case .database(let database):
-      return await EventLoopActor.onThreadPool {
-        do throws(Refusal) { return .success(try copy(database, at: path, wanted)) } catch { return .failure(error) }
-      }
+  func part(from offset: Int64) async throws(Refusal) -> BackupPart {
+    switch self {
+    case .bytes(let bytes):
+      let rest = bytes.dropFirst(Int(clamping: offset)).prefix(BackupPart.byteCountMaximum)
+      return BackupPart(byteCount: Int64(bytes.count), bytes: Array(rest))
+    case .copy(let copy): return BackupPart(byteCount: copy.byteCount, bytes: try await copy.bytes(from: offset))
     }
   }
+}
 
-  private static func copy(
-    _ database: any HeldDatabase, at path: String, _ wanted: Wanted
-  ) throws(Refusal) -> BackupSource {
+/// The copy of a database, in a file without a name.
+private final class BackupCopy: Sendable {
+  let byteCount: Int64
+  private let descriptor: Int32
+
+  /// Writes the copy. Blocks this thread.
+  init(_ database: any HeldDatabase, at path: String, while isWanted: @escaping () -> Bool) throws(Refusal) {
     defer { unlink(path) }
-    try database.copy(to: path) { wanted.isWanted }
+    try database.copy(to: path, while: isWanted)
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-    guard descriptor >= 0 else { throw fault("open", path) }
+    guard descriptor >= 0 else { throw Self.fault("open", path) }
     var status = stat()
     guard fstat(descriptor, &status) == 0 else {
       close(descriptor)
-      throw fault("fstat", path)
+      throw Self.fault("fstat", path)
     }
-    return BackupSource(.descriptor(descriptor, byteCount: Int64(status.st_size)))
+    (self.descriptor, byteCount) = (descriptor, Int64(status.st_size))
   }
 
-  func part(from offset: Int64) async throws(Refusal) -> BackupPart {
-    switch place {
-    case .memory(let bytes):
-      let first = min(max(0, Int(clamping: offset)), bytes.count)
-      let last = min(first + BackupPart.byteCountMaximum, bytes.count)
-      return BackupPart(byteCount: Int64(bytes.count), bytes: Array(bytes[first..<last]))
-    case .descriptor(let descriptor, let byteCount):
-      let result = await EventLoopActor.onThreadPool { () -> Result<[UInt8], Refusal> in
-        let bytes = [UInt8](unsafeUninitializedCapacity: BackupPart.byteCountMaximum) { buffer, count in
-          count = max(0, pread(descriptor, buffer.baseAddress, buffer.count, Int(offset)))
-        }
-        if bytes.isEmpty, offset < byteCount { return .failure(Self.fault("pread", "the copy")) }
-        return .success(bytes)
+  deinit { close(descriptor) }
+
+  func bytes(from offset: Int64) async throws(Refusal) -> [UInt8] {
+    guard offset < byteCount else { return [] }
+    let result = await EventLoopActor.onThreadPool { [self] () -> Result<[UInt8], Refusal> in
+      let bytes = [UInt8](unsafeUninitializedCapacity: BackupPart.byteCountMaximum) { buffer, count in
+        count = max(0, pread(descriptor, buffer.baseAddress, buffer.count, Int(offset)))
       }
-      return BackupPart(byteCount: byteCount, bytes: try result.get())
+      return bytes.isEmpty ? .failure(Self.fault("pread", "the copy")) : .success(bytes)
     }
+    return try result.get()
   }
 
   private static func fault(_ call: String, _ path: String) -> Refusal {

@@ -22,14 +22,16 @@ extension Worker {
   ///   - directory: the worker's directory.
   ///   - more: small files in addition, by their names relative to `directory`.
   public func serveBackup(
-    in directory: String, adding more: @escaping @EventLoopActor () throws(Refusal) -> [String: [UInt8]] = { [:] }
+    in directory: String, adding more: @escaping @EventLoopActor () throws(Refusal) -> [String: HeldFile] = { [:] }
   ) {
     serveBackup(in: directory) { milliseconds throws(Refusal) in
-      var files = try more().mapValues { HeldFile.bytes($0) }
+      var files = try more()
       do throws(StorageFault) {
         for file in StorageFile.allOpen {
-          let name = file.path.hasPrefix(directory + "/") ? String(file.path.dropFirst(directory.utf8.count + 1)) : nil
-          guard let name else { continue }
+          guard file.path.hasPrefix(directory + "/") else {
+            throw StorageFault(.failed, path: file.path, "is not in the worker's directory, and so in no backup")
+          }
+          let name = String(decoding: file.path.utf8.dropFirst(directory.utf8.count + 1), as: UTF8.self)
           files[name] = .database(try await file.hold(milliseconds: milliseconds))
         }
       } catch {

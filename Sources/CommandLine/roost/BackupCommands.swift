@@ -36,6 +36,14 @@ struct BackupPassphrase: ParsableArguments, Sendable {
   @Option(help: ArgumentHelp("The passphrase is the first line of this file.", valueName: "file"))
   var passphraseFile: String?
 
+  /// The passphrase of a sealed backup that is read from `file`.
+  func read(forOpening file: String) throws(BackupFault) -> Passphrase {
+    guard file != "-" || passphraseFile != nil else {
+      throw BackupFault(.sealed, "the backup on standard input is sealed: give --passphrase-file")
+    }
+    return try read("Passphrase of the backup: ", twice: false)
+  }
+
   /// The passphrase of a sealed backup; asked for on the terminal unless it is in a file.
   func read(_ prompt: String, twice: Bool) throws(BackupFault) -> Passphrase {
     if let passphraseFile { return try Passphrase(firstLineOf: passphraseFile) }
@@ -145,7 +153,7 @@ private struct BackupResult: Encodable {
     var lines = ["\(place): \(Amount.count(files, "file")), \(size)\(sealing), as of \(CalendarTime.text(time))"]
     if isContinued { lines.append("what an earlier run had written was continued") }
     for worker in leftOut {
-      lines.append("not in it: the files of \(worker), which is no running worker; start it, or copy its folder")
+      lines.append("not in it: the folder of \(worker); start that worker if it is one of Roost's, or copy the folder")
     }
     return lines
   }
@@ -165,7 +173,7 @@ struct BackupVerify: LoopCommand {
     let (file, passphrase) = (file, passphrase)
     let summary = try await session.onThread(showing: { "\($0) read" }) { progress throws(BackupFault) in
       try BackupInput(path: file) { () throws(BackupFault) in
-        try passphrase.read("Passphrase of the backup: ", twice: false)
+        try passphrase.read(forOpening: file)
       }.check(progress: progress)
     }
     let manifest = summary.manifest
@@ -251,7 +259,7 @@ struct Restore: LoopCommand {
     let passphrase = passphrase
     let outcome = try await session.onThread(showing: { "\($0) read" }) { progress throws(BackupFault) in
       try restoring.restore(
-        passphrase: { () throws(BackupFault) in try passphrase.read("Passphrase of the backup: ", twice: false) },
+        passphrase: { () throws(BackupFault) in try passphrase.read(forOpening: restoring.path) },
         progress: { _, count in progress(count) })
     }
     let manifest = outcome.backup.manifest

@@ -43,6 +43,13 @@ final class BackupKeeper {
   init(_ worker: Worker) throws(Refusal) {
     self.worker = worker
     settings = try worker.settings(of: BackupSettings.self)
+    let directory = settings.backupDirectory
+    // Its sandbox was made without a directory that comes later: the next process has it.
+    if !directory.isEmpty, access(directory, W_OK) != 0 {
+      throw Refusal(
+        .unavailable,
+        "'directory' of [worker.backup], \(directory), cannot be written: \(String(cString: strerror(errno)))")
+    }
   }
 
   func start() {
@@ -126,8 +133,9 @@ final class BackupKeeper {
     }
   }
 
-  /// What an interrupted run has left; older ones are removed.
+  /// What an interrupted run has left and may be continued; others are removed.
   private func unfinished(isSealed: Bool) -> String? {
+    let oldest = WallClock.seconds - Int64(BackupHold.idleSeconds)
     // `try?`: an unreadable directory is reported by the writing.
     guard let folder = opendir(settings.backupDirectory) else { return nil }
     defer { closedir(folder) }
@@ -136,12 +144,16 @@ final class BackupKeeper {
       let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
       if name.hasSuffix(".part") { names.append(String(name.dropLast(".part".count))) }
     }
-    let shelf = BackupShelf(names: names)
-    for backup in shelf.backups.dropLast() { unlink(path(backup.name + ".part")) }
-    guard let last = shelf.backups.last, last.name == BackupShelf.name(at: last.time, isSealed: isSealed) else {
-      return nil
+    var found: String?
+    for backup in BackupShelf(names: names).backups {
+      let isUsable = backup.time >= oldest && backup.name == BackupShelf.name(at: backup.time, isSealed: isSealed)
+      if isUsable, access(path(backup.name), F_OK) != 0 {
+        found = backup.name
+      } else {
+        unlink(path(backup.name + ".part"))
+      }
     }
-    return last.name
+    return found
   }
 
   private func passphrase() async throws(BackupFault) -> Passphrase? {

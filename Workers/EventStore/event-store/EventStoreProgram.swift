@@ -15,7 +15,7 @@ enum EventStoreProgram {
       let (archive, rescue) = try await Store.open(worker, directory: directory)
       store = try Store(worker, archive, rescue)
       let seqs = "events.db" + EventArchive.unknownSeqs.suffix
-      worker.serveBackup(in: directory) { [seqs: EventArchive.unknownSeqs.text] }
+      worker.serveBackup(in: directory) { [seqs: .small { EventArchive.unknownSeqs.text }] }
     }
   }
 

@@ -65,7 +65,7 @@ public enum MirrorFigure {
       relay.state = asked.state
       relay.reason = asked.state == .stored ? nil : asked.reason
       if asked.state == .stored, relay.since == nil {
-        relay.reason = "what it sends does not show that it is all: it is beside what was asked for, or in no order"
+        relay.reason = "what it sends does not prove that it is everything"
       }
       relays[asked.relay] = relay
     }

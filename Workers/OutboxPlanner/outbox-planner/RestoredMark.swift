@@ -1,6 +1,7 @@
 import Glibc
 import LinuxSystem
 import Logging
+import WorkerKit
 
 // A backup has one file more than this worker's directory: `restored`, with the time of the backup. So the first start
 // after a restore knows that its publications are those of an earlier moment. It sends again what was under way then;
@@ -11,7 +12,10 @@ enum RestoredMark {
   private static let name = "restored"
 
   /// The mark as a file of a backup that is made now.
-  static var file: [String: [UInt8]] { [name: Array("\(WallClock.seconds)\n".utf8)] }
+  static var file: [String: HeldFile] {
+    let text = Array("\(WallClock.seconds)\n".utf8)
+    return [name: .small { text }]
+  }
 
   /// Says what a restored queue does, and removes the mark.
   static func tell(in directory: String, underWay count: Int, _ log: Logger) {

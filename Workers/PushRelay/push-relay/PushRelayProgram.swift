@@ -12,7 +12,7 @@ enum PushRelayProgram {
     Worker.main(role: .pushRelay, profile: profile) { worker throws(Refusal) in
       let directory = try WorkerDirectory.path.get()
       relay = try PushRelay(worker, directory: directory)
-      worker.serveBackup(in: directory) { () throws(Refusal) in try SecretFiles.copies(in: directory) }
+      worker.serveBackup(in: directory) { SecretFiles.copies(in: directory) }
       try await relay?.start()
     }
   }

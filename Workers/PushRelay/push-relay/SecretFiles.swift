@@ -4,6 +4,7 @@ import Frames
 import Glibc
 import LinuxSystem
 import PushLedger
+import WorkerKit
 
 /// Files with the relay's own secrets: the key ring for tokens, and the relay's key for Web Push.
 ///
@@ -106,10 +107,10 @@ enum SecretFiles {
 
   /// The secret files in the worker's own directory, for a backup. The ring is among them: without it no token of the
   /// ledger opens.
-  static func copies(in directory: String) throws(Refusal) -> [String: [UInt8]] {
-    var copies: [String: [UInt8]] = [:]
+  static func copies(in directory: String) -> [String: HeldFile] {
+    var copies: [String: HeldFile] = [:]
     for name in [ringName, webPushName] where access("\(directory)/\(name)", F_OK) == 0 {
-      copies[name] = try read("\(directory)/\(name)", what: name)
+      copies[name] = .small { () throws(Refusal) in try read("\(directory)/\(name)", what: name) }
     }
     return copies
   }

@@ -78,19 +78,12 @@ public final class KeyDirectory: Sendable {
     return contents
   }
 
-  /// The key files as they are, by their names, for a backup; files that are refused are left out. The caller wipes
-  /// them.
-  public func copies() throws(KeyStoreFault) -> [String: [UInt8]] {
-    var copies: [String: [UInt8]] = [:]
-    for name in try fileNames().filter({ $0.hasSuffix(Self.suffix) }).sorted().prefix(Self.fileMaximum) {
-      do throws(KeyStoreFault) {
-        copies[name] = try SecretFile.read(path + "/" + name) { (bytes) throws(SecretTextFault) in Array(bytes) }
-      } catch {
-        // `look()` reports it as a problem of the accounts.
-        continue
-      }
-    }
-    return copies
+  /// The names of the key files that are in use, for a backup.
+  public func names() throws(KeyStoreFault) -> [String] { try look().keys.map { $0.name + Self.suffix } }
+
+  /// A key file as it is, for a backup.
+  public func bytes(of name: String) throws(KeyStoreFault) -> [UInt8] {
+    try SecretFile.read(path + "/" + name) { (bytes) throws(SecretTextFault) in Array(bytes) }
   }
 
   /// Leaves one file for each key if the original is certain, else no file.

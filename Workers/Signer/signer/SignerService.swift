@@ -97,12 +97,20 @@ final class SignerService {
   /// Serves `backup.*`: the key files, as encrypted as they are.
   private func serveBackup() {
     worker.serveBackup(in: directory.path) { [directory] _ throws(Refusal) in
-      let copies: [String: [UInt8]]
-      do throws(KeyStoreFault) { copies = try directory.copies() } catch {
-        throw Refusal(error.mayPass ? .unavailable : .failed, "\(error)", outcome: .notStarted)
+      let names: [String]
+      do throws(KeyStoreFault) { names = try directory.names() } catch { throw Self.refusal(error) }
+      var files: [String: HeldFile] = [:]
+      for name in names {
+        files["keys/\(name)"] = .small { () throws(Refusal) in
+          do throws(KeyStoreFault) { return try directory.bytes(of: name) } catch { throw Self.refusal(error) }
+        }
       }
-      return Dictionary(uniqueKeysWithValues: copies.map { ("keys/\($0.key)", HeldFile.bytes($0.value)) })
+      return files
     }
+  }
+
+  private nonisolated static func refusal(_ fault: KeyStoreFault) -> Refusal {
+    Refusal(fault.mayPass ? .unavailable : .failed, "\(fault)", outcome: .notStarted)
   }
 
   private func settingsChanged() {

@@ -20,7 +20,7 @@ public enum BackupMethod {
 
   /// How the backups of the worker `backup` fare.
   public static let status = Method<NoArguments, BackupStatus>(
-    832, "backup.status", of: .backup, for: [.client, .localRelay],
+    832, "backup.status", of: .backup, for: [.client],
     "When the last backup was made, when the next one is due, and why one was not made.")
 
   static let all: [MethodDeclaration] = [

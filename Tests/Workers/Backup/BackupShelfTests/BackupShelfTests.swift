@@ -5,7 +5,7 @@ import Testing
 struct BackupShelfTests {
   private static func names(_ times: Int64...) -> [String] { times.map { BackupShelf.name(at: $0, isSealed: false) } }
 
-  @Test("have names with their time, and other files are none of them")
+  @Test("have names with their time; no other file counts as one")
   func names() {
     #expect(BackupShelf.name(at: 1_795_797_000, isSealed: false) == "roost-2026-11-27T16-30-00Z.tar")
     #expect(BackupShelf.name(at: 0, isSealed: true) == "roost-1970-01-01T00-00-00Z.sealed")
