@@ -40,9 +40,14 @@ public final class BackupMaking {
   private let path: String
   private let passphrase: Passphrase?
   private var byteCount: Int64 = 0
+  private let timer = LoopTimer()
 
   /// How long writers wait at most, in milliseconds, at one attempt after the other.
   private static let holdMilliseconds: [Int32] = [1_000, 3_000, 9_000]
+  /// How often workers hear that their states are still needed.
+  private static let touchMilliseconds: UInt64 = 30_000
+  /// Roles without whose files a backup would be none.
+  private static let essential = [Role.eventStore.name, Role.outboxPlanner.name, Role.signer.name]
 
   /// - Parameters:
   ///   - source: the running Roost.
@@ -64,10 +69,11 @@ public final class BackupMaking {
           return summary(manifest, output)
         }
         return try await write(manifest, to: output)
-      } catch .refused(let refusal) where refusal.code == .noSuchSnapshot || refusal.code == .gone {
-        // A worker was restarted, or ten minutes are over.
+      } catch {
+        // A worker was restarted, ten minutes are over, or something else has changed.
+        guard Self.isFinal(error) else { throw error }
         isContinued = false
-      } catch { throw error }
+      }
     }
     let begun = try await opened { [logN] (path, passphrase) throws(BackupFault) in
       try BackupOutput(path: path, passphrase: passphrase, logN: logN)
@@ -79,6 +85,19 @@ public final class BackupMaking {
       throw error
     }
     return try await write(manifest, to: output)
+  }
+
+  /// Refusals after which the state may still be kept.
+  private static let passingRefusals: Set<RefusalCode> = [
+    "disconnected", "no-supervisor", .unavailable, .expired, .diskFull,
+  ]
+
+  /// Whether continuing would fail again, while a backup from the beginning may succeed.
+  private static func isFinal(_ refusal: BackupRefusal) -> Bool {
+    switch refusal {
+    case .fault(let fault): fault.kind != .system
+    case .refused(let refusal): !passingRefusals.contains(refusal.code)
+    }
   }
 
   /// Opens the file on a thread: reading what is there, and the key of a passphrase, take seconds.
@@ -121,15 +140,17 @@ public final class BackupMaking {
   // MARK: One moment
 
   /// The workers whose files belong into the backup.
-  private func workers() async throws(BackupRefusal) -> [WorkerStatus] {
+  private func workers(_ folders: [String]) async throws(BackupRefusal) -> [WorkerStatus] {
     var members: [WorkerStatus] = []
     let status = try await asked { () throws(Refusal) in try await source.status() }
     for worker in status.workers where Role.withFiles.contains(where: { $0.name == worker.role }) {
-      switch worker.state {
-      case .ready, .attached: members.append(worker)
-      // Its folder, if it has one, is left out, and named.
-      case .stopped, .exited, .absent: continue
-      default:
+      if worker.state == .ready || worker.state == .attached {
+        members.append(worker)
+        continue
+      }
+      // The folder of one that is stopped is left out, and named.
+      let isStopped = [.stopped, .exited, .absent].contains(worker.state)
+      guard isStopped, !(Self.essential.contains(worker.role) && folders.contains(worker.name)) else {
         throw .refused(
           Refusal(
             .unavailable,
@@ -143,9 +164,9 @@ public final class BackupMaking {
   }
 
   private func hold() async throws(BackupRefusal) -> BackupManifest {
-    let members = try await workers()
     let configuration = try await asked { () throws(Refusal) in try await source.configuration() }
     self.configuration = Array(configuration.text.utf8)
+    let members = try await workers(configuration.folders)
     var last = ""
     for milliseconds in Self.holdMilliseconds {
       let begin = EventLoop.process.now
@@ -223,6 +244,8 @@ public final class BackupMaking {
 
   private func write(_ manifest: BackupManifest, to output: BackupOutput) async throws(BackupRefusal) -> BackupSummary {
     byteCount = output.reading.byteCount
+    touch(manifest)
+    defer { timer.cancel() }
     if output.reading.sums.isEmpty {
       try await put(BackupManifest.name, JSONPayload.encode(manifest), manifest, output)
     }
@@ -245,6 +268,22 @@ public final class BackupMaking {
     try await write([UInt8](repeating: 0, count: 2 * TarHeader.blockByteCount), to: output)
     try await onThread(output) { output throws(BackupFault) in try output.finish() }
     return summary(manifest, output)
+  }
+
+  /// Keeps the states of workers from expiring while those of others are copied.
+  private func touch(_ manifest: BackupManifest) {
+    timer.set(afterMilliseconds: Self.touchMilliseconds) { [weak self] in
+      guard let self else { return }
+      touch(manifest)
+      for worker in manifest.workers {
+        EventLoopActor.task { [source] in
+          // The reading finds out when a state is gone.
+          do throws(Refusal) {
+            _ = try await source.release(worker.name, BackupState(snapshot: worker.snapshot))
+          } catch {}
+        }
+      }
+    }
   }
 
   private func summary(_ manifest: BackupManifest, _ output: BackupOutput) -> BackupSummary {
@@ -275,6 +314,9 @@ public final class BackupMaking {
     try await source.read(worker.name, BackupRead(snapshot: worker.snapshot, file: file, offset: offset)) {
       part async throws(BackupRefusal) in
       let new = header ?? TarHeader(name: name, byteCount: part.byteCount, time: manifest.time)
+      guard new.byteCount == part.byteCount else {
+        throw .fault(BackupFault(.unsound, "\(name) has changed since the backup began"))
+      }
       try await write(header == nil ? new.bytes + part.bytes : part.bytes, to: output)
       header = new
       byteCount += Int64(part.bytes.count)

@@ -48,6 +48,9 @@ final class BackupOutput {
     (self.descriptor, self.path, self.stream, self.reading, isPipe) = (descriptor, path, stream, reading, false)
   }
 
+  /// The most bytes of a file that a worker does not copy at the moment of the backup, such as a key.
+  private static let smallByteCount: Int64 = 64 << 10
+
   /// Continues what an interrupted run has left; nil if there is nothing that can be continued.
   static func continued(path: String, passphrase: Passphrase?) throws(BackupFault) -> BackupOutput? {
     guard path != "-" else { return nil }
@@ -75,9 +78,12 @@ final class BackupOutput {
       close(descriptor)
       return nil
     }
-    // Half a configuration file is not continued: the file may have been changed.
-    let isWhole = reading.current?.header.name != BackupManifest.configurationName
-    guard reading.manifest != nil, isWhole, ftruncate(descriptor, end) == 0, lseek(descriptor, end, SEEK_SET) >= 0 else {
+    // Half a small file is not continued: it may have been changed.
+    let isSmallBegun = reading.current.map { $0.byteCount > 0 && $0.header.byteCount <= smallByteCount } ?? false
+    let isConfiguration = reading.current?.header.name == BackupManifest.configurationName
+    guard reading.manifest != nil, !isSmallBegun, !isConfiguration, ftruncate(descriptor, end) == 0,
+      lseek(descriptor, end, SEEK_SET) >= 0
+    else {
       close(descriptor)
       return nil
     }

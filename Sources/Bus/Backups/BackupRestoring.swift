@@ -63,9 +63,12 @@ public struct BackupRestoring: Sendable {
         try files.take(name, bytes)
       }
       try files.finish()
-      let (place, isAside) = try restoreConfiguration(files.configuration, of: summary.manifest)
+      let aside = try prepareConfiguration(files.configuration, of: summary.manifest)
       try becomeState()
-      return Outcome(backup: summary, state: state, configuration: place, isConfigurationAside: isAside)
+      let place = aside.map { placeConfiguration($0) }
+      return Outcome(
+        backup: summary, state: state, configuration: place,
+        isConfigurationAside: place.map { $0 != configuration } ?? false)
     } catch {
       // The first fault is reported; what is left is removed by the next restore.
       _ = try? FolderTree.remove(unfinished)
@@ -77,7 +80,8 @@ public struct BackupRestoring: Sendable {
   private func checked(
     _ passphrase: () throws(BackupFault) -> Passphrase?, _ progress: (Bool, Int64) -> Void
   ) throws(BackupFault) -> Passphrase? {
-    guard path != "-" else { return nil }
+    var status = stat()
+    guard path != "-", stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else { return nil }
     var known: Passphrase?
     let input = try BackupInput(path: path) { () throws(BackupFault) in
       known = try passphrase()
@@ -88,6 +92,13 @@ public struct BackupRestoring: Sendable {
   }
 
   private func refuseOccupied() throws(BackupFault) {
+    var (own, parent) = (stat(), stat())
+    if lstat(state, &own) == 0, stat(state + "/..", &parent) == 0,
+      own.st_mode & S_IFMT != S_IFDIR || own.st_dev != parent.st_dev
+    {
+      throw BackupFault(
+        .occupied, "\(state) is a link, a mount point or no directory: give --state a directory below it")
+    }
     guard let folder = opendir(state) else {
       if errno == ENOENT { return }
       throw .system("open", state)
@@ -103,19 +114,25 @@ public struct BackupRestoring: Sendable {
     }
   }
 
-  private func restoreConfiguration(
+  /// Writes the configuration file beside its place, before anything else is there; returns where it is. The place
+  /// itself, if the same text is there; nil if the backup has none.
+  private func prepareConfiguration(
     _ text: [UInt8], of manifest: BackupManifest
-  ) throws(BackupFault) -> (place: String?, isAside: Bool) {
-    guard manifest.configuration != nil else { return (nil, false) }
-    let present = Self.contents(of: configuration)
-    if present == text { return (configuration, false) }
+  ) throws(BackupFault) -> String? {
+    guard manifest.configuration != nil else { return nil }
+    if Self.contents(of: configuration) == text { return configuration }
     let aside = configuration + ".restored"
     unlink(aside)
     try RestoredFiles.write(text, to: aside)
-    guard present == nil else { return (aside, true) }
-    // Under its own name it is whole, whenever this process ends.
-    guard rename(aside, configuration) == 0 else { throw .system("rename", aside) }
-    return (configuration, false)
+    return aside
+  }
+
+  /// Gives the file its name, unless there is another one; returns where it is.
+  private func placeConfiguration(_ aside: String) -> String {
+    // `link` replaces nothing, also not what cannot be read.
+    guard aside != configuration, link(aside, configuration) == 0 else { return aside }
+    unlink(aside)
+    return configuration
   }
 
   private static func contents(of path: String) -> [UInt8]? {

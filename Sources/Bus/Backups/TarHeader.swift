@@ -84,6 +84,8 @@ struct TarHeader: Hashable {
 
   private static func number(_ field: ArraySlice<UInt8>) -> Int64? {
     let digits = field.prefix { $0 != 0 && $0 != 0x20 }
-    return digits.isEmpty ? nil : Int64(String(decoding: digits, as: UTF8.self), radix: 8)
+    // Without a sign, which `Int64` would take.
+    guard digits.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "7") ~= $0 }) else { return nil }
+    return Int64(String(decoding: digits, as: UTF8.self), radix: 8)
   }
 }

@@ -4,7 +4,7 @@ public import Frames
 // keeps files by its endpoint:
 //
 //     backup.hold      the worker's writers wait, and the present state is kept
-//     backup.release   once all workers have answered: the writers continue
+//     backup.release   once all workers have answered: the writers continue; later calls keep the state from expiring
 //     backup.read      each file, from any byte on
 //     backup.end       the state is no longer needed
 //
@@ -22,9 +22,9 @@ public struct BackupHold: MethodArguments, Hashable {
 
   /// The longest time of waiting, in milliseconds.
   public static let millisecondMaximum: Int32 = 10_000
-  /// How many states a worker keeps; one more ends the state that was not read for the longest time.
-  public static let countMaximum = 2
-  /// A state that was not read for so many seconds is no longer kept.
+  /// How many states a worker keeps; one more ends the state that was not asked for the longest time.
+  public static let countMaximum = 3
+  /// A state that was not asked for, by `backup.read` or `backup.release`, for so many seconds is no longer kept.
   public static let idleSeconds: UInt64 = 600
 
   /// A hold.

@@ -27,9 +27,11 @@ public struct BackupStatus: Codable, Sendable, Hashable, Payload {
   public var nextAt: Int64?
   /// Whether one is being made.
   public var isMaking: Bool
+  /// Folders that the latest backup of this process has not, since their workers do not run.
+  public var leftOut: [String]
   /// Why the last attempt made none, or why the program after it failed.
   public var reason: String?
 
   /// A status without a directory.
-  public init() { (isSealed, count, isMaking) = (false, 0, false) }
+  public init() { (isSealed, count, isMaking, leftOut) = (false, 0, false, []) }
 }

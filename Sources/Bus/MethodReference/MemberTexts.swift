@@ -65,6 +65,7 @@ public enum MemberTexts {
     BackupStatus.isMaking	Whether one is being made.
     BackupStatus.isSealed	Whether the backups are sealed.
     BackupStatus.last	The latest backup in the directory.
+    BackupStatus.leftOut	Folders that the latest backup of this process has not, since their workers do not run.
     BackupStatus.nextAt	When the next one is due, seconds since 1970.
     BackupStatus.reason	Why the last attempt made none, or why the program after it failed.
     ClientStatus.mailboxFrames	Frames in its mailbox.

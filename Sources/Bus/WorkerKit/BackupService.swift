@@ -64,7 +64,11 @@ private final class BackupService {
   func hold(_ arguments: BackupHold) async throws(Refusal) -> BackupSnapshot {
     let files = try await keep(arguments.milliseconds)
     while states.count >= BackupHold.countMaximum {
-      guard let oldest = states.min(by: { $0.value.readAt < $1.value.readAt }) else { break }
+      // One that is being read comes last.
+      let oldest = states.min { left, right in
+        (left.value.readerCount, left.value.readAt) < (right.value.readerCount, right.value.readAt)
+      }
+      guard let oldest else { break }
       states.removeValue(forKey: oldest.key)?.end()
     }
     stateCount += 1
@@ -75,7 +79,9 @@ private final class BackupService {
   }
 
   func release(_ state: BackupState) throws(Refusal) -> BackupRelease {
-    BackupRelease(isWhole: try files(state.snapshot).release())
+    let files = try files(state.snapshot)
+    files.readAt = EventLoop.process.now
+    return BackupRelease(isWhole: files.release())
   }
 
   func read(_ read: BackupRead, _ request: BusRequest) async throws(Refusal) -> Nothing {
@@ -159,7 +165,11 @@ private final class BackupFiles {
     if let copy = copies[name] { return .copy(try await copy.value.get()) }
     switch files[name] {
     case nil: throw Refusal(.badRequest, "this state has no file '\(name)'", outcome: .notStarted)
-    case .small(let read): return .bytes(try read())
+    case .small(let read):
+      do throws(Refusal) { return .bytes(try read()) } catch {
+        throw Refusal(
+          .noSuchSnapshot, "\(name) has changed since the backup began: \(error.message)", outcome: .notStarted)
+      }
     case .database(let database): return .copy(try await copy(of: database, name))
     }
   }

@@ -216,6 +216,9 @@ struct BackupStatusCommand: LoopCommand {
       let size = Amount.bytes(UInt64(clamping: last.byteCount))
       lines.append("latest: \(VisibleText.make(last.path)), \(size), as of \(CalendarTime.text(last.time))")
     }
+    if !status.leftOut.isEmpty {
+      lines.append("not in it: \(VisibleText.make(status.leftOut.joined(separator: ", ")))")
+    }
     if status.isMaking {
       lines.append("one is being made")
     } else if let next = status.nextAt {

@@ -93,6 +93,12 @@ struct BackupTests {
     let again = BackupRestoring(
       path: path, state: directory.path + "/again", configuration: directory.path + "/conf/supervisor.conf")
     #expect(try !again.restore(passphrase: { secret }).isConfigurationAside)
+    // Nor is a link a place: it could not be replaced in one step.
+    symlink(directory.path + "/nowhere", directory.path + "/link")
+    let linked = BackupRestoring(
+      path: path, state: directory.path + "/link", configuration: directory.path + "/untouched")
+    #expect(throws: BackupFault.self) { try linked.restore(passphrase: { secret }) }
+    #expect(access(directory.path + "/untouched", F_OK) != 0)
     // A place that is not empty stays as it is.
     #expect(throws: BackupFault.self) { try restoring.restore(passphrase: { secret }) }
     // Nor is another configuration replaced.
@@ -163,6 +169,15 @@ struct BackupTests {
     }
     #expect(await source.kept.isEmpty)
     #expect(access(directory.path + "/b.part", F_OK) != 0)
+    // Without keys it would be no backup; with a folder of another worker it is one.
+    try await Self.change(source) {
+      $0.folders = ["event-store", "jobs", "signer"]
+      $0.workers["jobs"] = .init(role: "dvm-tracker", state: .stopped)
+    }
+    #expect(try await Self.make(source, directory.path + "/d").summary.manifest.leftOut == ["jobs"])
+    try await Self.change(source) { $0.workers["signer"]?.state = .stopped }
+    await #expect(throws: BackupRefusal.self) { try await Self.make(source, directory.path + "/e") }
+    try await Self.change(source) { $0.workers["signer"]?.state = .ready }
     // One that starts just now has files that belong into it.
     try await Self.change(source) { $0.workers["signer"]?.state = .backoff }
     await #expect(throws: BackupRefusal.self) {

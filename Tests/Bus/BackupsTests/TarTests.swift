@@ -18,6 +18,17 @@ struct TarTests {
     }
   }
 
+  @Test("has no size below zero")
+  func negative() {
+    var header = TarHeader(name: "a", byteCount: 7, time: 0).bytes
+    header.replaceSubrange(124..<136, with: Array("-0000000007\u{0}".utf8))
+    header.replaceSubrange(148..<156, with: Array(repeating: 0x20, count: 8))
+    let sum = String(header.reduce(0) { $0 + Int($1) }, radix: 8)
+    let digits = String(repeating: "0", count: 6 - sum.count) + sum + "\u{0} "
+    header.replaceSubrange(148..<156, with: Array(digits.utf8))
+    #expect(TarHeader(header[...]) == nil)
+  }
+
   @Test("is read alike, however it is split")
   func split() throws {
     var random = SeededGenerator(seed: 5)

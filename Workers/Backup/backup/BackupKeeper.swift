@@ -27,6 +27,9 @@ final class BackupKeeper {
   private var wait = BackOff(longestMilliseconds: 3_600_000)
   private var retryAt: Int64?
   private var program: ChildProcess?
+  /// The backup that the running program carries away, and the one that is next.
+  private var (carried, next): (String?, String?)
+  private var leftOut: [String] = []
   private let programTimer = LoopTimer()
 
   /// The longest time between two looks at the clock, which may be set.
@@ -116,15 +119,17 @@ final class BackupKeeper {
     do throws(BackupRefusal) {
       let summary = try await making.make()
       (reason, retryAt, wait) = (nil, nil, BackOff(longestMilliseconds: 3_600_000))
-      log.notice(
+      leftOut = summary.manifest.leftOut
+      log.log(
+        level: leftOut.isEmpty ? .notice : .warning,
         "a backup was made",
         metadata: [
           "file": "\(path(name))", "bytes": "\(summary.byteCount)",
           "held-milliseconds": "\(making.heldMilliseconds.map { "\($0)" } ?? "-")",
-          "left-out": "\(summary.manifest.leftOut.joined(separator: ", "))",
+          "left-out": "\(leftOut.joined(separator: ", "))",
         ])
-      removeOld()
       run(path(name))
+      removeOld()
     } catch {
       switch error {
       case .refused(let refusal): failed(refusal.message)
@@ -166,7 +171,8 @@ final class BackupKeeper {
 
   private func removeOld() {
     do throws(SystemFault) {
-      for backup in try shelf().surplus(keep: settings.keep) where unlink(path(backup.name)) != 0 {
+      for backup in try shelf().surplus(keep: settings.keep)
+      where path(backup.name) != carried && unlink(path(backup.name)) != 0 {
         throw SystemFault(call: "unlink", subject: path(backup.name), code: errno)
       }
     } catch {
@@ -183,7 +189,9 @@ final class BackupKeeper {
   // MARK: The program after it
 
   private func run(_ file: String) {
-    guard !settings.runAfter.isEmpty, program == nil else { return }
+    guard !settings.runAfter.isEmpty else { return }
+    guard program == nil else { return next = file }
+    carried = file
     do throws(LoopFault) {
       program = try ChildProcess(
         path: settings.runAfter, arguments: [file], environment: Self.environment(), descriptors: [nil, nil, nil]
@@ -195,8 +203,14 @@ final class BackupKeeper {
   }
 
   private func ended(_ exit: ChildExit) {
-    program = nil
+    (program, carried) = (nil, nil)
     programTimer.cancel()
+    defer {
+      if let file = next {
+        next = nil
+        run(file)
+      }
+    }
     guard exit.code != 0 || exit.signal != 0 else { return }
     ended("\(settings.runAfter) ended with \(exit.signal != 0 ? "signal \(exit.signal)" : "exit code \(exit.code)")")
   }
@@ -222,7 +236,7 @@ final class BackupKeeper {
 
   private func status() -> BackupStatus {
     var status = BackupStatus()
-    (status.isMaking, status.reason) = (isMaking, reason)
+    (status.isMaking, status.reason, status.leftOut) = (isMaking, reason, leftOut)
     guard !settings.backupDirectory.isEmpty else { return status }
     status.directory = settings.backupDirectory
     status.isSealed = !settings.passphraseFile.isEmpty
