@@ -14,7 +14,7 @@ struct WrapDeletionTests {
     try unsigned(author, 60, kind: 5, [["e", "\(event.indexed.id)"], ["k", "1059"]])
   }
 
-  @Test("is gone and does not come back; no other key deletes it, and a note that names a person is not deleted by that person")
+  @Test("is gone and does not come back; no other key deletes it, nor does a person a note that names that person")
   func deleted() throws {
     let directory = try TemporaryDirectory()
     var archive = try EventArchive(path: directory.path + "/events.db", segmentEventCount: 50)
