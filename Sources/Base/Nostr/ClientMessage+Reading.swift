@@ -3,6 +3,7 @@
 //     ["EVENT", {…}]     ["AUTH", {…}]                the event's range is passed on, as in RelayMessage
 //     ["REQ", "sub", {…}, {…}]   ["COUNT", "sub", {…}]   ["CLOSE", "sub"]
 //     ["NEG-OPEN", "sub", {…}, "6100"]   ["NEG-MSG", "sub", "6100"]   ["NEG-CLOSE", "sub"]
+//     ["PUBLICATIONS", "sub", {…}]                    between two Roosts
 //
 // A fault names the subscription it concerns, if that could be read: a client that sent a REQ waits for EOSE or CLOSED
 // with its subscription id, and would keep waiting after a NOTICE.
@@ -61,8 +62,8 @@ private struct ClientMessageReading {
 
   private mutating func body(of label: String) throws -> ClientMessage {
     switch label {
-    case "EVENT": return .event(event: try event())
-    case "AUTH": return .authentication(event: try event())
+    case "EVENT": return .event(event: try object("an event object"))
+    case "AUTH": return .authentication(event: try object("an event object"))
     case "REQ":
       let id = try name()
       return .subscription(id: id, filters: try filters())
@@ -79,14 +80,17 @@ private struct ClientMessageReading {
       let id = try name()
       return .reconciliationMessage(id: id, message: try hexadecimal())
     case "NEG-CLOSE": return .reconciliationEnd(id: try name())
+    case "PUBLICATIONS":
+      let id = try name()
+      return .publications(id: id, body: try object("an object"))
     default: return .unknown(label: label)
     }
   }
 
-  private mutating func event() throws -> Range<Int> {
+  private mutating func object(_ expected: String) throws -> Range<Int> {
     try scanner.expect(UInt8(ascii: ","))
     guard try scanner.peek() == UInt8(ascii: "{") else {
-      throw JSONFault(.expected("an event object"), at: scanner.position)
+      throw JSONFault(.expected(expected), at: scanner.position)
     }
     return try scanner.skipValue()
   }

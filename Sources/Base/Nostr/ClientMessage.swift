@@ -97,6 +97,8 @@ public enum ClientMessage: Hashable, Sendable {
   case reconciliationMessage(id: String, message: [UInt8])
   /// The end of a reconciliation.
   case reconciliationEnd(id: String)
+  /// PUBLICATIONS, between two Roosts of one owner: what was published; `body` is the range of the object.
+  case publications(id: String, body: Range<Int>)
   /// A label of another protocol; the message is well-formed JSON.
   case unknown(label: String)
 
@@ -131,6 +133,11 @@ public enum ClientMessage: Hashable, Sendable {
 
   /// `["NEG-CLOSE","sub"]`
   public static func closeReconciliation(subscription: String) -> [UInt8] { message("NEG-CLOSE", subscription, []) }
+
+  /// `["PUBLICATIONS","sub",{…}]`, with the bytes of one JSON object.
+  public static func publications(subscription: String, _ body: some Collection<UInt8>) -> [UInt8] {
+    message("PUBLICATIONS", subscription, body)
+  }
 
   private static func quoted(_ bytes: [UInt8]) -> [UInt8] {
     [UInt8(ascii: "\"")] + Hexadecimal.encode(bytes) + [UInt8(ascii: "\"")]

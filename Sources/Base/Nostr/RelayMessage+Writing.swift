@@ -91,6 +91,16 @@ extension RelayMessage {
     return json
   }
 
+  /// `["PUBLICATIONS","sub",{…}]`, with the bytes of one JSON object.
+  public static func writePublications(_ body: some Collection<UInt8>, subscription: String) -> [UInt8] {
+    var json: [UInt8] = []
+    begin("PUBLICATIONS", subscription, &json)
+    json.append(UInt8(ascii: ","))
+    json.append(contentsOf: body)
+    json.append(UInt8(ascii: "]"))
+    return json
+  }
+
   /// `["NEG-MSG","sub","6100"]` (NIP-77)
   public static func writeReconciliation(subscription: String, message: [UInt8]) -> [UInt8] {
     var json: [UInt8] = []

@@ -5,6 +5,7 @@
 //     ["OK", "id", true, "why"]    ["CLOSED", "sub", "why"]    ["NOTICE", "text"]
 //     ["AUTH", "challenge"]        ["COUNT", "sub", {"count": 5, "approximate": true}]
 //     ["NEG-MSG", "sub", "6100"]   ["NEG-ERR", "sub", "why", 5000]
+//     ["PUBLICATIONS", "sub", {…}]  between two Roosts
 //
 // Tolerant where relays are known to vary: white space, escapes in labels, a missing last text, further elements.
 // Strict otherwise, because a message that is half understood is worse than a refused one.
@@ -33,6 +34,8 @@ public enum RelayMessage: Hashable, Sendable {
   /// The relay ended, or refused, a reconciliation; `recordCountMaximum` is the most records it would compare, if it
   /// says so.
   case reconciliationRefused(subscription: String, reason: RelayReason, recordCountMaximum: Int?)
+  /// The answer to PUBLICATIONS, between two Roosts of one owner; `body` is the range of the object.
+  case publications(subscription: String, body: Range<Int>)
   /// A label of another protocol; the message is well-formed JSON.
   case unknown(label: String)
 
@@ -75,11 +78,7 @@ public enum RelayMessage: Hashable, Sendable {
     switch label {
     case "EVENT":
       let subscription = try subscription(&scanner)
-      try scanner.expect(UInt8(ascii: ","))
-      guard try scanner.peek() == UInt8(ascii: "{") else {
-        throw JSONFault(.expected("an event object"), at: scanner.position)
-      }
-      return .event(subscription: subscription, event: try scanner.skipValue())
+      return .event(subscription: subscription, event: try object("an event object", &scanner))
     case "EOSE":
       let subscription = try subscription(&scanner)
       return .endOfStoredEvents(subscription: subscription, completeness: try completeness(&scanner))
@@ -96,8 +95,17 @@ public enum RelayMessage: Hashable, Sendable {
       try scanner.expect(UInt8(ascii: ","))
       return .reconciliation(subscription: subscription, message: try scanner.scanHexadecimal())
     case "NEG-ERR": return try reconciliationRefused(&scanner)
+    case "PUBLICATIONS":
+      let subscription = try subscription(&scanner)
+      return .publications(subscription: subscription, body: try object("an object", &scanner))
     default: return .unknown(label: label)
     }
+  }
+
+  private static func object(_ expected: String, _ scanner: inout JSONScanner) throws(JSONFault) -> Range<Int> {
+    try scanner.expect(UInt8(ascii: ","))
+    guard try scanner.peek() == UInt8(ascii: "{") else { throw JSONFault(.expected(expected), at: scanner.position) }
+    return try scanner.skipValue()
   }
 
   /// The second element. Our ids have at most 15 bytes, which fit into a `String` without an allocation.

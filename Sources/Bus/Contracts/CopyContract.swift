@@ -1,18 +1,22 @@
 internal import Frames
 
-/// `plan.copy`: sends stored events of one's own accounts to one relay that lacks them. What is published at the relay
+/// `plan.copy`: sends stored events of one's own accounts to one relay that lacks them, or any stored events to another
+/// Roost of the same owner. What is published at the relay
 /// goes first; nothing of it is kept by the planner. Answered with ``CopyOutcomes`` when the relay has answered for
 /// each event, or its time is over (``secondsMaximum``).
 ///
 /// Refused: `full` when too many copies are under way, `own-relay`, `unavailable`. A caller that gives up cancels it.
 public struct PlanCopy: MethodArguments {
   /// An example of the arguments.
-  public static let example = #"{"relay":"wss://relay.example","ids":["9f2c…, 64 hexadecimal digits"]}"#
+  public static let example = #"{"relay":"wss://relay.example","ids":["9f2c…, 64 hexadecimal digits"],"account":"…"}"#
 
   /// The relay.
   public var relay: String
   /// The events' ids, 64 hexadecimal digits each, in the order in which they are sent; at most ``idMaximum``.
   public var ids: [String]
+  /// The account that authenticates, 64 hexadecimal digits; absent: each event's author. Only another Roost of the same
+  /// owner (`peers` of the mirror) is sent what others wrote, and it needs this.
+  public var account: String?
 
   /// The most events of one call.
   public static let idMaximum = 128
@@ -22,7 +26,9 @@ public struct PlanCopy: MethodArguments {
   public static let secondsMaximum: Int64 = 600
 
   /// Events to send.
-  public init(relay: String, ids: [String]) { (self.relay, self.ids) = (relay, ids) }
+  public init(relay: String, ids: [String], account: String? = nil) {
+    (self.relay, self.ids, self.account) = (relay, ids, account)
+  }
 
   /// No id, or too many.
   public var objection: String? {

@@ -62,7 +62,11 @@ public struct MirrorStatus: Codable, Sendable, Hashable, Payload {
   public var entries: [Entry]
   /// The living copies of what each account wrote.
   public var copies: [CopyStatus]
+  /// The other Roosts of the same owner, in the order of the settings.
+  public var peers: [PeerStatus]
 
   /// A status.
-  public init(entries: [Entry], copies: [CopyStatus] = []) { (self.entries, self.copies) = (entries, copies) }
+  public init(entries: [Entry], copies: [CopyStatus] = [], peers: [PeerStatus] = []) {
+    (self.entries, self.copies, self.peers) = (entries, copies, peers)
+  }
 }

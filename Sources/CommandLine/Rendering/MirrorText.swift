@@ -24,6 +24,32 @@ public enum MirrorText {
     }
     return table.lines(style) + (lacking.isEmpty ? [] : ["", "Not everything came from:"] + lacking.map { "  \($0)" })
       + status.copies.flatMap { [""] + copies($0, now: now, style) }
+      + (status.peers.isEmpty ? [] : [""] + peers(status.peers, now: now, style))
+  }
+
+  // MARK: Other Roosts
+
+  private static func peers(_ peers: [PeerStatus], now: Int64, _ style: Style) -> [String] {
+    var table = TextTable([
+      .init(title: "ROOST"), .init(title: "THE SAME"), .init(title: "CAME", alignment: .right),
+      .init(title: "WENT", alignment: .right), .init(title: "NEXT"), .init(title: "REASON", columnsMaximum: 60),
+    ])
+    for peer in peers {
+      let next = peer.isRunning ? "being compared" : peer.nextAt.map { $0 <= now ? "now" : duration(from: now, to: $0) }
+      table.append([
+        .init(visible(peer.peer)), .init(peer.sameAt.map { CalendarTime.text($0) } ?? "not yet", same(peer)),
+        .init("\(peer.fetched)"), .init("\(peer.sent)"), .init(next ?? "-"), .init(peer.reason ?? ""),
+      ])
+    }
+    return table.lines(style)
+  }
+
+  private static func same(_ peer: PeerStatus) -> Tone { peer.reason == nil && peer.sameAt != nil ? .good : .warning }
+
+  /// Another Roost whose turn is over.
+  public static func turn(_ peer: PeerStatus) -> String {
+    let counts = "\(Amount.count(peer.fetched, "event")) came, \(Amount.count(peer.sent, "event")) went"
+    return "\(visible(peer.peer)): " + (peer.reason.map { "\(counts); not the same: \(visible($0))" } ?? counts)
   }
 
   // MARK: Copies

@@ -18,9 +18,11 @@ struct MirrorCommand: ParsableCommand {
         roost mirror scrub
         roost mirror copies note1…
         roost mirror push wss://relay.example
+        roost mirror sync
       """,
     subcommands: [
       MirrorStatusCommand.self, MirrorScrubCommand.self, MirrorCopiesCommand.self, MirrorPushCommand.self,
+      MirrorSyncCommand.self,
     ])
 }
 
@@ -100,5 +102,34 @@ struct MirrorPushCommand: LoopCommand {
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.scrub(MirrorScrub(account: account, relay: relay.canonical))
     return .done
+  }
+}
+
+/// `roost mirror sync`
+struct MirrorSyncCommand: LoopCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sync",
+    abstract: "Compares with your other Roosts, now: what is there comes here, and what is here goes there.",
+    discussion: """
+      'peers' in [worker.mirror] names them; they are compared every ten minutes by themselves. Ctrl-C does not end it. \
+      The exit code is 1 if one of them is not the same afterwards.
+      """)
+  @Argument(help: ArgumentHelp("Only this one, as in 'peers'.", valueName: "url"))
+  var peer: String?
+  @OptionGroup var general: GeneralOptions
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    try await session.client.connect()
+    let turns = try await session.client.stream(MirrorMethod.sync, MirrorSync(peer: peer))
+    var status = ExitStatus.done
+    while let item = try await turns.next() {
+      switch item {
+      case .part(let peer):
+        if peer.reason != nil { status = .failed }
+        await session.print(peer, [MirrorText.turn(peer)])
+      case .end(let count): await session.print(count, ["\(Amount.count(count.count, "event")) came or went."])
+      }
+    }
+    return status
   }
 }

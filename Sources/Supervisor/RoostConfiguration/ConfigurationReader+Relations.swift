@@ -213,6 +213,12 @@ extension ConfigurationReader {
           owners[address] = (worker.name, path)
         }
       }
+      for (index, peer) in worker.texts("peers").enumerated() where worker.role == Role.mirror.name {
+        guard let address = try? RelayURL(peer), own.includes(host: address.host, port: address.port) else { continue }
+        report(
+          "\"\(peer)\": \(OwnAddresses.reason), not another Roost",
+          at: table.appending("peers").appending(.index(index)), tableDepth: 2)
+      }
       guard worker.settings["ephemeral"] == .boolean(true), worker.role == "relay-connector" else { continue }
       if let dialler {
         report(

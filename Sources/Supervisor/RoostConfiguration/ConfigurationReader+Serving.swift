@@ -106,7 +106,7 @@ extension SupervisorConfiguration {
   }
 
   /// The settings that a worker is sent: the keys of its own table, and what other parts of the file add. A connector
-  /// and the planner also get ``ownAddresses`` and ``configuredConnectors``; the planner whether a signer is enabled; a
+  /// and the planner also get ``ownAddresses`` and ``configuredConnectors``; the planner the mirror's peers, and whether a signer is enabled; a
   /// provider its enabled jobs; a push relay its types of wakes; the signer the accounts that providers act as
   /// (`WorkerAccounts`); a local relay `allow-uids`, the users that are not strangers.
   public func settingsSent(to worker: WorkerConfiguration) -> ConfigurationValue {
@@ -138,6 +138,8 @@ extension SupervisorConfiguration {
     settings.set(OwnAddresses.entry, to: ownAddresses.configurationValue)
     settings.set(ConfiguredConnector.entry, to: configuredConnectors)
     if worker.role == Role.outboxPlanner.name {
+      let peers = workers.filter { $0.role == Role.mirror.name && $0.enabled }.flatMap { $0.texts("peers") }
+      settings.set("peers", to: peers.compactMap { PeerPath.url(of: $0) }.configurationValue)
       settings.set("hasSigner", to: .boolean(workers.contains { $0.role == Role.signer.name && $0.enabled }))
     }
     return settings

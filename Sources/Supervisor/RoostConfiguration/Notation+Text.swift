@@ -43,7 +43,16 @@ extension Notation where Value == String {
   static let name = text("a name") { Names.complaint(about: $0).map { Complaint(message: $0) } }
 
   /// A relay's URL, kept as written.
-  static let relay = text("a relay's URL") { text in
+  static let relay = text("a relay's URL") { text in relayComplaint(text) }
+
+  /// The local relay of another Roost: a relay's URL without a path.
+  static let peer = text("a Roost's URL") { text in
+    if let complaint = relayComplaint(text) { return complaint }
+    guard PeerPath.url(of: text) == nil else { return nil }
+    return Complaint(message: "\"\(text)\" has a path; a Roost is named as \"wss://home.example:4869\"")
+  }
+
+  private static func relayComplaint(_ text: String) -> Complaint? {
     do throws(RelayURLFault) {
       _ = try RelayURL(text)
       return nil

@@ -149,6 +149,7 @@ enum Schema {
       Setting(
         "scrub", entry: "scrubMilliseconds", of: MirrorSettings.self,
         .milliseconds(.zero ... .seconds(3_650 * 86_400))),
+      Setting("peers", entry: "peers", of: MirrorSettings.self, .list(of: .peer, "URLs of Roosts", count: 0...8)),
     ],
     "push-relay": pushRelay,
     "signer": [

@@ -91,6 +91,7 @@ final class Store {
     worker.serve(StoreMethod.offer) { [unowned self] (request, _) throws(Refusal) in try offer(request, .kept) }
     worker.serve(StoreMethod.offerForeign) { [unowned self] (request, _) throws(Refusal) in try offer(request, .foreign)
     }
+    worker.serve(StoreMethod.offerPeer) { [unowned self] (request, _) throws(Refusal) in try offer(request, .ordinary) }
     worker.serve(StoreMethod.status) { [unowned self] (_, _) in status }
     reads.serve(worker)
   }

@@ -27,6 +27,8 @@ public struct ClientQuery: Hashable, Sendable {
 public enum EventDestination: Hashable, Sendable {
   /// To the store only: the client uses this relay as its cache.
   case store
+  /// To the store, as one's own: another Roost of the same owner sends it, and publishes it if that is to be done.
+  case shared
   /// To the relays of its author, through the publish queue.
   case world
 }
@@ -69,6 +71,9 @@ public enum ClientAction: Hashable, Sendable {
   case continueReconciliation(ClientWork, message: [UInt8])
   /// End a reconciliation.
   case endReconciliation(ClientWork)
+  /// Exchange publications: the object in this range of the message just received is another Roost's, and these are the
+  /// accounts that it has shown; report `exchanged` or `exchangeFailed`.
+  case exchange(ClientWork, body: Range<Int>, accounts: Set<PublicKey>)
   /// Look the accounts up again; report `identified`.
   case identify(ClientWork)
   /// Read nothing more from the client for now.

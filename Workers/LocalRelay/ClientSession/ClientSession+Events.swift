@@ -28,7 +28,8 @@ extension ClientSession {
   }
 
   private func destination(by author: PublicKey, _ environment: ClientEnvironment) -> EventDestination {
-    environment.accounts.contains(author) || !shown.isDisjoint(with: environment.accounts) ? .world : .store
+    if isPeer { return .shared }
+    return environment.accounts.contains(author) || !shown.isDisjoint(with: environment.accounts) ? .world : .store
   }
 
   /// The destination of an event that waits, by what is known now: its author may have become an account since. Nil

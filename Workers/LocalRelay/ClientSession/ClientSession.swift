@@ -38,6 +38,9 @@ public struct ClientSession: Sendable {
   public let requirement: ClientRequirement
   /// What the client may hold.
   public let limits: ClientLimits
+  /// Whether the client is another Roost of the same owner: only accounts have access, what it sends is stored and not
+  /// published, and it may exchange publications.
+  public let isPeer: Bool
   /// The challenge of this connection.
   public let challenge: String
   /// The URLs of this relay: an AUTH event must name one of them.
@@ -62,6 +65,8 @@ public struct ClientSession: Sendable {
   var standingValueCount = 0
   var reconciliations: [String: Question] = [:]
   var reconciliationNames: [ClientWork: String] = [:]
+  /// Exchanges of publications whose answer is not known yet.
+  var exchanges: [ClientWork: String] = [:]
   var isPaused = false
   var isChallenged = false
   var isOver = false
@@ -75,13 +80,15 @@ public struct ClientSession: Sendable {
   /// - Parameters:
   ///   - requirement: what the client must prove first.
   ///   - limits: what the client may hold.
+  ///   - isPeer: whether it is another Roost of the same owner.
   ///   - challenge: random, for this connection only.
   ///   - addresses: the URLs under which the client may know this relay.
   public init(
-    requirement: ClientRequirement = .open, limits: ClientLimits = ClientLimits(), challenge: String,
-    addresses: Set<RelayURL>
+    requirement: ClientRequirement = .open, limits: ClientLimits = ClientLimits(), isPeer: Bool = false,
+    challenge: String, addresses: Set<RelayURL>
   ) {
     self.requirement = requirement
+    self.isPeer = isPeer
     self.limits = limits
     self.challenge = challenge
     self.addresses = addresses
@@ -130,6 +137,7 @@ public struct ClientSession: Sendable {
       return receivedReconciliation(id, filter, message, environment, at: now)
     case .reconciliationMessage(let id, let message): return continueReconciliation(id, message)
     case .reconciliationEnd(let id): return endReconciliation(id)
+    case .publications(let id, let body): return receivedPublications(id, body, environment, at: now)
     case .unknown(let label):
       return fault("unsupported: there is no message \(label.isEmpty ? "of that name" : "\"\(label)\"")")
     }
@@ -201,7 +209,8 @@ public struct ClientSession: Sendable {
   /// Why the client has no access yet; nil when it has.
   func refusal(_ environment: ClientEnvironment) -> RelayReason? {
     guard case .closed(let why) = requirement else { return nil }
-    if shown.contains(where: { environment.accounts.contains($0) || environment.guests.contains($0) }) { return nil }
+    let guests = isPeer ? [] : environment.guests
+    if shown.contains(where: { environment.accounts.contains($0) || guests.contains($0) }) { return nil }
     return RelayReason(shown.isEmpty ? "auth-required: \(why)" : "restricted: \(why)")
   }
 

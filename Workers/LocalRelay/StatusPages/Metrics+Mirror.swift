@@ -24,6 +24,10 @@ extension Metrics {
           [("copies", "\(count)")],
           status.copies.reduce(0) { $0 + ($1.copies.indices.contains(count) ? $1.copies[count] : 0) })
       })
+    text.add("roost_mirror_peers", .gauge, "Other Roosts of the same owner.", status.peers.count)
+    text.add(
+      "roost_mirror_peers_same", .gauge, "Other Roosts that were the same at the last comparison.",
+      status.peers.count { $0.reason == nil && $0.sameAt != nil })
     func sum(_ body: (CopyStatus) -> Int) -> Int { status.copies.reduce(0) { $0 + body($1) } }
     text.add("roost_mirror_repaired", .gauge, "Copies that relays have taken within a week.", sum(\.repaired))
     text.add(

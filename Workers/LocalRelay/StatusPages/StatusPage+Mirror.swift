@@ -13,7 +13,7 @@ extension StatusPage {
     case .told(let status):
       guard !status.entries.isEmpty else { return "" }
       for kind in MirrorClass.allCases { rows += line(kind, status.entries.filter { $0.kind == kind }) }
-      rows += copies(status.copies)
+      rows += copies(status.copies) + peers(status.peers)
     }
     return "<section class=\"card\"><h2>Yours</h2><ul>\n\(rows)</ul></section>\n"
   }
@@ -34,6 +34,13 @@ extension StatusPage {
       (kind == .follows ? [] : ["complete at \(complete) of \(relays)"]) + (isFetching ? ["being fetched"] : [])
     let level: StatusLevel = kind == .follows || complete > 0 ? .good : .pending
     return [row(level, what, number(entries.reduce(0) { $0 + $1.events }), notes.joined(separator: ", "))]
+  }
+
+  private static func peers(_ peers: [PeerStatus]) -> [Markup] {
+    guard !peers.isEmpty else { return [] }
+    let same = peers.count { $0.reason == nil && $0.sameAt != nil }
+    let state = "\(same) of \(peers.count) the same"
+    return [row(same == peers.count ? .good : .pending, "other Roosts", state, "")]
   }
 
   private static func copies(_ accounts: [CopyStatus]) -> [Markup] {

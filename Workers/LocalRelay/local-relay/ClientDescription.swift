@@ -24,6 +24,8 @@ struct ClientIdentity: CustomStringConvertible {
     case fetching = "/fetch"
     /// The store alone.
     case local = "/local"
+    /// The store alone, for another Roost of the same owner.
+    case peer = "/peer"
   }
 
   init(_ head: HTTPRequestHead, from address: SocketAddress) {

@@ -171,6 +171,7 @@ final class ClientLink: EventIntake.Owner, Feed.Reader, Sync.Reader {
     case .endReconciliation(let work):
       syncs.removeValue(forKey: work)?.cancel()
       noteStanding()
+    case .exchange(let work, let body, let accounts): exchange(work, Array(message[body]), accounts)
     case .identify(let work): identify(work)
     case .pauseReading: hold(.session)
     case .resumeReading: release(.session)
@@ -222,6 +223,23 @@ final class ClientLink: EventIntake.Owner, Feed.Reader, Sync.Reader {
         perform(session.countFailed(work, error.relayReason))
       }
       noteStanding()
+    }
+  }
+
+  /// Another Roost of the same owner may exchange what accounts have published that it has shown.
+  private func exchange(_ work: ClientWork, _ body: [UInt8], _ accounts: Set<PublicKey>) {
+    EventLoopActor.task { [self, bus = owner.bus] in
+      do throws(Refusal) {
+        let wanted = try PublicationExchange(of: "PUBLICATIONS", json: body)
+        guard accounts.contains(where: { "\($0)" == wanted.account }) else {
+          return perform(
+            session.exchangeFailed(work, RelayReason("restricted: \(wanted.account.prefix(64)) has not authenticated")))
+        }
+        let news = try await bus.request(PlanMethod.exchange, wanted, ttlMilliseconds: 30_000)
+        perform(session.exchanged(work, JSONPayload.encode(news)))
+      } catch {
+        perform(session.exchangeFailed(work, error.relayReason))
+      }
     }
   }
 

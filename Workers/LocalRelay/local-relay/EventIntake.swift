@@ -38,11 +38,15 @@ final class EventIntake {
     let bytes: [UInt8]
     /// The `houseNumber` when the event was judged.
     let houseNumber: UInt64
+    /// Whether another Roost of the same owner sends it.
+    let isShared: Bool
     var note = ""
 
-    /// Whether no account signed it. An event of an account goes to the store only with a note that says why it is not
-    /// published.
-    var isForeign: Bool { note.isEmpty }
+    /// How it is stored. An event of an account goes to the store only with a note that says why it is not published.
+    var method: Method<OfferedEvents, OfferOutcomes> {
+      if isShared { return StoreMethod.offerPeer }
+      return note.isEmpty ? StoreMethod.offerForeign : StoreMethod.offer
+    }
   }
 
   /// Most runs in flight.
@@ -90,9 +94,9 @@ final class EventIntake {
   /// Takes an event.
   func take(_ work: ClientWork, of owner: any Owner, _ bytes: [UInt8], to destination: EventDestination) {
     waitingByteCount += bytes.count
-    let piece = Piece(owner: owner, work: work, bytes: bytes, houseNumber: houseNumber)
+    let piece = Piece(owner: owner, work: work, bytes: bytes, houseNumber: houseNumber, isShared: destination == .shared)
     switch destination {
-    case .store: waiting.append(piece, of: owner.number)
+    case .store, .shared: waiting.append(piece, of: owner.number)
     case .world: publishing.append(piece, of: owner.number)
     }
     guard !isFlushDue else { return }
@@ -126,9 +130,9 @@ final class EventIntake {
   private func nextRun() -> [Piece] {
     var pieces: [Piece] = []
     var byteCount = 0
-    // A run is own or foreign: own events are kept, and the store removes foreign events first when it makes room.
+    // A run is own, shared or foreign: own events are kept, and the store removes foreign ones first to make room.
     while let next = waiting.first, pieces.count < OfferRun.countMaximum,
-      pieces.first.map({ $0.isForeign == next.isForeign }) ?? true
+      pieces.first.map({ $0.method.name == next.method.name }) ?? true
     {
       byteCount += next.bytes.count + OfferRun.headerByteCount
       guard pieces.isEmpty || byteCount <= Self.runByteCount else { break }
@@ -151,7 +155,7 @@ final class EventIntake {
     var run: [UInt8] = []
     for piece in pieces { OfferRun.append(piece.bytes, to: &run) }
     let offered = OfferedEvents(run)
-    let method = pieces.first?.isForeign == true ? StoreMethod.offerForeign : StoreMethod.offer
+    let method = pieces.first?.method ?? StoreMethod.offerForeign
     let result = await repeated { () async throws(Refusal) in try await self.bus.request(method, offered) }
     do throws(Refusal) {
       let bytes = try result.get().bytes
@@ -179,7 +183,7 @@ final class EventIntake {
   /// The signer announces a new account before any client can use it, and the bus keeps the order: when the store's
   /// answer to an event of that account arrives, this relay already knows the account.
   private func isLate(_ piece: Piece) -> Bool {
-    piece.houseNumber != houseNumber && piece.note.isEmpty && piece.owner.destination(of: piece.work) == .world
+    !piece.isShared && piece.houseNumber != houseNumber && piece.note.isEmpty && piece.owner.destination(of: piece.work) == .world
   }
 
   // MARK: To relays

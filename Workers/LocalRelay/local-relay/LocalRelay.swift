@@ -263,6 +263,7 @@ final class LocalRelay: ClientLink.Owner {
 
   /// What a client must do before it may use the relay.
   func requirement(for identity: ClientIdentity) -> ClientRequirement {
+    if identity.path == .peer { return .closed(why: "this path is for other Roosts of the same accounts") }
     guard identity.address.isLoopback else {
       return .closed(why: "this relay is for its own accounts and guests")
     }
@@ -277,7 +278,7 @@ final class LocalRelay: ClientLink.Owner {
 
   func admit(_ connection: WebSocketConnection, _ identity: ClientIdentity) {
     let session = ClientSession(
-      requirement: requirement(for: identity), limits: settings.clientLimits,
+      requirement: requirement(for: identity), limits: settings.clientLimits, isPeer: identity.path == .peer,
       challenge: Hexadecimal.text(of: RandomBytes.make(Self.challengeByteCount)), addresses: names)
     if identity.address.isLoopback, let outside = userCheck.outside(identity) { turnedOut(outside) }
     let link = ClientLink(connection, session, identity, number: nextClient, log: log, owner: self)
@@ -300,7 +301,7 @@ final class LocalRelay: ClientLink.Owner {
 
   func network(for link: ClientLink, _ question: ClientQuery) -> NetworkPart {
     let identity = link.identity
-    guard identity.path != .local, link.fetchingCount < Self.fetchMaximum else { return .none }
+    guard identity.path != .local, identity.path != .peer, link.fetchingCount < Self.fetchMaximum else { return .none }
     if identity.path == .fetching { return .awaited }
     if let origin = identity.origin.flatMap({ Origin($0) }), fetchOrigins.contains(origin) { return .awaited }
     if !link.session.shown.isDisjoint(with: fetchKeys) { return .awaited }

@@ -113,10 +113,20 @@ public struct CopyLedger: Sendable {
       ) WITHOUT ROWID;
       CREATE TABLE repaired (
         account BLOB NOT NULL, day INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (account, day)) WITHOUT ROWID;
-      """)
+      """),
+    // Of each other Roost of the same owner: the last change that it was told of, the last of its own that was learned,
+    // when all of them last were, and since when events have come from there whose publications are not known.
+    StorageMigration(
+      version: 2,
+      """
+      CREATE TABLE peer (
+        account BLOB NOT NULL, peer TEXT NOT NULL, told INTEGER NOT NULL DEFAULT 0, learned INTEGER NOT NULL DEFAULT 0,
+        wholeAt INTEGER NOT NULL DEFAULT 0, openSince INTEGER,
+        PRIMARY KEY (account, peer)) WITHOUT ROWID;
+      """),
   ]
 
-  private let file: StorageFile
+  let file: StorageFile
   private let ledger: LedgerFile
   /// The result of the rescue, if the file was damaged.
   public let rescue: LedgerRescue?
@@ -251,11 +261,11 @@ public struct CopyLedger: Sendable {
   /// Everything about accounts that are not among these is forgotten.
   public func keep(_ accounts: [PublicKey]) async throws(StorageFault) {
     try await file.write { session in
-      let known = try session.rows("SELECT account FROM place UNION SELECT account FROM round") { PublicKey($0, 0) }
+      let known = try session.rows("SELECT account FROM place UNION SELECT account FROM round UNION SELECT account FROM peer") { PublicKey($0, 0) }
       for account in known where !accounts.contains(account) {
         try session.run(
           "DELETE FROM lack WHERE place IN (SELECT number FROM place WHERE account = ?)", account.octets)
-        for table in ["place", "round", "repaired"] {
+        for table in ["place", "round", "repaired", "peer"] {
           try session.run("DELETE FROM \(table) WHERE account = ?", account.octets)
         }
       }

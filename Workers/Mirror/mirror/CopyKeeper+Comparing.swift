@@ -43,18 +43,23 @@ extension CopyKeeper {
   }
 
   /// All events of an account that are to have copies.
-  func ownEvents(_ account: MirrorAccount) async throws(Refusal) -> [EventID: CopiedEvent] {
-    let apart = try await reading { () throws(StorageFault) in try await ledger.apart() }
+  ///
+  /// - Parameter learn: learns which are not, after the events were read: one that came with them is known then.
+  func ownEvents(
+    _ account: MirrorAccount, _ learn: () async throws(Refusal) -> Void
+  ) async throws(Refusal) -> [EventID: CopiedEvent] {
     let wanted = StoreQuery(filters: [JSONValue(of: Filter(authors: [account.key]))])
     let answer = try await worker.bus.ask(StoreMethod.query, wanted)
     var own: [EventID: CopiedEvent] = [:]
     while let part = try await answer.nextPart() {
       // `try?`: the store has verified it; an event that cannot be read is not copied.
       guard let event = try? Event(json: part.bytes),
-        CopyRules.exception(event, isApart: apart.contains(event.id), at: WallClock.seconds) == nil
+        CopyRules.exception(event, isApart: false, at: WallClock.seconds) == nil
       else { continue }
       own[event.id] = CopiedEvent(createdAt: event.createdAt, isDeletion: event.kind == EventKind.deletion)
     }
+    try await learn()
+    for id in try await reading({ () throws(StorageFault) in try await ledger.apart() }) { own[id] = nil }
     return own
   }
 

@@ -34,6 +34,8 @@ final class CopyKeeper {
   private(set) lazy var health = LedgerHealth("the ledger of copies", log) { [ledger] in ledger.markDamaged() }
   /// Whether what an account wrote was fetched, so that what it has deleted elsewhere is known.
   var isFetched: (PublicKey) -> Bool = { _ in false }
+  /// Learns what was published at other Roosts of the same owner whose events are here.
+  var settlePeers: (MirrorAccount) async throws(Refusal) -> Void = { _ in }
   /// While the ledger cannot be written: when the next round may begin, seconds since 1970.
   private var pausedUntil: Int64?
   private var isDraining = false
@@ -159,8 +161,10 @@ final class CopyKeeper {
       throw Refusal(.full, "the relays of \(account.name) are being compared already", outcome: .notStarted)
     }
     defer { running.remove(account.key) }
-    try await learnApart()
-    let own = try await ownEvents(account)
+    let own = try await ownEvents(account) { () throws(Refusal) in
+      try await settlePeers(account)
+      try await learnApart()
+    }
     guard !own.isEmpty else { return 0 }
     var (taken, failed) = (0, [String]())
     var waiting = relays[...]

@@ -43,7 +43,7 @@ extension Mirror {
     }
     var told: [CopyStatus] = []
     for account in copies.accounts { told.append(try await copies.status(account)) }
-    return MirrorStatus(entries: entries, copies: told)
+    return MirrorStatus(entries: entries, copies: told, peers: peers.status())
   }
 
   private func coverage(_ wanted: StoreCoverage) async throws(Refusal) -> [CoveredFilter] {

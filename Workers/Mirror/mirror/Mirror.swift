@@ -28,6 +28,7 @@ final class Mirror {
   let log = Logger(label: "mirror")
   private(set) var schedule = MirrorSchedule()
   let copies: CopyKeeper
+  let peers: PeerKeeper
   private var wishes: MirrorWishes
   private var accounts: [MirrorAccount] = []
   private var live: LiveObserve?
@@ -51,6 +52,14 @@ final class Mirror {
     bus = worker.bus
     wishes = try Self.wishes(worker)
     copies = try CopyKeeper(worker, directory: directory)
+    peers = PeerKeeper(worker, copies)
+    copies.settlePeers = { [unowned self] account throws(Refusal) in try await peers.settle(account) }
+    peers.interests = { [unowned self] key in
+      guard var account = accounts.first(where: { $0.key == key }) else { return [] }
+      // A Roost of one's own may know that one receives messages.
+      account.isInboxKnown = true
+      return MirrorInterest.all(of: [account], wishes)
+    }
     copies.isFetched = { [unowned self] key in
       schedule.all.contains { $0.interest.account == key && $0.interest.kind == .own && $0.last != nil }
     }
@@ -78,9 +87,11 @@ final class Mirror {
       timer.cancel()
       accountTimer.cancel()
       live?.end()
+      peers.drain()
       copies.drain()
     }
     worker.onEnd = { [copies] in copies.end() }
+    peers.settingsAre(copies.settings)
     bus.onEvent = { [unowned self] in received($0) }
     bus.onRegistry = { [unowned self] _ in askAccounts() }
     worker.persist("signer.changes", ceilingMilliseconds: Self.retryMillisecondsMaximum, log) {
@@ -95,6 +106,7 @@ final class Mirror {
     do throws(Refusal) {
       wishes = try Self.wishes(worker)
       try copies.settingsChanged()
+      peers.settingsAre(copies.settings)
       replan()
     } catch {
       log.error("the new settings are not taken", metadata: ["why": "\(error.message)"])
@@ -141,6 +153,7 @@ final class Mirror {
     replan()
     copies.accountsAre(new)
     if areOthers { readLists() }
+    peers.accountsChanged()
   }
 
   /// Reads whom the accounts follow, and whether they have a list of relays for direct messages, now and when that

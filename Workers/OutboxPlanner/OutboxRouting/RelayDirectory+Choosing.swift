@@ -112,9 +112,13 @@ extension RelayDirectory {
     return route
   }
 
+  /// Why another Roost of the same owner is not used as a relay.
+  static let peerReason = "it is another Roost of yours, which the mirror keeps the same"
+
   /// Why a relay is never used, whichever list names it; nil when nothing forbids it.
   func objection(to url: RelayURL) -> String? {
     if isHome(url) { return OwnAddresses.reason }
+    if isPeer(url) { return Self.peerReason }
     return blocker(of: url).map { "blocked by \($0.name)'s list (kind 10006)" }
   }
 

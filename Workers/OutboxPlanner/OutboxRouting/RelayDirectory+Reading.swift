@@ -217,6 +217,7 @@ extension RelayDirectory {
   /// (kind 10006) stays shut for that even if the account lists it for itself (kind 10002).
   func strictObjection(to url: RelayURL) -> String? {
     if isHome(url) { return OwnAddresses.reason }
+    if isPeer(url) { return Self.peerReason }
     return accounts.first { $0.blocked.contains(url) }.map { "blocked by \($0.name)'s list (kind 10006)" }
   }
 

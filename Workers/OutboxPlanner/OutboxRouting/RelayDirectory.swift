@@ -87,6 +87,7 @@ public struct RelayDirectory: Sendable {
   public private(set) var monitors: [PublicKey] = []
   private var expected: Set<String> = []
   private var own = OwnAddresses()
+  private var peers: Set<RelayURL> = []
   /// Counts the changes that affect routes; the state of a connection does not.
   public private(set) var revision: UInt64 = 0
   private var hasAccounts = false
@@ -210,6 +211,8 @@ public struct RelayDirectory: Sendable {
   /// The planner's settings: how people are read, which addresses are this Roost's own, which connectors there are.
   public mutating func settingsAre(_ settings: PlannerSettings) {
     ownAddressesAre(OwnAddresses(settings.ownAddresses))
+    // `roostd` has checked these URLs.
+    peers = Set(settings.peers.compactMap { RelayURL(canonical: $0) })
     configurationIs(settings.connectors)
     // `roostd` has checked these URLs.
     let indexers = settings.indexers.compactMap { RelayURL(canonical: $0) }.filter { !isHome($0) }
@@ -314,6 +317,9 @@ public struct RelayDirectory: Sendable {
     dialler(of: url).map { "\($0), which dials it, is not there: it is held, stopped or starting" }
       ?? "no relay-connector is there that dials it"
   }
+
+  /// Whether the URL is that of another Roost of the same owner. No route includes it: the mirror keeps it whole.
+  public func isPeer(_ url: RelayURL) -> Bool { peers.contains(url) }
 
   /// Whether the URL is this Roost's own relay, which no route includes.
   public func isHome(_ url: RelayURL) -> Bool { own.includes(host: url.host, port: url.port) }

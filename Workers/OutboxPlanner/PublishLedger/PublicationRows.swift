@@ -16,8 +16,9 @@ struct PublicationRows {
     let publication = accepted.publication
     try session.run(
       """
-      INSERT INTO publication (number, id, author, kind, acceptedAt, expiresAt, state, isStored, relays)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO publication (number, id, author, kind, acceptedAt, expiresAt, state, isStored, relays,
+        change)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, \(PublishLedgerSchema.nextChange))
       """, publication.number, publication.id.octets, publication.author.octets, publication.kind,
       publication.acceptedAt, publication.expiresAt, publication.state.code, accepted.isStored,
       Self.relays(publication.targets))
@@ -29,7 +30,10 @@ struct PublicationRows {
   func update(_ change: LedgerBatch.Change) throws {
     let publication = change.publication
     let statement = try session.statement(
-      "UPDATE publication SET state = ?, expiresAt = ?, relays = ? WHERE number = ?")
+      """
+      UPDATE publication SET state = ?, expiresAt = ?, relays = ?, change = \(PublishLedgerSchema.nextChange)
+      WHERE number = ?
+      """)
     try statement.run(
       publication.state.code, publication.expiresAt, Self.relays(publication.targets), publication.number)
     guard session.changedRowCount > 0 else { return }
@@ -61,7 +65,8 @@ struct PublicationRows {
   }
 
   func markStored(_ number: Int64) throws {
-    try session.run("UPDATE publication SET isStored = 1 WHERE number = ?", number)
+    try session.run(
+      "UPDATE publication SET isStored = 1, change = \(PublishLedgerSchema.nextChange) WHERE number = ?", number)
   }
 
   func remove(_ number: Int64) throws {
@@ -84,7 +89,8 @@ struct PublicationRows {
     return rows
   }
 
-  private func row(_ statement: StorageStatement) throws -> LedgerRow {
+  /// The row of a statement over ``columns``, at its present step.
+  func row(_ statement: StorageStatement) throws -> LedgerRow {
     let number = statement.number(0)
     guard let id = Octets32(statement.bytes(1)), let author = Octets32(statement.bytes(2)),
       let kind = UInt16(exactly: statement.number(3)), Publication.State(code: statement.number(6)) != nil

@@ -50,6 +50,7 @@ extension PublicationRows {
     for table in ["target", "body"] {
       try session.execute("DELETE FROM \(table) WHERE publication NOT IN (SELECT number FROM publication)")
     }
+    try session.execute("UPDATE publication SET change = number WHERE change = 0")
     return damaged
   }
 

@@ -1,5 +1,5 @@
 public import Contracts
-internal import Cryptography
+public import Cryptography
 public import Nostr
 internal import PublishQueue
 public import Storage
@@ -91,6 +91,31 @@ public final class PublishLedger: Ledger {
   /// The event of a publication, by its number; nil when every relay has it, or the number is unknown.
   public func event(of number: Int64) async throws(StorageFault) -> [UInt8]? {
     try await file.read { session in try PublicationRows(session).event(of: number) }
+  }
+
+  /// An author's publications whose events are stored, and that have changed after a change, in the order of their last
+  /// changes.
+  ///
+  /// - Parameters:
+  ///   - change: 0, or `next` of the answer before; one that was never given counts as 0.
+  ///   - author: the author.
+  ///   - limit: most publications in the answer.
+  /// - Returns: the publications, each with the number of its last change, and the number of the last change of all.
+  public func changes(
+    after change: Int64, by author: PublicKey, limit: Int
+  ) async throws(StorageFault) -> (rows: [(row: LedgerRow, change: Int64)], last: Int64) {
+    try await file.read { session in
+      let last = try session.count("SELECT coalesce(max(change), 0) FROM publication")
+      let statement = try session.statement(
+        """
+        SELECT \(PublicationRows.columns), change FROM publication
+        WHERE change > ? AND author = ? AND isStored = 1 ORDER BY change LIMIT ?
+        """, change > last ? 0 : change, author.octets, Int64(limit))
+      let ledger = PublicationRows(session)
+      var rows: [(row: LedgerRow, change: Int64)] = []
+      while try statement.step() { rows.append((try ledger.row(statement), statement.number(8))) }
+      return (rows, last)
+    }
   }
 
   /// Publications in one of these states, the newest first, at most ``pageMaximum``.

@@ -31,7 +31,19 @@ enum PublishLedgerSchema {
     // A copy of its relays, from which relays lost with a damaged page are rebuilt: one line each,
     // `FLAGS ACCOUNT URL WHY`, the account `-` when the relay has none. Empty in rows written before this version.
     StorageMigration(version: 2, "ALTER TABLE publication ADD COLUMN relays TEXT NOT NULL DEFAULT ''"),
+    // The number of its last change: each change of any publication has the next one. By it another Roost of the same
+    // owner is told what is new.
+    StorageMigration(
+      version: 3,
+      """
+      ALTER TABLE publication ADD COLUMN change INTEGER NOT NULL DEFAULT 0;
+      UPDATE publication SET change = number;
+      CREATE INDEX byChange ON publication (change);
+      """),
   ]
+
+  /// The number of the next change.
+  static let nextChange = "(SELECT 1 + coalesce(max(change), 0) FROM publication)"
 
   /// Publications with a lower state have not ended.
   static let firstFinalCode: Int64 = 2

@@ -268,6 +268,37 @@ public struct PublishQueue: Sendable {
     return finish(at: moment)
   }
 
+  /// Another Roost of the same owner has published the event too: relays that have taken it from there are not sent it
+  /// from here. Other relays stay as they are.
+  ///
+  /// - Parameters:
+  ///   - id: the event, which is in memory.
+  ///   - targets: its relays there.
+  ///   - moment: now.
+  public mutating func learned(_ id: EventID, _ targets: [PublicationTarget], at moment: Moment) -> [PublishAction] {
+    guard let entry = entries[id] else { return [] }
+    var (isNew, further) = (false, [QueuedTarget]())
+    for told in targets where told.state == .confirmed {
+      guard let index = entry.publication.targets.firstIndex(where: { $0.relay == told.relay }) else {
+        further.append(QueuedTarget(told, manner: SendingManner(isForeign: true)))
+        continue
+      }
+      // The outcome of an attempt under way will come by itself.
+      guard entry.publication.targets[index].progress.state != .confirmed, !entry.slots[index].isInFlight else {
+        continue
+      }
+      end(id, index, .confirmed, told.message ?? "")
+      entries[known: id].publication.change(index) {
+        $0.progress.confirmedAt = told.confirmedAt
+        if told.message == nil { $0.progress.message = nil }
+      }
+      isNew = true
+    }
+    if !further.isEmpty { return targetsAdded(further, to: id, at: moment) }
+    if isNew { changed(id) }
+    return finish(at: moment)
+  }
+
   /// The ledger has recorded a publication at this version. If the publication has ended, the queue forgets it.
   public mutating func recorded(_ id: EventID, version: UInt64) {
     guard let known = entries[id]?.recordedVersion else { return }

@@ -62,12 +62,17 @@ final class CopyService {
     }
     var ids: [EventID] = []
     for text in wanted.ids { ids.append(try PublishService.id(text)) }
+    let account = try wanted.account.map { text throws(Refusal) in
+      guard let account = PublicKey(text), planner.directory.personalAccounts.contains(where: { $0.key == account })
+      else { throw Refusal(.badRequest, "'account' is no account of yours", outcome: .notStarted) }
+      return account
+    }
     request.accept()
     let events = try await stored(ids)
     await planner.settled()
     // Each waits for itself; all are in the queue before the first answer comes.
     let tasks = ids.map { id in
-      EventLoopActor.task { [self] in await send(events[id], id, to: relay, request) }
+      EventLoopActor.task { [self] in await send(events[id], id, to: relay, account, request) }
     }
     request.onCancel = { [weak self] in self?.cancel(ids, at: relay) }
     var outcomes: [CopyOutcomes.Outcome] = []
@@ -90,24 +95,19 @@ final class CopyService {
 
   /// Sends one event, and waits for its end.
   private func send(
-    _ event: Event?, _ id: EventID, to relay: RelayURL, _ request: BusRequest
+    _ event: Event?, _ id: EventID, to relay: RelayURL, _ account: PublicKey?, _ request: BusRequest
   ) async -> CopyOutcomes.Outcome {
     func failed(_ why: String) -> CopyOutcomes.Outcome {
       CopyOutcomes.Outcome(id: "\(id)", state: .failed, message: why)
     }
     let key = SendingKey(id: id, relay: relay.text)
     guard let event else { return CopyOutcomes.Outcome(id: "\(id)", state: .gone) }
-    guard planner.directory.personalAccounts.contains(where: { $0.key == event.pubkey }) else {
-      return failed("it is not by an account of yours")
-    }
     guard !event.isExpired(at: WallClock.seconds) else { return failed("its time is over (NIP-40)") }
     guard waiting[key] == nil, !request.isCancelled, !isDraining else { return failed("it is under way already") }
     let target: QueuedTarget
-    switch planner.directory.route(event, named: [relay]) {
+    switch self.target(of: event, at: relay, account) {
     case .failure(let problem): return failed(problem.description)
-    case .success(let choices):
-      guard let choice = choices.first else { return failed("it does not go there") }
-      target = QueuedTarget(choice)
+    case .success(let known): target = known
     }
     bodies[id] = event.json
     return await withCheckedContinuation { continuation in
@@ -124,6 +124,23 @@ final class CopyService {
       } else {
         perform { $0.targetsAdded([target], to: id, expiresAt: until, at: $1) }
       }
+    }
+  }
+
+  /// How an event is sent to a relay, or why not: only another Roost of the same owner gets what others wrote.
+  private func target(
+    of event: Event, at relay: RelayURL, _ account: PublicKey?
+  ) -> Result<QueuedTarget, NoRoute> {
+    if planner.directory.isPeer(relay), let account {
+      // A protected event of others is refused there: only its author may send it (NIP-70).
+      let manner = SendingManner(account: account, isProtected: event.isProtected, isForeign: false)
+      return .success(QueuedTarget(PublicationTarget(relay: relay.text, state: .pending, why: "peer"), manner: manner))
+    }
+    guard planner.directory.personalAccounts.contains(where: { $0.key == event.pubkey }) else {
+      return .failure(NoRoute("it is not by an account of yours"))
+    }
+    return planner.directory.route(event, named: [relay]).flatMap { choices in
+      choices.first.map { .success(QueuedTarget($0)) } ?? .failure(NoRoute("it does not go there"))
     }
   }
 

@@ -121,7 +121,7 @@ extension PublishService {
 
   // MARK: One at a time
 
-  private func claim(_ claim: PublishClaim) async throws(Refusal) {
+  func claim(_ claim: PublishClaim) async throws(Refusal) {
     while claims[claim] != nil { await withCheckedContinuation { claims[claim, default: []].append($0) } }
     guard claims.count < Self.claimMaximum else {
       throw Refusal(
@@ -130,7 +130,7 @@ extension PublishService {
     claims[claim] = []
   }
 
-  private func release(_ claim: PublishClaim) {
+  func release(_ claim: PublishClaim) {
     for waiter in claims.removeValue(forKey: claim) ?? [] { waiter.resume() }
   }
 

@@ -129,6 +129,7 @@ final class PublishService {
     worker.serve(PlanMethod.replaced, listReplaced)
     worker.serve(PlanMethod.cancel, cancel)
     worker.serve(PlanMethod.copy, copies.copy)
+    worker.serve(PlanMethod.exchange) { [unowned self] (_, wanted) throws(Refusal) in try await exchange(wanted) }
   }
 
   /// Opens the file of replaced lists, now or when the disk permits it; the queue does not wait for it.

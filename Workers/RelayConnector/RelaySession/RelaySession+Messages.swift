@@ -36,6 +36,8 @@ extension RelaySession {
     case .reconciliationRefused(let subscription, let reason, let maximum):
       return receivedReconciliationRefusal(
         subscription, reason, recordCountMaximum: maximum, byteCount, at: now)
+    case .publications(let subscription, let body):
+      return receivedPublications(subscription, body, byteCount, at: now)
     case .unknown: return countGarbage(at: now)
     }
   }

@@ -27,6 +27,8 @@ struct Requests {
     var eventCount = 0
     /// What makes it a reconciliation; nil for a REQ.
     var reconciliation: ReconciliationState?
+    /// What makes it a question to another Roost: the object that is sent; nil for a REQ.
+    var publications: [UInt8]?
 
     /// When its time is over. A live request that was sent has no deadline.
     func due(isHeld: Bool) -> Instant? { subscription != nil && mode == .live ? nil : allowance.due(isHeld: isHeld) }
@@ -83,6 +85,39 @@ extension RelaySession {
       filters: filters, mode: mode, kind: kind, account: shownKey.key(for: account),
       allowance: Allowance(until: deadline, at: now))
     return begin(key, request, at: now)
+  }
+
+  /// Sends PUBLICATIONS to another Roost of the same owner. The object of its answer is delivered like an event, and
+  /// ends the request; all else is as for a stored request.
+  ///
+  /// - Parameters:
+  ///   - key: the caller's name for it; it must be free.
+  ///   - body: the object to send, JSON.
+  ///   - account: the account that authenticates.
+  ///   - deadline: until when the answer must be here.
+  ///   - now: the present.
+  public mutating func publicationsAsked(
+    _ key: RequestKey, _ body: [UInt8], account: PublicKey, deadline: Instant, at now: Instant
+  ) -> [SessionAction] {
+    guard let filters = RawFilters(matchingSomething: [Filter()]) else {
+      preconditionFailure("a filter without conditions matches something")
+    }
+    var request = Requests.Request(
+      filters: filters, mode: .stored, kind: .single, account: shownKey.key(for: account),
+      allowance: Allowance(until: deadline, at: now))
+    request.publications = body
+    return begin(key, request, at: now)
+  }
+
+  mutating func receivedPublications(
+    _ subscription: String, _ body: Range<Int>, _ byteCount: Int, at now: Instant
+  ) -> [SessionAction] {
+    guard let key = requests.keys[subscription], requests.all[key]?.publications != nil else {
+      return countUnclaimed(subscription, byteCount, at: now)
+    }
+    _ = requests.remove(key)
+    return settled(
+      [.deliver(key, event: body), .endStoredEvents(key, completeness: .unstated, isOver: true)], at: now)
   }
 
   /// Takes a request into the queue.
@@ -157,6 +192,7 @@ extension RelaySession {
     let subscription = connection.names.next(lengthMaximum: policy.subscriptionNameLengthMaximum)
     let message =
       request.reconciliation?.opening(subscription)
+      ?? request.publications.map { ClientMessage.publications(subscription: subscription, $0) }
       ?? ClientMessage.request(subscription: subscription, request.filters)
     guard message.count <= policy.messageBytes.value else {
       _ = requests.remove(key)
@@ -279,6 +315,8 @@ extension RelaySession {
     guard case .open(var connection) = state, let subscription = request.subscription else { return [] }
     connection.unclaimed = (0, 0)
     state = .open(connection)
+    // A question to another Roost has one answer, and nothing to close.
+    guard request.publications == nil else { return [] }
     let isRequest = request.reconciliation == nil
     return [
       .send(

@@ -198,7 +198,7 @@ extension Connector: RelayLinkOwner {
       keeper.delivered(key, event)
     } else if let reconciliation = reconciliations.running[key] {
       reconciliation.delivered(key, event)
-    } else {
+    } else if !exchangeAnswered(key, event) {
       arrived(key, event)
     }
   }
@@ -210,7 +210,7 @@ extension Connector: RelayLinkOwner {
       keeper.endedStored(key, completeness)
     } else if let reconciliation = reconciliations.running[key] {
       reconciliation.endedStored(key)
-    } else if isOver, !pageEnded(key, completeness) {
+    } else if isOver, !exchangeOver(key), !pageEnded(key, completeness) {
       finish(key, isComplete: true)
     }
   }
@@ -229,7 +229,7 @@ extension Connector: RelayLinkOwner {
       }
     } else if let reconciliation = reconciliations.running[key] {
       reconciliation.failed(key, failure)
-    } else if !pageFailed(key, failure), let request = requests.removeValue(forKey: key) {
+    } else if !exchangeFailed(key, failure), !pageFailed(key, failure), let request = requests.removeValue(forKey: key) {
       request.end(.failure(Refusal(failure)))
       settle(request.link)
     }
@@ -276,6 +276,7 @@ extension Connector: RelayLinkOwner {
   func isForeign(_ link: RelayLink) -> Bool {
     if configured.contains(link.url) || requests.values.contains(where: { $0.link === link }) { return false }
     if reconciliations.all.contains(where: { $0.link === link }) { return false }
+    if exchanges.values.contains(where: { $0.link === link }) { return false }
     let events = publishes.values.filter { $0.relay == link.url }
     if events.contains(where: { !$0.isForeign }) { return false }
     if let keeper = wishes.keepers[link.url] { return keeper.isForeign }

@@ -58,6 +58,8 @@ final class Connector {
   var pageOwners: [RequestKey: RequestKey] = [:]
   /// The `relay.publish` calls under way.
   var publishes: [PublishKey: PublishInFlight] = [:]
+  /// The `relay.publications` calls under way, see Connector+Publications.
+  var exchanges: [RequestKey: PublicationsInFlight] = [:]
   /// The reconciliations with relays, see Connector+Reconciliations.
   var reconciliations = ReconciliationTable()
   /// The interests, see Connector+Subscriptions.
@@ -129,6 +131,7 @@ final class Connector {
     worker.serve(RelayMethod.reconcile, reconcile)
     worker.serve(RelayMethod.compare, compare)
     worker.serve(RelayMethod.resolveName, resolve)
+    worker.serve(RelayMethod.publications, publications)
   }
 
   // MARK: Settings
@@ -200,6 +203,7 @@ final class Connector {
   private func finishLive() {
     for link in links.values { link.releaseAll() }
     for reconciliation in reconciliations.all { reconciliation.cancel() }
+    for exchange in exchanges.values { exchange.request.onCancel?() }
     for follower in followers { follower.finish() }
     for keeper in wishes.keepers.values { keeper.coverLive() }
     endFetches()

@@ -16,6 +16,13 @@ public enum MirrorMethod {
   public static let copies = Method<MirrorCopies, EventCopies>(
     770, "mirror.copies", of: .mirror, for: [.client], "Which relays have an event of an account.",
     refuses: [.noSuchEvent])
+  /// Compares with the other Roosts of the same owner.
+  public static let sync = Stream<MirrorSync, PeerStatus, StoreCount>(
+    771, "mirror.sync", of: .mirror, for: [.client],
+    "Compares with the other Roosts of the same owner, now, in both directions. A part for each.",
+    refuses: [.noSuchRelay, .full])
 
-  static let all: [MethodDeclaration] = [status.declaration, scrub.declaration, copies.declaration]
+  static let all: [MethodDeclaration] = [
+    status.declaration, scrub.declaration, copies.declaration, sync.declaration,
+  ]
 }

@@ -64,11 +64,17 @@ public enum PlanMethod {
     397, "plan.copy", of: .outboxPlanner, for: [.client, .mirror],
     "Sends stored events of one's own accounts to a relay that lacks them, after what is published there.",
     refuses: [.full, .ownRelay])
+  /// Tells another Roost of the same owner what was published, and the other way round.
+  public static let exchange = Method<PublicationExchange, PublicationNews>(
+    398, "plan.exchange", of: .outboxPlanner, for: [.localRelay, .mirror],
+    "Takes what another Roost of the same owner has published, and answers with what was published here.",
+    refuses: [.noSuchAccount, .diskFull])
 
   static let all: [MethodDeclaration] = [
     publish.declaration, publications.declaration, follow.declaration, retry.declaration, cancel.declaration,
     route.declaration, relays.declaration, addRelay.declaration, removeRelay.declaration, progress.declaration,
-    status.declaration, replaced.declaration, want.declaration, copy.declaration, PlanTopic.published.declaration,
+    status.declaration, replaced.declaration, want.declaration, copy.declaration, exchange.declaration,
+    PlanTopic.published.declaration,
   ]
 }
 

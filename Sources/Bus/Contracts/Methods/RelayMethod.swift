@@ -49,11 +49,16 @@ public enum RelayMethod {
     264, "name.resolve", of: .relayConnector, for: [.client, .outboxPlanner],
     "The key and the relays that a person's name leads to (NIP-05): the word of the name's server.",
     refuses: [.noSuchName, .nameUnreachable, .rateLimited])
+  /// What another Roost of the same owner has published.
+  public static let publications = Method<RelayPublications, PublicationNews>(
+    266, "relay.publications", of: .relayConnector, for: [.client, .mirror],
+    "Tells another Roost of the same owner what was published here; answered with what was published there.",
+    refuses: [.noSuchRelay, .ownRelay, .full])
 
   static let all: [MethodDeclaration] = [
     request.declaration, publish.declaration, list.declaration, desire.declaration, follow.declaration,
     retry.declaration, information.declaration, reconcile.declaration, compare.declaration, resolveName.declaration,
-    RelayTopic.states.declaration,
+    publications.declaration, RelayTopic.states.declaration,
   ]
 }
 

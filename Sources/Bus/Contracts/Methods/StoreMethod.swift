@@ -76,6 +76,11 @@ public enum StoreMethod {
   public static let offerForeign = Method<OfferedEvents, OfferOutcomes>(
     336, "store.offer.foreign", of: .eventStore, for: [.localRelay],
     "As `store.offer`, for events that no account signed; they count towards `foreign-limit`.", refuses: [.diskFull])
+  /// Stores events that another Roost of the same owner sends.
+  public static let offerPeer = Method<OfferedEvents, OfferOutcomes>(
+    341, "store.offer.peer", of: .eventStore, for: [.localRelay],
+    "As `store.offer`, for events that another Roost of the same owner sends; they are kept as those of relays are.",
+    refuses: [.diskFull])
   /// Begins a reconciliation with a relay.
   public static let beginReconcile = Stream<ReconcileBegin, ReconcileMessage, ReconcileFound>(
     337, "store.reconcile.begin", of: .eventStore, for: [.relayConnector],
@@ -96,7 +101,8 @@ public enum StoreMethod {
     ingest.declaration, `import`.declaration, publish.declaration, query.declaration, count.declaration,
     observe.declaration, seen.declaration, status.declaration, acknowledge.declaration, fetched.declaration,
     listObserves.declaration, coverage.declaration, offer.declaration, openReconcile.declaration,
-    nextReconcile.declaration, closeReconcile.declaration, offerForeign.declaration, beginReconcile.declaration,
+    nextReconcile.declaration, closeReconcile.declaration, offerForeign.declaration, offerPeer.declaration,
+    beginReconcile.declaration,
     receivedReconcile.declaration, delivery.declaration, StoreTopic.observes.declaration,
     StoreTopic.covered.declaration,
   ]

@@ -140,6 +140,8 @@ public struct PlannerSettings: WorkerSettings {
   public var ownAddresses: [String] = []
   /// The configured connectors and their relays; set by roostd, not a key of the file.
   public var connectors: [ConfiguredConnector] = []
+  /// The other Roosts of the same owner, with ``PeerPath``; set by roostd from the mirror's settings.
+  public var peers: [String] = []
   /// Whether a signer is configured; set by roostd, not a key of the file.
   public var hasSigner = true
 
@@ -286,6 +288,8 @@ public struct MirrorSettings: WorkerSettings {
   public var copyRelays: [String] = []
   /// How often the relays are compared with what an account wrote, and sent what they lack; 0: never.
   public var scrubMilliseconds: Int64 = 604_800_000
+  /// The URLs of the local relays of other Roosts of the same owner, without a path.
+  public var peers: [String] = []
 
   /// The defaults.
   public init() {}

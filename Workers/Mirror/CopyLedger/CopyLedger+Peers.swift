@@ -1,0 +1,47 @@
+public import Cryptography
+public import Storage
+
+// How far the exchange with other Roosts of the same owner is.
+
+extension CopyLedger {
+  /// What is known of one account at another Roost.
+  public struct Peer: Sendable, Hashable {
+    /// The last change of a publication here that the other was told of.
+    public var told: Int64 = 0
+    /// The last change of a publication there that was learned here.
+    public var learned: Int64 = 0
+    /// When all publications were last exchanged, seconds since 1970; 0: never.
+    public var wholeAt: Int64 = 0
+    /// Since when events may have come from there whose publications are not known here; nil: all are known.
+    public var openSince: Int64?
+
+    /// Nothing is known.
+    public init() {}
+  }
+
+  /// What is known of an account at another Roost.
+  public func peer(_ account: PublicKey, _ peer: String) async throws(StorageFault) -> Peer {
+    try await file.read { session in
+      try session.first(
+        "SELECT told, learned, wholeAt, openSince FROM peer WHERE account = ? AND peer = ?", account.octets,
+        peer
+      ) {
+        var known = Peer()
+        (known.told, known.learned, known.wholeAt) = ($0.number(0), $0.number(1), $0.number(2))
+        known.openSince = $0.isNull(3) ? nil : $0.number(3)
+        return known
+      } ?? Peer()
+    }
+  }
+
+  /// Writes down what is known of an account at another Roost.
+  public func set(_ account: PublicKey, _ peer: String, _ known: Peer) async throws(StorageFault) {
+    try await file.write { session in
+      try session.run(
+        """
+        INSERT OR REPLACE INTO peer (account, peer, told, learned, wholeAt, openSince)
+        VALUES (?, ?, ?, ?, ?, nullif(?, 0))
+        """, account.octets, peer, known.told, known.learned, known.wholeAt, known.openSince ?? 0)
+    }
+  }
+}

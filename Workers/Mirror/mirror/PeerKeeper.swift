@@ -1,0 +1,268 @@
+import Bus
+import Contracts
+import CopyLedger
+import Cryptography
+import EventLoop
+import Frames
+import LinuxSystem
+import Logging
+import Mirroring
+import Nostr
+import NostrContracts
+import Storage
+import WorkerKit
+
+// Keeps other Roosts of the same owner the same as this one, in what the accounts' interests name.
+//
+//     for each account: for each interest: relay.compare ─▶ what is there and not here comes
+//                       plan.exchange ◀─▶ relay.publications   what each has published, the other knows
+//                       plan.copy ─▶ what is here and not there goes
+//
+// Publications are exchanged between the two directions. So an event never arrives before it is known whether it was
+// published, and to which relays: without that the copies of an event whose publisher named its relays would be spread
+// to others. What came from a peer of which that is not known yet is remembered (`openSince`), and no round of copies
+// begins meanwhile.
+
+/// Compares with the other Roosts of the same owner.
+@EventLoopActor
+final class PeerKeeper {
+  private let worker: Worker
+  private unowned let copies: CopyKeeper
+  private let log = Logger(label: "mirror")
+  /// The interests of an account, at this moment.
+  var interests: (PublicKey) -> [MirrorInterest] = { _ in [] }
+  private var peers: [String] = []
+  private var schedules: [String: PeerSchedule] = [:]
+  private var statuses: [String: PeerStatus] = [:]
+  private var isDraining = false
+  private let timer = LoopTimer()
+
+  /// The longest time between two looks at what is due.
+  private static let lookMilliseconds: UInt64 = 10_000
+  /// How long the other has for an answer about publications.
+  private static let exchangeMilliseconds: UInt32 = 60_000
+  /// Copies wait for what a peer has published for so long; then the peer is taken for lost.
+  private static let openSeconds: Int64 = 7 * 86_400
+  /// Attempts at a run of events.
+  private static let attemptMaximum = 3
+  /// Events whose date is up to this many seconds ahead are compared too.
+  private static let aheadSeconds: Int64 = 2 * 86_400
+
+  init(_ worker: Worker, _ copies: CopyKeeper) {
+    (self.worker, self.copies) = (worker, copies)
+    worker.serve(MirrorMethod.sync, sync)
+  }
+
+  // MARK: Settings and accounts
+
+  func settingsAre(_ settings: MirrorSettings) {
+    peers = settings.peers
+    for peer in peers where schedules[peer] == nil {
+      schedules[peer] = PeerSchedule(at: WallClock.seconds)
+      statuses[peer] = PeerStatus(peer: peer)
+    }
+    look()
+  }
+
+  /// Other accounts, or other interests of theirs: all is compared again.
+  func accountsChanged() {
+    for peer in peers where schedules[peer]?.isRunning == false { schedules[peer] = PeerSchedule(at: WallClock.seconds) }
+    look()
+  }
+
+  func drain() {
+    isDraining = true
+    timer.cancel()
+  }
+
+  /// Begins the comparisons that are due.
+  private func look() {
+    guard !isDraining, !peers.isEmpty else { return timer.cancel() }
+    timer.set(afterMilliseconds: Self.lookMilliseconds) { [unowned self] in look() }
+    guard !copies.accounts.isEmpty else { return }
+    for peer in peers where schedules[peer]?.isDue(at: WallClock.seconds) == true {
+      EventLoopActor.task { [self] in await compare(peer, isAsked: false) }
+    }
+  }
+
+  // MARK: mirror.status, mirror.sync
+
+  func status() -> [PeerStatus] {
+    peers.compactMap { peer in
+      guard var status = statuses[peer], let schedule = schedules[peer] else { return nil }
+      status.isRunning = schedule.isRunning
+      status.nextAt = schedule.isRunning ? nil : schedule.nextAt
+      return status
+    }
+  }
+
+  private func sync(_ request: BusRequest, _ wanted: MirrorSync) async throws(Refusal) -> StoreCount? {
+    let chosen = peers.filter { wanted.peer == nil || PeerPath.url(of: $0) == wanted.peer.flatMap(PeerPath.url) }
+    guard !chosen.isEmpty else {
+      let words = peers.isEmpty ? "no other Roost is named: 'peers' in [worker.mirror]" : "it is not among 'peers'"
+      throw Refusal(.noSuchRelay, words, outcome: .notStarted)
+    }
+    guard !chosen.contains(where: { schedules[$0]?.isRunning == true }) else {
+      throw Refusal(.full, "they are being compared already", outcome: .notStarted)
+    }
+    request.accept()
+    var count = 0
+    for peer in chosen {
+      await compare(peer, isAsked: true)
+      guard let status = status().first(where: { $0.peer == peer }) else { continue }
+      count += status.fetched + status.sent
+      try await request.send(status, of: MirrorMethod.sync)
+    }
+    return StoreCount(count: count)
+  }
+
+  // MARK: One comparison
+
+  private func compare(_ peer: String, isAsked: Bool) async {
+    guard let url = PeerPath.url(of: peer), schedules[peer]?.isRunning == false else { return }
+    let since = schedules[peer]?.began(at: WallClock.seconds, isAsked: isAsked) ?? nil
+    var status = PeerStatus(peer: peer)
+    (status.sameAt, status.learned) = (statuses[peer]?.sameAt, statuses[peer]?.learned ?? 0)
+    statuses[peer] = status
+    var isSame = true
+    for account in copies.accounts where !isDraining {
+      do throws(Refusal) {
+        try await compare(account, since: since, peer, url)
+      } catch {
+        isSame = false
+        statuses[peer]?.reason = "\(account.name): \(error.message)"
+        log.info(
+          "another Roost is not the same yet",
+          metadata: ["peer": "\(peer)", "account": "\(account.name)", "why": "\(error.message)"])
+      }
+    }
+    let now = WallClock.seconds
+    if isSame { statuses[peer]?.sameAt = now }
+    schedules[peer]?.ended(isSame: isSame, at: now)
+  }
+
+  private func compare(
+    _ account: MirrorAccount, since: Int64?, _ peer: String, _ url: String
+  ) async throws(Refusal) {
+    let key = account.key
+    var known = try await copies.reading { () throws(StorageFault) in try await copies.ledger.peer(key, url) }
+    known.openSince = known.openSince ?? WallClock.seconds
+    try await write(known, key, url)
+    var absent: [EventID] = []
+    for interest in interests(key) { absent += try await compare(interest, since: since, peer, url) }
+    try await exchange(account, url, clears: true)
+    try await send(absent, as: key, peer, url)
+  }
+
+  private func write(_ known: CopyLedger.Peer, _ key: PublicKey, _ url: String) async throws(Refusal) {
+    try await copies.writing { () throws(StorageFault) in try await copies.ledger.set(key, url, known) }
+  }
+
+  /// Has what is there and not here fetched.
+  ///
+  /// - Returns: what is here and not there.
+  private func compare(
+    _ interest: MirrorInterest, since: Int64?, _ peer: String, _ url: String
+  ) async throws(Refusal) -> [EventID] {
+    let now = WallClock.seconds
+    var absent: [EventID] = []
+    for filter in interest.fetched(at: now) {
+      var bare = filter
+      (bare.since, bare.until) = (nil, nil)
+      let wanted = RelayReconcile(
+        relay: url, filter: JSONValue(of: bare), since: [filter.since, since].compactMap(\.self).max(),
+        until: filter.until ?? now + Self.aheadSeconds, account: "\(interest.account)")
+      let answer = try await worker.bus.ask(RelayMethod.compare, wanted)
+      while let item = try await answer.next() {
+        switch item {
+        case .part(let part): absent += part.ids
+        case .end(let result):
+          statuses[peer]?.fetched += Int(clamping: result.counts.fetched)
+          guard result.end == .complete else {
+            throw Refusal(.failed, result.reason ?? "the comparison was not brought to its end")
+          }
+        }
+      }
+    }
+    return absent
+  }
+
+  // MARK: Publications
+
+  /// Before copies are sent: learns what was published at peers whose events are here already.
+  ///
+  /// - Throws: if that cannot be learned now.
+  func settle(_ account: MirrorAccount) async throws(Refusal) {
+    for peer in peers {
+      guard let url = PeerPath.url(of: peer) else { continue }
+      let known = try await copies.reading { () throws(StorageFault) in try await copies.ledger.peer(account.key, url) }
+      guard let since = known.openSince, since > WallClock.seconds - Self.openSeconds else { continue }
+      // While they are being compared, further events may be on their way.
+      let isRunning = schedules[peer]?.isRunning ?? false
+      do throws(Refusal) { try await exchange(account, url, clears: !isRunning) } catch {
+        throw Refusal(error.code, "what was published at \(peer) is not known yet: \(error.message)")
+      }
+    }
+  }
+
+  /// Tells the other what was published here, and learns what was published there, until both know all.
+  ///
+  /// - Parameter clears: whether nothing has come from there since whose publication is not known.
+  private func exchange(_ account: MirrorAccount, _ url: String, clears: Bool) async throws(Refusal) {
+    let key = account.key
+    var known = try await copies.reading { () throws(StorageFault) in try await copies.ledger.peer(key, url) }
+    let now = WallClock.seconds
+    let isAnew = now - known.wholeAt >= PeerSchedule.publicationSeconds || known.wholeAt > now
+    if isAnew { (known.told, known.learned) = (0, 0) }
+    while true {
+      let own = try await worker.bus.request(
+        PlanMethod.exchange, PublicationExchange(account: "\(key)", after: known.told))
+      let question = PublicationExchange(account: "\(key)", after: known.learned, publications: own.publications)
+      let theirs = try await worker.bus.request(
+        RelayMethod.publications, RelayPublications(relay: url, question),
+        ttlMilliseconds: Self.exchangeMilliseconds)
+      if !theirs.publications.isEmpty {
+        _ = try await worker.bus.request(
+          PlanMethod.exchange,
+          PublicationExchange(account: "\(key)", after: own.next, publications: theirs.publications))
+        for peer in peers where PeerPath.url(of: peer) == url { statuses[peer]?.learned += theirs.publications.count }
+      }
+      (known.told, known.learned) = (own.next, theirs.next)
+      if own.isComplete, theirs.isComplete { break }
+      try await write(known, key, url)
+    }
+    if isAnew { known.wholeAt = now }
+    if clears { known.openSince = nil }
+    try await write(known, key, url)
+  }
+
+  // MARK: Sending
+
+  /// Sends what the other lacks.
+  private func send(_ absent: [EventID], as account: PublicKey, _ peer: String, _ url: String) async throws(Refusal) {
+    // An event may be of several interests.
+    var seen: Set<EventID> = []
+    let ids = absent.filter { seen.insert($0).inserted }.map { "\($0)" }
+    var words: String?
+    for start in stride(from: 0, to: ids.count, by: PlanCopy.idMaximum) where !isDraining {
+      var run = Array(ids[start..<min(start + PlanCopy.idMaximum, ids.count)])
+      var attempt = 1
+      while !run.isEmpty {
+        let answer = try await worker.bus.request(
+          PlanMethod.copy, PlanCopy(relay: url, ids: run, account: "\(account)"))
+        statuses[peer]?.sent += answer.outcomes.count { $0.state == .held }
+        // What the other refuses it has deleted, or has a newer version of; that comes here the other way.
+        run = answer.outcomes.filter { $0.state == .failed }.map(\.id)
+        guard run.count < answer.outcomes.count || attempt < Self.attemptMaximum else {
+          throw Refusal(.failed, answer.outcomes.compactMap(\.message).first ?? "nothing of a run was taken")
+        }
+        guard attempt < Self.attemptMaximum else {
+          words = answer.outcomes.first { $0.state == .failed }?.message
+          break
+        }
+        attempt += 1
+      }
+    }
+    if let words { throw Refusal(.failed, "some events were not taken: \(words)") }
+  }
+}
