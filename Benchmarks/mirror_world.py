@@ -1,21 +1,24 @@
 #!/usr/bin/env python3
 """Has a Roost fetch all that one author wrote and all that names it, from relays of every kind, and judges what it has.
 
-    .venv/bin/python3 Benchmarks/mirror_world.py [--own 50000] [--naming 80000] [--wraps 1000] [--seed N] [--sync]
+    .venv/bin/python3 Benchmarks/mirror_world.py [--own 50000] [--naming 80000] [--wraps 1000] [--cap 500] [--seed N]
+                                          [--sync]
 
-Three relays are nostr-sdk's LocalRelay, with a cap of 500 events for each filter; one of them wants authentication. One
-is nostr-relay. Of the relays in Python, one sends 100 events at most, one sends a page in no order, one has forgotten
-what is older than 30 days, one sends between the events what nobody asked for, and at one address nothing listens.
-Each event is at two relays. Two gift wraps in ten reach their relays when the rest was fetched, dated two days back.
+Three relays are nostr-sdk's LocalRelay, with a cap of events for each filter, which also caps what they compare by
+NIP-77 (0: none); one of them wants authentication. One is nostr-relay. Of the relays in Python, one sends 100 events at
+most, one sends a page in no order, one has forgotten what is older than 30 days, one sends between the events what
+was not asked for, and at one address nothing listens. Each event is at two relays. Two gift wraps in ten reach their
+relays when the rest was fetched, dated two days back.
 
 Told are the events that the Roost has of each class beside those that any of the relays would give, what
-`mirror.status` says of it, the time, and the bytes between it and the relays. With --sync, nostr-sdk's client with a
-database of its own compares and fetches the same filters at the same relays first. Exit: 0 when every event is there,
-the figures are those of the independent count, and gift wraps were asked for at their own relays only.
+`mirror.status` says of it, the time, and the bytes between it and the relays, except the one with authentication. With
+--sync, nostr-sdk's client with a database of its own fetches the same filters from the same relays first, in both ways
+of `nostr_sdk_sync.py`: by NIP-77, which only the three LocalRelays speak. What these have is in parentheses. Exit: 0
+when every event is there, the figures are those of the independent count, and gift wraps were asked for at their own
+relays only.
 """
 
 import argparse
-import asyncio
 import contextlib
 import json
 import os
@@ -27,7 +30,6 @@ import sys
 import tempfile
 import time
 
-import nostr_sdk
 from nostr_sdk import EventBuilder, Keys, Kind, Tag, Timestamp
 
 import bus
@@ -149,24 +151,18 @@ def exported(daemon, wanted):
     return {json.loads(line)["id"] for line in output.splitlines()}
 
 
-async def synchronise(urls, filters, keys, folder):
-    """nostr-sdk's client, with LMDB: what it has after `sync`, and its seconds."""
-    database = await nostr_sdk.NostrLmdb.open(str(folder / "lmdb"))
-    client = (nostr_sdk.ClientBuilder().authenticator(nostr_sdk.SignerAuthenticator(keys))
-              .database(database).build())
-    for url in urls:
-        await client.add_relay(nostr_sdk.RelayUrl.parse(url))
-    await client.connect()
-    await asyncio.sleep(1)
-    begin = time.monotonic()
-    options = nostr_sdk.SyncOptions().direction(nostr_sdk.SyncDirection.DOWN)
-    for wanted in filters:
-        await client.sync(wanted, opts=options)
-    seconds = time.monotonic() - begin
-    found = set()
-    for wanted in filters:
-        found |= {event.id().to_hex() for event in await database.query(wanted)}
-    return seconds, found
+def synchronise(way, filters, relays, keys, folder, meters, expected, comparable):
+    """Lets nostr-sdk's client fetch the same, in a process of its own, and prints what it has got: beside what is
+    obtainable, and beside what is at relays that compare."""
+    [meter.take() for meter in meters.values()]
+    job = {"secret": keys.secret_key().to_hex(), "folder": str(folder), "filters": filters, "relays": relays}
+    answer = json.loads(subprocess.run(
+        [sys.executable, measure.ROOT / "Benchmarks" / "nostr_sdk_sync.py", "--by", way], input=json.dumps(job),
+        stdout=subprocess.PIPE, text=True, check=True).stdout)
+    got = {kind: f"{len(wanted.intersection(answer['classes'][kind]))} of {len(wanted)} ({len(wanted & comparable)})"
+           for kind, wanted in expected.items()}
+    print(f"nostr-sdk, by {way}: {answer['seconds']:.1f} s, {answer['calls']} calls, {got}; "
+          f"{sum(meter.take() for meter in meters.values()) / 1e6:.1f} MB; failed {answer['failed']}", flush=True)
 
 
 def main():
@@ -175,6 +171,7 @@ def main():
     parser.add_argument("--naming", type=int, default=80_000)
     parser.add_argument("--wraps", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=time.time_ns() % 1_000_000)
+    parser.add_argument("--cap", type=int, default=500)
     parser.add_argument("--sync", action="store_true")
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)
@@ -185,6 +182,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="roost-world-") as name, contextlib.ExitStack() as stack:
         folder = pathlib.Path(name)
         python = sys.executable
+        cap = ["--cap", str(options.cap)] if options.cap else []
         # Which events each relay has: two relays an event, the slow ones fewer.
         places = {name: [] for name in ("local 1", "local 2", "local with AUTH", "nostr-relay", "cap 100", "no order",
                                         "30 days", "straying")}
@@ -199,10 +197,10 @@ def main():
         files = {place: mirror.written(some, folder / f"{index}.jsonl")
                  for index, (place, some) in enumerate(places.items())}
         urls = {
-            "local 1": stack.enter_context(mirror.peer(python, "local_relay.py", "--cap", "500", files["local 1"])),
-            "local 2": stack.enter_context(mirror.peer(python, "local_relay.py", "--cap", "500", files["local 2"])),
+            "local 1": stack.enter_context(mirror.peer(python, "local_relay.py", *cap, files["local 1"])),
+            "local 2": stack.enter_context(mirror.peer(python, "local_relay.py", *cap, files["local 2"])),
             "local with AUTH": stack.enter_context(
-                mirror.peer(python, "local_relay.py", "--cap", "500", "--auth", "read", files["local with AUTH"])),
+                mirror.peer(python, "local_relay.py", *cap, "--auth", "read", files["local with AUTH"])),
         }
         (folder / "nostr-relay").mkdir()
         urls["nostr-relay"] = stack.enter_context(
@@ -226,22 +224,23 @@ def main():
         lists = [event(author, 10_002, 30, [Tag.parse(["r", url]) for url in [*used[:6], dead]]),
                  event(author, 10_050, 30, [Tag.parse(["relay", url]) for url in (used[0], urls["local with AUTH"])])]
         send(urls["local 1"], lists)
+        given["local 1"] |= {json.loads(text)["id"] for text in lists}
         classes = {"own": {"authors": [me]}, "named": {"#p": [me], "kinds": sorted(set(NAMING_KINDS))},
                    "wraps": {"#p": [me], "kinds": [1_059]}}
         obtainable = set().union(*given.values())
-        expected = {"own": {json.loads(text)["id"] for text in own + lists} & (obtainable | {
-            json.loads(text)["id"] for text in lists}),
+        expected = {
+            "own": {json.loads(text)["id"] for text in own + lists} & obtainable,
             "named": {json.loads(text)["id"] for text in naming} & obtainable,
             "wraps": {json.loads(text)["id"] for text in wraps} & obtainable}
         print(f"{len(own)} own, {len(naming)} naming, {len(wraps)} wraps and {len(late)} late; relays: "
               f"{ {place: len(ids) for place, ids in given.items()} }; obtainable "
               f"{ {kind: len(ids) for kind, ids in expected.items()} }", flush=True)
         if options.sync:
-            filters = [nostr_sdk.Filter().author(author.public_key()),
-                       nostr_sdk.Filter().pubkey(author.public_key())]
-            seconds, found = asyncio.run(synchronise([*used, dead], filters, author, folder))
-            print(f"nostr-sdk: {seconds:.1f} s, {len(found & set().union(*expected.values()))} events, "
-                  f"{sum(meter.take() for meter in meters.values()) / 1e6:.1f} MB", flush=True)
+            inboxes = [used[0], urls["local with AUTH"]]
+            relays = {"own": [*used, dead], "named": [*used, dead], "wraps": inboxes}
+            for way in "sync", "ids":
+                synchronise(way, classes, relays, author, folder, meters, expected,
+                            set().union(*(given[place] for place in names[:3])))
         workers = mirror.WORKERS.format(relays=json.dumps([*used, dead]))
         with roostd.running(workers, folder / "state") as daemon, bus.connected(daemon.socket) as client:
             for worker in ("event-store", "signer", "outbox-planner", "relay-connector", "mirror"):
@@ -260,7 +259,9 @@ def main():
                     print(f"  {moved - begin:6.1f} s {count}", flush=True)
                 if count >= sum(map(len, expected.values())) and whole is None:
                     whole = time.monotonic() - begin
-                if entries and all(not entry["isFetching"] and "end" in entry for entry in entries.values()):
+                # Gift wraps are asked for a moment later than the rest.
+                if set(classes) <= set(entries) and all(
+                        not entry["isFetching"] and "end" in entry for entry in entries.values()):
                     break
             print(f"all after {whole and round(whole, 1)} s, at rest after {time.monotonic() - begin:.1f} s; "
                   f"{sum(meter.take() for meter in meters.values()) / 1e6:.1f} MB", flush=True)
