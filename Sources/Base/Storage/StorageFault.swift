@@ -114,7 +114,10 @@ public struct StorageFault: Error, Hashable, Sendable, CustomStringConvertible {
   /// A sentence: what happened, where, and what to do.
   public var description: String {
     switch kind {
-    case .full: "the disk is full: \(path) cannot grow (\(reason)); make room, and writing continues"
+    case .full:
+      // SQLite's own word for an error that the system reports later.
+      "the disk is full: \(path) cannot grow\(reason == "not an error" ? "" : " (\(reason))"); make room, and writing "
+        + "continues"
     case .corrupt: "the database \(path) is damaged (\(reason))"
     case .newer: "the database \(path) \(reason); run that version, or move the file away to start with an empty one"
     case .inaccessible: "the database \(path) cannot be opened for writing (\(reason)); look at its owner and mode"

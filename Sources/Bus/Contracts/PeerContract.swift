@@ -32,7 +32,7 @@ public struct PublicationExchange: MethodArguments {
 
   /// The account, 64 hexadecimal digits. Publications of other authors are left out.
   public var account: String
-  /// Answers with what has changed after this number, which is ``PublicationNews/next`` of the answer before; 0: with
+  /// Answers with what has changed after this number, which is ``PublishedNews/next`` of the answer before; 0: with
   /// everything.
   public var after: Int64
   /// What the other has published; at most ``countMaximum``.
@@ -59,7 +59,7 @@ public struct PublicationExchange: MethodArguments {
 }
 
 /// The answer of `plan.exchange`, and of another Roost to the message PUBLICATIONS.
-public struct PublicationNews: Codable, Sendable, Hashable, Payload {
+public struct PublishedNews: Codable, Sendable, Hashable, Payload {
   /// Publications that have changed, in the order of their changes.
   public var publications: [Publication]
   /// For the next question.
@@ -74,7 +74,7 @@ public struct PublicationNews: Codable, Sendable, Hashable, Payload {
 }
 
 /// `relay.publications`: one exchange with another Roost of the same owner, at its ``PeerPath``. The account
-/// authenticates there. Answered with ``PublicationNews``.
+/// authenticates there. Answered with ``PublishedNews``.
 ///
 /// Refused: as `relay.request`, and `bad-payload` for an answer that cannot be read.
 public struct RelayPublications: MethodArguments {
@@ -108,7 +108,7 @@ public struct RelayPublications: MethodArguments {
 /// `mirror.sync`: compares with the other Roosts now, in both directions. Parts are ``PeerStatus``, one for each whose
 /// turn is over; the answer counts the events that came or went.
 ///
-/// Refused: `no-such-relay` without peers, or for one that is none; `full` while they are compared already.
+/// Refused: `no-such-relay` without peers, or for a URL that is not among them; `full` while they are compared already.
 public struct MirrorSync: MethodArguments {
   /// An example of the arguments.
   public static let example = #"{"peer":"wss://home.example:4869"}"#

@@ -348,7 +348,12 @@ private struct ClientBackupSource: BackupSource {
       let part: BackupPart?
       do throws(Refusal) { part = try await parts.nextPart() } catch { throw .refused(error) }
       guard let part else { return }
-      try await take(part)
+      do throws(BackupRefusal) { try await take(part) } catch {
+        // What is not read to its end would hold its credit for ever. `try?`: it ends by being cancelled.
+        parts.answer.cancel()
+        while (try? await parts.nextPart()) != nil {}
+        throw error
+      }
     }
   }
 

@@ -47,7 +47,11 @@ struct BusBackupSource: BackupSource {
       let part: BackupPart?
       do throws(Refusal) { part = try await parts.nextPart() } catch { throw .refused(error) }
       guard let part else { return }
-      try await take(part)
+      do throws(BackupRefusal) { try await take(part) } catch {
+        // What is not read to its end would hold its credit for ever.
+        parts.answer.abandon(Refusal(.cancelled, "the rest is not needed"))
+        throw error
+      }
     }
   }
 

@@ -6,7 +6,7 @@ public import Storage
 extension CopyLedger {
   /// What is known of one account at another Roost.
   public struct Peer: Sendable, Hashable {
-    /// The last change of a publication here that the other was told of.
+    /// The last change of a publication here that the other has learned.
     public var told: Int64 = 0
     /// The last change of a publication there that was learned here.
     public var learned: Int64 = 0

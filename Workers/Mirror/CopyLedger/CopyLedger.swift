@@ -114,8 +114,8 @@ public struct CopyLedger: Sendable {
       CREATE TABLE repaired (
         account BLOB NOT NULL, day INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (account, day)) WITHOUT ROWID;
       """),
-    // Of each other Roost of the same owner: the last change that it was told of, the last of its own that was learned,
-    // when all of them last were, and since when events have come from there whose publications are not known.
+    // Of each other Roost of the same owner: the last change that it has learned, the last of its own that was learned
+    // here, when all of them last were, and since when events have come from there whose publications are not known.
     StorageMigration(
       version: 2,
       """

@@ -30,6 +30,8 @@ public struct MirrorSchedule: Sendable {
   public static let retrySecondsMaximum: Int64 = 3_600
 
   private var states: [String: State] = [:]
+  /// What is still being fetched although it is no longer wanted.
+  private var leaving: Set<String> = []
   /// The keys, the first to be fetched first.
   private var order: [String] = []
 
@@ -47,12 +49,15 @@ public struct MirrorSchedule: Sendable {
       }
       new[interest.key] = state
     }
+    leaving.formUnion(states.filter { $0.value.isRunning && new[$0.key] == nil }.keys)
+    for key in leaving { new[key]?.isRunning = true }
+    leaving.subtract(new.keys)
     (states, order) = (new, interests.map(\.key))
   }
 
   /// The interest to fetch now; nil: none is due, or enough are being fetched.
   public mutating func next(at wall: Int64) -> MirrorInterest? {
-    guard states.values.count(where: \.isRunning) < Self.runningMaximum else { return nil }
+    guard states.values.count(where: \.isRunning) + leaving.count < Self.runningMaximum else { return nil }
     // A clock that was set back makes everything due.
     let key = order.first { key in
       states[key].map { !$0.isRunning && ($0.nextAt <= wall || $0.nextAt > wall + Self.againSeconds) } ?? false
@@ -64,6 +69,7 @@ public struct MirrorSchedule: Sendable {
 
   /// A fetch has ended; nil: it was refused, or its answer was lost.
   public mutating func ended(_ interest: MirrorInterest, _ result: PlanWantResult?, at wall: Int64) {
+    leaving.remove(interest.key)
     guard var state = states[interest.key] else { return }
     state.isRunning = false
     state.last = result ?? state.last

@@ -68,18 +68,24 @@ final class CopyKeeper {
   }
 
   func accountsAre(_ accounts: [MirrorAccount]) {
+    let hadAccounts = !self.accounts.isEmpty
     self.accounts = accounts
     for account in accounts where schedules[account.key] == nil {
       schedules[account.key] = CopySchedule(scrubSeconds: settings.scrubMilliseconds / 1_000)
     }
     look()
-    // Without any account the signer may not have read its keys yet.
-    let keys = accounts.map(\.key)
-    guard !keys.isEmpty else { return }
+    // Before the first account the signer may not have read its keys yet.
+    if hadAccounts || !accounts.isEmpty { forgetOthers() }
+  }
+
+  /// Forgets what is written down of accounts that were removed.
+  private func forgetOthers() {
     EventLoopActor.task { [self] in
-      do throws(StorageFault) { try await ledger.keep(keys) } catch { health.notWritten(error) }
+      do throws(StorageFault) { try await ledger.keep(accounts.map(\.key)) } catch { health.notWritten(error) }
     }
   }
+
+  private func isRemoved(_ account: MirrorAccount) -> Bool { !accounts.contains { $0.key == account.key } }
 
   func drain() {
     isDraining = true
@@ -160,7 +166,11 @@ final class CopyKeeper {
     guard running.insert(account.key).inserted else {
       throw Refusal(.full, "the relays of \(account.name) are being compared already", outcome: .notStarted)
     }
-    defer { running.remove(account.key) }
+    defer {
+      running.remove(account.key)
+      // What this round has written down of it meanwhile goes too.
+      if isRemoved(account) { forgetOthers() }
+    }
     let own = try await ownEvents(account) { () throws(Refusal) in
       try await settlePeers(account)
       try await learnApart()
@@ -168,7 +178,7 @@ final class CopyKeeper {
     guard !own.isEmpty else { return 0 }
     var (taken, failed) = (0, [String]())
     var waiting = relays[...]
-    while !waiting.isEmpty, !isDraining {
+    while !waiting.isEmpty, !isDraining, !isRemoved(account) {
       let tasks = waiting.prefix(Self.relaysAtOnce).map { relay in
         EventLoopActor.task { [self] in (relay, await turn(account, relay, own)) }
       }
@@ -224,7 +234,7 @@ final class CopyKeeper {
     var taken = 0
     // What was not taken in this turn waits for the next.
     var failed: [EventID: String] = [:]
-    while !isDraining {
+    while !isDraining, !isRemoved(account) {
       let open = try await reading { [failed] () throws(StorageFault) in
         try await ledger.open(account.key, relay, limit: PlanCopy.idMaximum + failed.count)
       }

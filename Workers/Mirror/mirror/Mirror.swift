@@ -35,6 +35,8 @@ final class Mirror {
   private let timer = LoopTimer()
   private let accountTimer = LoopTimer()
   private var lists: BusAnswer?
+  /// The fetches under way, by their interests' keys.
+  private var fetches: [String: BusAnswer] = [:]
 
   /// How often the accounts are asked for, in case a change was missed.
   private static let accountMilliseconds: UInt64 = 30_000
@@ -208,6 +210,10 @@ final class Mirror {
   private func replan() {
     let interests = MirrorInterest.all(of: accounts, wishes)
     schedule.adopt(interests, at: WallClock.seconds)
+    let wanted = Set(interests.map(\.key))
+    for (key, fetch) in fetches where !wanted.contains(key) {
+      fetch.abandon(Refusal(.cancelled, "the account is removed, or follows fewer people"))
+    }
     let filters = LiveObserve.filters(interests)
     if live?.filters != filters {
       live?.end()
@@ -233,6 +239,11 @@ final class Mirror {
       var result: PlanWantResult?
       do throws(Refusal) {
         let answer = try await bus.ask(PlanMethod.want, wanted)
+        fetches[interest.key] = answer.answer
+        // The account may have been removed before the planner had this.
+        if !schedule.all.contains(where: { $0.interest.key == interest.key }) {
+          answer.answer.abandon(Refusal(.cancelled, "the account is removed"))
+        }
         while let item = try await answer.next() {
           if case .end(let end) = item { result = end }
         }
@@ -241,6 +252,7 @@ final class Mirror {
           "not fetched",
           metadata: ["account": "\(interest.name)", "what": "\(interest.kind.rawValue)", "why": "\(error.message)"])
       }
+      fetches[interest.key] = nil
       schedule.ended(interest, result, at: WallClock.seconds)
       work()
       guard interest.kind == .own else { return }

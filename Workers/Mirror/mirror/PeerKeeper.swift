@@ -43,6 +43,8 @@ final class PeerKeeper {
   private static let exchangeMilliseconds: UInt32 = 60_000
   /// Copies wait for what a peer has published for so long; then the peer is taken for lost.
   private static let openSeconds: Int64 = 7 * 86_400
+  /// How often a caller that waits for its turn looks.
+  private static let turnMilliseconds: UInt64 = 100
   /// Attempts at a run of events.
   private static let attemptMaximum = 3
   /// Events whose date is up to this many seconds ahead are compared too.
@@ -102,12 +104,14 @@ final class PeerKeeper {
       let words = peers.isEmpty ? "no other Roost is named: 'peers' in [worker.mirror]" : "it is not among 'peers'"
       throw Refusal(.noSuchRelay, words, outcome: .notStarted)
     }
-    guard !chosen.contains(where: { schedules[$0]?.isRunning == true }) else {
-      throw Refusal(.full, "they are being compared already", outcome: .notStarted)
-    }
     request.accept()
     var count = 0
     for peer in chosen {
+      // A comparison under way may have passed what the caller means.
+      while schedules[peer]?.isRunning == true, !request.isCancelled, !isDraining {
+        await EventLoopActor.sleep(milliseconds: Self.turnMilliseconds)
+      }
+      guard !request.isCancelled, !isDraining else { break }
       await compare(peer, isAsked: true)
       guard let status = status().first(where: { $0.peer == peer }) else { continue }
       count += status.fetched + status.sent

@@ -32,7 +32,7 @@ enum PublishLedgerSchema {
     // `FLAGS ACCOUNT URL WHY`, the account `-` when the relay has none. Empty in rows written before this version.
     StorageMigration(version: 2, "ALTER TABLE publication ADD COLUMN relays TEXT NOT NULL DEFAULT ''"),
     // The number of its last change: each change of any publication has the next one. By it another Roost of the same
-    // owner is told what is new.
+    // owner asks for what is new.
     StorageMigration(
       version: 3,
       """

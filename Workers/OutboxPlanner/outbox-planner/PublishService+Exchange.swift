@@ -25,7 +25,7 @@ extension PublishService {
   /// Longest message of a relay that is passed on, in characters.
   private static let messageLength = 200
 
-  func exchange(_ wanted: PublicationExchange) async throws(Refusal) -> PublicationNews {
+  func exchange(_ wanted: PublicationExchange) async throws(Refusal) -> PublishedNews {
     guard let account = PublicKey(wanted.account),
       planner.directory.personalAccounts.contains(where: { $0.key == account })
     else { throw Refusal(.noSuchAccount, "\(wanted.account.prefix(64)) is no account here", outcome: .notStarted) }
@@ -82,14 +82,14 @@ extension PublishService {
     }
   }
 
-  private func news(after change: Int64, by account: PublicKey) async throws(Refusal) -> PublicationNews {
+  private func news(after change: Int64, by account: PublicKey) async throws(Refusal) -> PublishedNews {
     let found: (rows: [(row: LedgerRow, change: Int64)], last: Int64)
     do throws(StorageFault) {
       found = try await ledger.changes(after: change, by: account, limit: PublicationExchange.countMaximum)
     } catch {
       throw writer.health.refusal(error)
     }
-    var news = PublicationNews(publications: [], next: found.last, isComplete: true)
+    var news = PublishedNews(publications: [], next: found.last, isComplete: true)
     var byteCount = 0
     for (row, change) in found.rows {
       var publication = row.publication.publication

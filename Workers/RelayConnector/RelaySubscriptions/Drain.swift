@@ -98,6 +98,9 @@ public struct Drain: Sendable {
     public var defaultPageMaximum = 100_000
     /// The most values in a list of one filter.
     public var valueMaximum = 500
+    /// A page of fewer events was not cut by the relay, even if it has never sent a fuller one: without that a relay
+    /// with a single event would never be complete. Relays in use cut at 100 or more.
+    public var leastCut = 10
 
     /// The limits above.
     public init() {}
@@ -375,10 +378,10 @@ public struct Drain: Sendable {
     if second < parts[known: number].part.since ?? 0 { parts[known: number].isDone = true }
   }
 
-  /// Whether the relay may have cut the page: it is as full as any of its pages.
+  /// Whether the relay may have cut the page: it is as full as any of its pages, and not too small for that.
   private func isFull(_ state: PageState) -> Bool {
     let limit = state.limit ?? pageSize
-    return state.events.count >= min(limit, fullestPage)
+    return state.events.count >= min(limit, max(fullestPage, limits.leastCut))
   }
 
   /// A second with more than a page: asks for it by author and kind, if the filter names several.

@@ -22,7 +22,7 @@ extension Connector {
   /// The most of these calls at a time.
   private static let exchangeMaximum = 64
 
-  func publications(_ request: BusRequest, _ wanted: RelayPublications) throws(Refusal) -> PublicationNews? {
+  func publications(_ request: BusRequest, _ wanted: RelayPublications) throws(Refusal) -> PublishedNews? {
     if try handsOver(request, about: wanted.relay) { return nil }
     let url = try resolve(wanted.relay)
     let account = try Self.account(wanted.account)
@@ -60,7 +60,7 @@ extension Connector {
     guard let answer = exchanges[key].map({ $0.answer ?? [] }) else { return false }
     exchangeEnded(key) { request in
       do throws(Refusal) {
-        let news = try PublicationNews.read(answer, isRaw: false, of: "the other Roost's answer")
+        let news = try PublishedNews.read(answer, isRaw: false, of: "the other Roost's answer")
         request.respond(to: RelayMethod.publications, news)
       } catch {
         request.refuse(error)

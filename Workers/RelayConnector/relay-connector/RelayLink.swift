@@ -46,6 +46,10 @@ final class RelayLink {
   private var isToResume = false
   /// The number of events that match no filter.
   private var strayCount: UInt64 = 0
+  /// Events of no use since the last that was of use, within ``uselessMilliseconds``.
+  private var uselessCount = 0
+  private var uselessSince = EventLoop.process.now
+  private static let uselessMilliseconds: UInt64 = 600_000
   /// What fetching stored events has come to.
   var stored: (pageCount: UInt64, ends: [String: UInt64]) = (0, [:])
   /// Whether the last attempt failed because the relay is foreign.
@@ -200,6 +204,7 @@ final class RelayLink {
   /// because a relay may send nothing else.
   func noteStray() {
     strayCount += 1
+    noteUseless(1)
     var power: UInt64 = 1
     while power < strayCount { power *= 10 }
     guard power == strayCount else { return }
@@ -213,13 +218,27 @@ final class RelayLink {
   /// - Returns: whether events are among them that were not rejected lately.
   func noteInvalid(_ events: [IngestResult.Invalid]) -> Bool {
     invalidEventCount += UInt64(events.count)
+    noteUseless(events.count)
     let before = forgeries.count
     for event in events { if let id = event.id { forgeries.note(id) } }
     return forgeries.count > before
   }
 
   /// The store lacked events of this relay.
-  func noteStored(_ count: Int) { newEventCount += UInt64(count) }
+  func noteStored(_ count: Int) {
+    newEventCount += UInt64(count)
+    if count > 0 { uselessCount = 0 }
+  }
+
+  /// A relay that sends nothing else is left, and its back-off grows.
+  private func noteUseless(_ count: Int) {
+    let now = EventLoop.process.now
+    if now.milliseconds(since: uselessSince) > Self.uselessMilliseconds { (uselessCount, uselessSince) = (0, now) }
+    uselessCount += count
+    guard uselessCount >= session.limits.uselessMaximum else { return }
+    tell { [uselessCount] session, now in session.uselessEvents(uselessCount, at: now) }
+    uselessCount = 0
+  }
 
   // MARK: Holding the relay back
 

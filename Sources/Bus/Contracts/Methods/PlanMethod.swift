@@ -65,7 +65,7 @@ public enum PlanMethod {
     "Sends stored events of one's own accounts to a relay that lacks them, after what is published there.",
     refuses: [.full, .ownRelay])
   /// Tells another Roost of the same owner what was published, and the other way round.
-  public static let exchange = Method<PublicationExchange, PublicationNews>(
+  public static let exchange = Method<PublicationExchange, PublishedNews>(
     398, "plan.exchange", of: .outboxPlanner, for: [.localRelay, .mirror],
     "Takes what another Roost of the same owner has published, and answers with what was published here.",
     refuses: [.noSuchAccount, .diskFull])

@@ -50,7 +50,7 @@ public enum RelayMethod {
     "The key and the relays that a person's name leads to (NIP-05): the word of the name's server.",
     refuses: [.noSuchName, .nameUnreachable, .rateLimited])
   /// What another Roost of the same owner has published.
-  public static let publications = Method<RelayPublications, PublicationNews>(
+  public static let publications = Method<RelayPublications, PublishedNews>(
     266, "relay.publications", of: .relayConnector, for: [.client, .mirror],
     "Tells another Roost of the same owner what was published here; answered with what was published there.",
     refuses: [.noSuchRelay, .ownRelay, .full])

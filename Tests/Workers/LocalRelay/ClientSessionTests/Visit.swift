@@ -19,11 +19,11 @@ final class Visit {
 
   init(
     requirement: ClientRequirement = .open, limits: ClientLimits = ClientLimits(),
-    house: ClientEnvironment = ClientEnvironment()
+    isPeer: Bool = false, house: ClientEnvironment = ClientEnvironment()
   ) {
     self.house = house
     session = ClientSession(
-      requirement: requirement, limits: limits, challenge: "c0ffee", addresses: [Self.address])
+      requirement: requirement, limits: limits, isPeer: isPeer, challenge: "c0ffee", addresses: [Self.address])
   }
 
   /// The client says something; returns what it is answered at once.

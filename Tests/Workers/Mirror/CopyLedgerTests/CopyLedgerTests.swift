@@ -44,6 +44,25 @@ struct CopyLedgerTests {
     try again.close()
   }
 
+  @Test("What another Roost has learned is known after a start, and forgotten with its account")
+  func peers() async throws {
+    let directory = try TemporaryDirectory()
+    let ledger = try open(directory)
+    var known = try await ledger.peer(alice, url)
+    #expect(known == CopyLedger.Peer())
+    (known.told, known.learned, known.wholeAt, known.openSince) = (7, 8, 9, 10)
+    try await ledger.set(alice, url, known)
+    try ledger.close()
+    let again = try open(directory)
+    #expect(try await again.peer(alice, url) == known)
+    known.openSince = nil
+    try await again.set(alice, url, known)
+    #expect(try await again.peer(alice, url) == known)
+    try await again.keep([])
+    #expect(try await again.peer(alice, url) == CopyLedger.Peer())
+    try again.close()
+  }
+
   @Test("A refusal is remembered; an event that is there again has no row; one twice lost is not sent again")
   func losses() async throws {
     let directory = try TemporaryDirectory()

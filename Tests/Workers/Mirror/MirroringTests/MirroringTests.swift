@@ -72,6 +72,49 @@ struct MirroringTests {
     #expect(due[0]?.relays.count == 1, "what is asked elsewhere too is due")
   }
 
+  @Test("What is no longer wanted counts as being fetched until it has ended")
+  func leaving() throws {
+    let alice = MirrorAccount(name: "alice", key: key("alice"))
+    let interests = MirrorInterest.all(of: [alice], MirrorWishes(followsSeconds: 0, archives: []))
+    var schedule = MirrorSchedule()
+    schedule.adopt(interests, at: 1_000)
+    var running = [schedule.next(at: 1_000), schedule.next(at: 1_000)].compactMap { $0 }
+    schedule.adopt([], at: 1_001)
+    #expect(schedule.all.isEmpty)
+    schedule.adopt(interests, at: 1_002)
+    running += [schedule.next(at: 1_002)].compactMap { $0 }
+    #expect(running.count == 2, "two are under way still")
+    schedule.ended(running[0], nil, at: 1_003)
+    schedule.ended(running[1], nil, at: 1_003)
+    #expect(schedule.next(at: 1_070) != nil)
+  }
+
+  @Test("A peer is compared each minute for the last days, each ten minutes whole, and after a failure ever later")
+  func peers() {
+    var schedule = PeerSchedule(at: 1_000_000)
+    func turn(at wall: Int64, isSame: Bool = true, isAsked: Bool = false) -> Int64? {
+      let since = schedule.began(at: wall, isAsked: isAsked)
+      #expect(!schedule.isDue(at: wall + 9_999))
+      schedule.ended(isSame: isSame, at: wall + 1)
+      return since
+    }
+    #expect(schedule.isDue(at: 1_000_000) && turn(at: 1_000_000) == nil)
+    #expect(schedule.nextAt == 1_000_061 && !schedule.isDue(at: 1_000_060))
+    #expect(turn(at: 1_000_061) == 1_000_061 - PeerSchedule.recentSeconds)
+    #expect(turn(at: 1_000_100, isAsked: true) == nil, "a caller waits")
+    #expect(turn(at: 1_000_200) != nil)
+    #expect(turn(at: 1_000_701) == nil)
+    #expect(turn(at: 1_000_800, isSame: false) != nil)
+    #expect(schedule.nextAt == 1_000_831)
+    #expect(turn(at: 1_000_831, isSame: false) == nil, "what failed is compared whole")
+    #expect(schedule.nextAt == 1_000_892)
+    for _ in 0..<9 { _ = turn(at: schedule.nextAt, isSame: false) }
+    let last = schedule.nextAt
+    _ = turn(at: last, isSame: false)
+    #expect(schedule.nextAt == last + 1 + PeerSchedule.wholeSeconds)
+    #expect(schedule.isDue(at: 1_000), "a clock that was set back")
+  }
+
   @Test("A relay is complete back to where its last spans join")
   func figure() {
     func span(_ since: Int64, _ until: Int64, _ at: Int64) -> CoveredFilter.Interval {

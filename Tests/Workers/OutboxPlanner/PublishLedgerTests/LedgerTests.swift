@@ -70,6 +70,27 @@ struct LedgerTests {
     #expect(try await again.event(of: 1) == first.event)
   }
 
+  @Test("names what has changed after a change, by author, in order, and only what is stored")
+  func changes() async throws {
+    let directory = try TemporaryDirectory()
+    let ledger = try PublishLedger(path: directory.path + "/planner.db")
+    let (first, second) = (Self.acceptance(1), Self.acceptance(2, isStored: false))
+    let (one, two) = (first.publication.author, second.publication.author)
+    try await ledger.write(Self.batch { $0.accepted = [first, second] })
+    let all = try await ledger.changes(after: 0, by: one, limit: 9)
+    #expect(all.rows.map(\.row.publication.id) == [first.publication.id] && all.last == 2)
+    #expect(try await ledger.changes(after: all.last, by: one, limit: 9).rows.isEmpty)
+    #expect(try await ledger.changes(after: 0, by: two, limit: 9).rows.isEmpty, "it may still be withdrawn")
+    try await ledger.write(Self.batch { $0.stored = [2] })
+    #expect(try await ledger.changes(after: all.last, by: two, limit: 9).rows.count == 1)
+    let changed = Self.changed(first.publication, [.confirmed, .sent])
+    try await ledger.write(Self.batch { $0.changed = [LedgerBatch.Change(changed)] })
+    let later = try await ledger.changes(after: all.last, by: one, limit: 9)
+    #expect(later.rows.map(\.change) == [4] && later.last == 4)
+    #expect(try await ledger.changes(after: 1_000, by: one, limit: 9).rows.count == 1, "of another ledger: everything")
+    try ledger.close()
+  }
+
   @Test("drops an event's bytes when every relay has it, and takes them again when there are more relays")
   func bodies() async throws {
     let directory = try TemporaryDirectory()

@@ -167,6 +167,8 @@ struct DrainBench {
     var bench = DrainBench(relay, wall: 2_000_000)
     var limits = Drain.Limits()
     limits.valueMaximum = Int.random(in: 1..<8, using: &generator)
+    // These relays cut at very few events.
+    limits.leastCut = 1
     let drain = bench.run([wanted], depth: .all, limits: limits)
     let matching = all.filter { $0.matches(wanted) }
     let missing = matching.filter { !bench.received.contains($0.id) }

@@ -38,6 +38,31 @@ import Testing
     #expect(actions.isEmpty && drain.newCount == 3)
   }
 
+  @Test("A relay whose few events are all of one second is complete from the beginning", arguments: [1, 9, 10])
+  func oneSecond(count: Int) {
+    let parts = Drain.plan(
+      filter, index: 0, depth: .all, known: [Drain.Known(filter: filter)], fetchedAt: nil, byteMaximum: 60_000,
+      wall: Self.wall)
+    var drain = Drain(parts, filterCount: 1, pageSize: 500)
+    var claimed: [ClosedRange<Int64>] = []
+    func note(_ actions: [Drain.Action]) {
+      for case .note(_, let note) in actions { if let times = note.times { claimed.append(times) } }
+    }
+    note(drain.begin())
+    for page: Drain.Page in [1, 2] {
+      drain.sent(page, wall: Self.wall)
+      var actions: [Drain.Action] = []
+      for event in events(count, at: { _ in 100 }) {
+        _ = drain.received(page, Drain.Sighting(event.id, hash: 0), createdAt: event.createdAt, &actions)
+      }
+      note(drain.endedStored(page, .unstated))
+      note(drain.committed(page))
+    }
+    let covered = claimed.reduce(0) { $0 + $1.count }
+    #expect(claimed.contains { $0.contains(100) } == (count < 10), "ten events may be all that a relay sends")
+    #expect(count == 10 || covered == Int(Self.wall) + 1)
+  }
+
   @Test("At most two pages of a part are not committed")
   func uncommitted() {
     let parts = Drain.plan(
