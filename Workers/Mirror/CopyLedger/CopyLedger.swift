@@ -113,10 +113,11 @@ public struct CopyLedger: Sendable {
       ) WITHOUT ROWID;
       CREATE TABLE repaired (
         account BLOB NOT NULL, day INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (account, day)) WITHOUT ROWID;
-      """)
+      """),
+    kept,
   ]
 
-  private let file: StorageFile
+  let file: StorageFile
   private let ledger: LedgerFile
   /// The result of the rescue, if the file was damaged.
   public let rescue: LedgerRescue?
@@ -251,11 +252,13 @@ public struct CopyLedger: Sendable {
   /// Everything about accounts that are not among these is forgotten.
   public func keep(_ accounts: [PublicKey]) async throws(StorageFault) {
     try await file.write { session in
-      let known = try session.rows("SELECT account FROM place UNION SELECT account FROM round") { PublicKey($0, 0) }
+      let known = try session.rows(
+        "SELECT account FROM place UNION SELECT account FROM round UNION SELECT account FROM listed"
+      ) { PublicKey($0, 0) }
       for account in known where !accounts.contains(account) {
         try session.run(
           "DELETE FROM lack WHERE place IN (SELECT number FROM place WHERE account = ?)", account.octets)
-        for table in ["place", "round", "repaired"] {
+        for table in ["place", "round", "repaired", "listed"] {
           try session.run("DELETE FROM \(table) WHERE account = ?", account.octets)
         }
       }
@@ -394,14 +397,14 @@ public struct CopyLedger: Sendable {
 }
 
 extension EventID {
-  fileprivate init?(_ row: StorageStatement, _ column: Int32) {
+  init?(_ row: StorageStatement, _ column: Int32) {
     guard let octets = row.withBytes(column, { Octets32($0) }) else { return nil }
     self.init(octets)
   }
 }
 
 extension PublicKey {
-  fileprivate init?(_ row: StorageStatement, _ column: Int32) {
+  init?(_ row: StorageStatement, _ column: Int32) {
     guard let octets = row.withBytes(column, { Octets32($0) }) else { return nil }
     self.init(octets)
   }

@@ -28,9 +28,10 @@ final class Mirror {
   let log = Logger(label: "mirror")
   private(set) var schedule = MirrorSchedule()
   let copies: CopyKeeper
+  let bounds: BoundKeeper
   private var wishes: MirrorWishes
   private var accounts: [MirrorAccount] = []
-  private var live: LiveObserve?
+  private var live: [LiveObserve.Plan: LiveObserve] = [:]
   private let timer = LoopTimer()
   private let accountTimer = LoopTimer()
   private var lists: BusAnswer?
@@ -51,6 +52,7 @@ final class Mirror {
     bus = worker.bus
     wishes = try Self.wishes(worker)
     copies = try CopyKeeper(worker, directory: directory)
+    bounds = BoundKeeper(worker, copies.ledger, log)
     copies.isFetched = { [unowned self] key in
       schedule.all.contains { $0.interest.account == key && $0.interest.kind == .own && $0.last != nil }
     }
@@ -67,7 +69,7 @@ final class Mirror {
     let settings = try worker.settings(of: MirrorSettings.self)
     // `roostd` has checked these URLs.
     let archives = settings.archives.compactMap { try? RelayURL($0) }
-    return MirrorWishes(followsSeconds: settings.keepFollowsMilliseconds / 1_000, archives: archives)
+    return MirrorWishes(settings, archives: archives)
   }
 
   /// Starts to serve and to fetch.
@@ -77,7 +79,8 @@ final class Mirror {
     worker.onDrain = { [unowned self] in
       timer.cancel()
       accountTimer.cancel()
-      live?.end()
+      for observe in live.values { observe.end() }
+      bounds.drain()
       copies.drain()
     }
     worker.onEnd = { [copies] in copies.end() }
@@ -88,6 +91,9 @@ final class Mirror {
       try await bus.subscribe(SignerTopic.changes)
       return true
     }
+    bounds.onChange = { [unowned self] in work() }
+    bounds.watch { [unowned self] in live.values.reduce(0) { $0 &+ $1.count } }
+    replan()
     askAccounts()
   }
 
@@ -195,11 +201,13 @@ final class Mirror {
   private func replan() {
     let interests = MirrorInterest.all(of: accounts, wishes)
     schedule.adopt(interests, at: WallClock.seconds)
-    let filters = LiveObserve.filters(interests)
-    if live?.filters != filters {
-      live?.end()
-      live = filters.isEmpty ? nil : LiveObserve(worker, filters, log)
+    bounds.adopt(interests, follows: accounts.flatMap(\.follows), wishes)
+    let plans = LiveObserve.plans(interests)
+    for (plan, observe) in live where !plans.contains(plan) {
+      observe.end()
+      live[plan] = nil
     }
+    for plan in plans where live[plan] == nil { live[plan] = LiveObserve(worker, plan, log) }
     work()
   }
 
@@ -212,27 +220,47 @@ final class Mirror {
   }
 
   private func fetch(_ interest: MirrorInterest) {
-    var wanted = PlanWant(
-      filters: interest.fetched(at: WallClock.seconds).map { JSONValue(of: $0) }, depth: .all, urgency: .backfill)
-    wanted.relays = interest.relays.isEmpty ? nil : interest.relays.prefix(StoreObserve.relayMaximum).map(\.text)
-    wanted.seconds = Self.fetchSeconds
-    EventLoopActor.task { [self, wanted] in
-      var result: PlanWantResult?
-      do throws(Refusal) {
-        let answer = try await bus.ask(PlanMethod.want, wanted)
-        while let item = try await answer.next() {
-          if case .end(let end) = item { result = end }
-        }
-      } catch {
-        log.info(
-          "not fetched",
-          metadata: ["account": "\(interest.name)", "what": "\(interest.kind.rawValue)", "why": "\(error.message)"])
-      }
+    EventLoopActor.task { [self] in
+      let isKnown = await bounds.recall()
+      await bounds.look(at: interest.kept)
+      let result = isKnown ? await fetched(interest) : nil
       schedule.ended(interest, result, at: WallClock.seconds)
       work()
-      guard interest.kind == .own else { return }
+      guard interest.kind == .own, let account = interest.account else { return }
       copies.look()
-      if result != nil { inboxIsKnown(of: interest.account) }
+      if result != nil { inboxIsKnown(of: account) }
     }
+  }
+
+  /// Has an interest fetched. Returns how that ended; nil: it was refused, or its answer was lost.
+  private func fetched(_ interest: MirrorInterest) async -> FetchEnd? {
+    let floor = bounds.bounds.floor(of: interest.kept)?.since
+    var wanted = PlanWant(
+      filters: interest.fetched(since: floor, at: WallClock.seconds).map { JSONValue(of: $0) }, depth: .all,
+      urgency: .backfill)
+    wanted.relays = interest.relays.isEmpty ? nil : interest.relays.prefix(StoreObserve.relayMaximum).map(\.text)
+    wanted.foreignRelays =
+      interest.foreign.isEmpty ? nil : interest.foreign.prefix(StoreObserve.relayMaximum).map(\.text)
+    wanted.exclusiveRelays = interest.isExclusive ? true : nil
+    wanted.seconds = Self.fetchSeconds
+    let stops = bounds.stopCounts[interest.kept]
+    do throws(Refusal) {
+      let answer = try await bus.ask(PlanMethod.want, wanted)
+      while let item = try await answer.next() {
+        bounds.touch(interest.kept)
+        if case .end(let end) = item { return .ended(end) }
+        guard bounds.stopCounts[interest.kept] == stops else {
+          answer.abandon(Refusal(.cancelled, "the class is full"))
+          return .full
+        }
+      }
+    } catch {
+      log.info(
+        "not fetched",
+        metadata: [
+          "account": "\(interest.name)", "what": "\(interest.kind.rawValue)", "why": "\(error.message)",
+        ])
+    }
+    return nil
   }
 }

@@ -91,13 +91,23 @@ public enum StoreMethod {
   public static let delivery = Stream<StoreDelivery, AuthorDelivery, StoreCount>(
     339, "store.delivery", of: .eventStore, for: [.client, .outboxPlanner],
     "How many events of some authors each relay had that has sent all of a time.")
+  /// Removes what is over a bound.
+  public static let trim = Method<StoreTrim, StoreTrimmed>(
+    340, "store.trim", of: .eventStore, for: [.client, .mirror],
+    "Removes the oldest events of filters, strangers' first, until the rest fits into so many bytes.",
+    refuses: [.full, .diskFull])
+  /// The relays that sent events of some authors.
+  public static let sources = Method<StoreSources, SourceRelays>(
+    341, "store.sources", of: .eventStore, for: [.client, .mirror],
+    "The relays that sent events of some authors, and how many.")
 
   static let all: [MethodDeclaration] = [
     ingest.declaration, `import`.declaration, publish.declaration, query.declaration, count.declaration,
     observe.declaration, seen.declaration, status.declaration, acknowledge.declaration, fetched.declaration,
     listObserves.declaration, coverage.declaration, offer.declaration, openReconcile.declaration,
     nextReconcile.declaration, closeReconcile.declaration, offerForeign.declaration, beginReconcile.declaration,
-    receivedReconcile.declaration, delivery.declaration, StoreTopic.observes.declaration,
+    receivedReconcile.declaration, delivery.declaration, trim.declaration, sources.declaration,
+    StoreTopic.observes.declaration,
     StoreTopic.covered.declaration,
   ]
 }
@@ -122,6 +132,8 @@ extension ActiveObserve: Payload {}
 extension ObserveListEnd: Payload {}
 extension CoveredFilter: Payload {}
 extension AuthorDelivery: Payload {}
+extension StoreTrimmed: Payload {}
+extension SourceRelays: Payload {}
 extension ReconcileEnd: Payload {}
 extension ReconcileFound: Payload {}
 extension ObserveChanges: Payload {}
