@@ -61,7 +61,7 @@ public struct KeepBounds: Sendable {
   /// The shortest time between two measurements of a class.
   public static let measureMilliseconds: UInt64 = 2_000
   /// A measurement is followed by a pause so many times as long as it took: the store reads all that it counts.
-  static let pauseFactor: UInt64 = 10
+  static let pauseFactor: UInt64 = 4
   /// After how many seconds a full class that is half empty is fetched from the beginning again: after events were
   /// deleted, or people are no longer followed.
   static let reopenSeconds: Int64 = 30 * 86_400
@@ -180,7 +180,7 @@ public struct KeepBounds: Sendable {
   /// Whether a class has a bound.
   public func isBounded(_ kept: KeptClass) -> Bool { states[kept] != nil }
 
-  /// The classes with a bound, in the order of ``MirrorClass`` and names.
+  /// The classes with a bound, in the order of `MirrorClass` and names.
   public var all: [MirrorStatus.Bound] {
     MirrorClass.allCases.flatMap { kind in
       states.filter { $0.key.kind == kind }.sorted { $0.key.description < $1.key.description }.map { kept, state in

@@ -14,6 +14,8 @@ public struct MirrorAccount: Hashable, Sendable {
   /// Whether its list of relays for direct messages (kind 10050) was looked for, and is known if there is one. Before
   /// that gift wraps are asked for nowhere: a relay that is not on the list would learn that one expects messages.
   public var isInboxKnown = false
+  /// Where else its events may be.
+  public var places = MirrorPlaces()
 
   /// An account whose lists are not known.
   public init(name: String, key: PublicKey) { (self.name, self.key) = (name, key) }
@@ -66,12 +68,14 @@ public struct MirrorInterest: Hashable, Sendable {
   public let filters: [Filter]
   /// For how many seconds back it is wanted; nil: from the beginning.
   public let seconds: Int64?
-  /// Relays to ask beside those that the planner chooses. Never any for gift wraps: asking tells where one's inbox is.
+  /// Relays to ask beside those that the planner chooses. For gift wraps only where the account has ever received them.
   public let relays: [RelayURL]
   /// Whether no other relays are asked.
   public var isExclusive = false
+  /// If no other relays are asked: those that are asked for what is new.
+  public var liveRelays: [RelayURL] = []
   /// Relays to ask that only strangers name.
-  public var foreign: [RelayURL] = []
+  public var foreign: [ForeignRelayURL] = []
 
   /// People in one part of what followed people write.
   static let partCount = 500
@@ -91,17 +95,28 @@ public struct MirrorInterest: Hashable, Sendable {
     var interests: [MirrorInterest] = []
     for kind in MirrorClass.allCases {
       for account in accounts {
-        func add(_ filter: Filter, part: Int = 0, seconds: Int64? = nil, _ relays: [RelayURL]) {
+        func add(
+          _ filter: Filter, part: Int = 0, seconds: Int64? = nil, _ relays: [RelayURL], isExclusive: Bool = false,
+          live: [RelayURL] = [], foreign: [ForeignRelayURL] = []
+        ) {
           interests.append(
             MirrorInterest(
               account: account.key, name: account.name, kind: kind, part: part, filters: [filter.canonical],
-              seconds: seconds, relays: relays))
+              seconds: seconds, relays: relays, isExclusive: isExclusive, liveRelays: live,
+              foreign: foreign))
         }
+        let places = account.places
+        let relays = wishes.archives + places.forPublic.filter { !wishes.archives.contains($0) }
         let me = [tag: [TagValue(account.key.description)]]
         switch kind {
-        case .own: add(Filter(authors: [account.key]), wishes.archives)
-        case .named: add(Filter(kinds: namingKinds, tags: me), wishes.archives)
-        case .wraps where account.isInboxKnown: add(Filter(kinds: [EventKind.giftWrap], tags: me), [])
+        case .own: add(Filter(authors: [account.key]), relays, foreign: places.foreign)
+        case .named: add(Filter(kinds: namingKinds, tags: me), relays, foreign: places.foreign)
+        case .wraps where account.isInboxKnown:
+          // Never anywhere else: asking tells where one's inbox is.
+          let inboxes = places.forWraps
+          add(
+            Filter(kinds: [EventKind.giftWrap], tags: me), inboxes, isExclusive: !inboxes.isEmpty,
+            live: places.forNewWraps)
         case .follows where wishes.followsSeconds > 0:
           let people = account.follows.sorted()
           for (part, start) in stride(from: 0, to: people.count, by: partCount).enumerated() {
@@ -116,7 +131,7 @@ public struct MirrorInterest: Hashable, Sendable {
       interests.append(
         MirrorInterest(
           account: nil, name: keep.name, kind: .keep, part: 0, filters: [keep.filter.canonical], seconds: nil,
-          relays: keep.relays, isExclusive: !keep.relays.isEmpty))
+          relays: keep.relays, isExclusive: !keep.relays.isEmpty, liveRelays: keep.relays))
     }
     return interests
   }

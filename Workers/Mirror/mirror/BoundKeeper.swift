@@ -83,6 +83,11 @@ final class BoundKeeper {
     }
   }
 
+  /// From when on what one of the kept filters matches is fetched; nil: from the beginning.
+  func floor(of filter: Filter) -> Int64? {
+    interests.first { $0.filters.contains(filter) }.flatMap { bounds.floor(of: $0.kept)?.since }
+  }
+
   func drain() {
     timer.cancel()
     touchTimer.cancel()

@@ -29,15 +29,17 @@ final class LiveObserve {
   /// How far back relays are asked when it begins: what is older is fetched by itself. Gift wraps are dated back.
   private static let overlapSeconds: Int64 = 3 * 86_400
 
-  init(_ worker: Worker, _ plan: Plan, _ log: Logger) {
+  /// - Parameter bounds: what is older than the floor of its class is not asked for, or it would come and go again.
+  init(_ worker: Worker, _ plan: Plan, _ bounds: BoundKeeper, _ log: Logger) {
     worker.persist("store.observe of new events", ceilingMilliseconds: Mirror.retryMillisecondsMaximum, log) {
       [weak self] () async throws(Refusal) in
       guard let self, !isOver else { return true }
+      guard await bounds.recall() else { throw Refusal(.unavailable, "the bounds are not known") }
       let since = WallClock.seconds - Self.overlapSeconds
       var wanted = StoreObserve(
         filters: plan.filters.map { filter in
           var filter = filter
-          filter.since = max(since, filter.since ?? 0)
+          filter.since = max(since, filter.since ?? 0, bounds.floor(of: filter) ?? 0)
           return JSONValue(of: filter)
         }, afterSeq: try await worker.bus.request(StoreMethod.status, NoArguments()).seq)
       wanted.policy = .cacheWithNetwork
@@ -53,15 +55,17 @@ final class LiveObserve {
     }
   }
 
-  /// What is new of all that is kept, of followed people too: in one observe, and in one for each filter of the
-  /// configuration that names its relays.
+  /// What is new of all that is kept, of followed people too: in one observe, and in one for each interest that is
+  /// asked for at certain relays and nowhere else.
   static func plans(_ interests: [MirrorInterest]) -> [Plan] {
     // A filter with an end never has anything new.
     let open = interests.filter { $0.filters.allSatisfy { $0.until == nil } }
-    let apart = open.filter { $0.kind == .keep && $0.isExclusive }
+    let apart = open.filter(\.isExclusive)
     let filters = open.filter { !apart.contains($0) }.flatMap(\.filters).prefix(StoreObserve.filterMaximum)
     return (filters.isEmpty ? [] : [Plan(filters: Array(filters))])
-      + apart.map { Plan(filters: $0.filters, relays: $0.relays.map(\.text)) }
+      + apart.filter { !$0.liveRelays.isEmpty }.map {
+        Plan(filters: $0.filters, relays: $0.liveRelays.prefix(StoreObserve.relayMaximum).map(\.text))
+      }
   }
 
   /// Ends it.

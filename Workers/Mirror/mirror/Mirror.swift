@@ -31,6 +31,8 @@ final class Mirror {
   let bounds: BoundKeeper
   private var wishes: MirrorWishes
   private var accounts: [MirrorAccount] = []
+  /// When the places of accounts were looked up last, seconds since 1970.
+  var placesAt: [PublicKey: Int64] = [:]
   private var live: [LiveObserve.Plan: LiveObserve] = [:]
   private let timer = LoopTimer()
   private let accountTimer = LoopTimer()
@@ -139,6 +141,7 @@ final class Mirror {
       var mine = MirrorAccount(name: account.name, key: key)
       mine.follows = before[key]?.follows ?? []
       mine.isInboxKnown = before[key]?.isInboxKnown ?? false
+      mine.places = before[key]?.places ?? MirrorPlaces()
       return mine
     }.sorted { $0.name < $1.name }
     guard new != accounts else { return }
@@ -149,8 +152,17 @@ final class Mirror {
     if areOthers { readLists() }
   }
 
-  /// Reads whom the accounts follow, and whether they have a list of relays for direct messages, now and when that
-  /// changes.
+  /// Other places are known of an account.
+  func updatePlaces(of account: PublicKey, _ change: (inout MirrorPlaces) -> Void) {
+    guard let place = accounts.firstIndex(where: { $0.key == account }) else { return }
+    var places = accounts[place].places
+    change(&places)
+    guard places != accounts[place].places else { return }
+    accounts[place].places = places
+    replan()
+  }
+
+  /// Reads whom the accounts follow, and their lists of relays, now and when these change.
   private func readLists() {
     lists?.abandon(Refusal(.cancelled, "other accounts are read"))
     lists = nil
@@ -159,7 +171,7 @@ final class Mirror {
     worker.persist("lists of accounts", ceilingMilliseconds: Self.retryMillisecondsMaximum, log) {
       [self] () async throws(Refusal) in
       guard keys == accounts.map(\.key) else { return true }
-      let kinds = [EventKind.follows, EventKind.directMessageRelays]
+      let kinds = [EventKind.follows, EventKind.relayList, EventKind.directMessageRelays]
       var wanted = StoreObserve(filters: [JSONValue(of: Filter(authors: keys, kinds: kinds))])
       wanted.policy = .cacheOnly
       let answer = try await bus.ask(StoreMethod.observe, wanted)
@@ -174,7 +186,13 @@ final class Mirror {
     guard let value = (try? JSONPayload.decode(JSONValue.self, from: part.bytes))?["event"],
       let event = try? Event(json: JSONPayload.encode(value))
     else { return }
-    if event.kind == EventKind.directMessageRelays { return inboxIsKnown(of: event.pubkey) }
+    if event.kind != EventKind.follows {
+      EventLoopActor.task { [self] in
+        await learnPlaces(event)
+        if event.kind == EventKind.directMessageRelays { inboxIsKnown(of: event.pubkey) }
+      }
+      return
+    }
     // `try?`: as above.
     guard let list = try? FollowList(event), let place = accounts.firstIndex(where: { $0.key == event.pubkey }) else {
       return
@@ -207,7 +225,7 @@ final class Mirror {
       observe.end()
       live[plan] = nil
     }
-    for plan in plans where live[plan] == nil { live[plan] = LiveObserve(worker, plan, log) }
+    for plan in plans where live[plan] == nil { live[plan] = LiveObserve(worker, plan, bounds, log) }
     work()
   }
 
@@ -228,7 +246,9 @@ final class Mirror {
       work()
       guard interest.kind == .own, let account = interest.account else { return }
       copies.look()
-      if result != nil { inboxIsKnown(of: account) }
+      guard result != nil else { return }
+      await lookUpPlaces(of: account)
+      inboxIsKnown(of: account)
     }
   }
 
@@ -240,7 +260,7 @@ final class Mirror {
       urgency: .backfill)
     wanted.relays = interest.relays.isEmpty ? nil : interest.relays.prefix(StoreObserve.relayMaximum).map(\.text)
     wanted.foreignRelays =
-      interest.foreign.isEmpty ? nil : interest.foreign.prefix(StoreObserve.relayMaximum).map(\.text)
+      interest.foreign.isEmpty ? nil : interest.foreign.prefix(StoreObserve.relayMaximum).map(\.url.text)
     wanted.exclusiveRelays = interest.isExclusive ? true : nil
     wanted.seconds = Self.fetchSeconds
     let stops = bounds.stopCounts[interest.kept]

@@ -75,7 +75,7 @@ struct KeepBoundsTests {
       named, 1, began: Instant(nanoseconds: 0), at: Instant(nanoseconds: 0).advanced(milliseconds: 50), wall: wall)
     #expect(!isDue(2_049) && isDue(2_050))
     _ = measure(&bounds, nil, at: 10_000, took: 2_000)
-    #expect(!isDue(31_999) && isDue(32_000))
+    #expect(!isDue(19_999) && isDue(20_000))
     #expect(bounds.all.first?.bytes == 1)
   }
 
@@ -170,5 +170,58 @@ struct KeepBoundsTests {
     #expect(MirrorKeep.objection(to: ##"{"kinds":[1],"#p":["x"]}"##) == nil)
     #expect(MirrorKeep.objection(to: #"{"kinds":[1],"limit":5}"#)?.contains("'limit'") == true)
     #expect(MirrorKeep.isBoundless(#"{"kinds":[1]}"#) && !MirrorKeep.isBoundless(##"{"#t":["x"]}"##))
+  }
+}
+
+@Suite("Where else an account's events may be")
+struct MirrorPlacesTests {
+  private func urls(_ names: String...) throws -> [RelayURL] {
+    try names.map { try RelayURL("wss://\($0).example") }
+  }
+
+  @Test("Past lists and relays that sent its events are asked for what is public; those strangers name are foreign")
+  func places() throws {
+    var alice = MirrorAccount(name: "alice", key: PublicKey(SHA256.hash([1])))
+    alice.isInboxKnown = true
+    alice.places.listed = try urls("new", "old")
+    alice.places.reads = try urls("new")
+    alice.places.seen = try urls("old", "z", "a").map { ForeignRelayURL($0) }
+    let wishes = MirrorWishes(followsSeconds: 0, archives: try urls("archive", "old"))
+    func interests() -> [MirrorClass: MirrorInterest] {
+      Dictionary(uniqueKeysWithValues: MirrorInterest.all(of: [alice], wishes).map { ($0.kind, $0) })
+    }
+    for kind in [MirrorClass.own, .named] {
+      let interest = try #require(interests()[kind])
+      #expect(interest.relays == (try urls("archive", "old", "new")) && !interest.isExclusive)
+      #expect(interest.foreign.map(\.url) == (try urls("a", "z")), "one of its own list is not foreign")
+    }
+    // It never said where it receives messages: where it reads, and nowhere else.
+    var wraps = try #require(interests()[.wraps])
+    #expect(wraps.relays == (try urls("new")) && wraps.isExclusive && wraps.foreign.isEmpty)
+    #expect(wraps.liveRelays == (try urls("new")))
+    alice.places.inboxes = try urls("inbox", "earlier")
+    alice.places.presentInboxes = try urls("inbox")
+    wraps = try #require(interests()[.wraps])
+    #expect(wraps.relays == (try urls("earlier", "inbox")) && wraps.isExclusive && wraps.foreign.isEmpty)
+    #expect(wraps.liveRelays == (try urls("inbox")), "no connection is kept for a past list")
+    alice.places.presentInboxes = []
+    #expect(interests()[.wraps]?.liveRelays == [], "it said that it receives none")
+    alice.places = MirrorPlaces()
+    wraps = try #require(interests()[.wraps])
+    #expect(wraps.relays.isEmpty && !wraps.isExclusive, "without any list the planner says where")
+  }
+
+  @Test("Of many relays only some are asked, and the same ones are the same question")
+  func many() throws {
+    var alice = MirrorAccount(name: "alice", key: PublicKey(SHA256.hash([1])))
+    let relays = try (10..<60).map { try RelayURL("wss://r\($0).example") }
+    alice.places.listed = relays
+    alice.places.seen = (relays.suffix(5) + (try (10..<60).map { try RelayURL("wss://s\($0).example") }))
+      .map { ForeignRelayURL($0) }
+    let own = try #require(MirrorInterest.all(of: [alice], MirrorWishes(followsSeconds: 0, archives: [])).first)
+    #expect(own.relays.count == 16 && own.foreign.count == 16)
+    alice.places.listed = relays.prefix(16).reversed() + relays.suffix(34)
+    let same = try #require(MirrorInterest.all(of: [alice], MirrorWishes(followsSeconds: 0, archives: [])).first)
+    #expect(same == own)
   }
 }
