@@ -417,7 +417,7 @@ public enum MemberTexts {
     MirrorStatus.Entry.name	For the class `keep` the name in the configuration; absent for all others.
     MirrorStatus.Entry.nextAt	When it is fetched next, seconds since 1970.
     MirrorStatus.Entry.relays	Its relays, in the order of their URLs; empty for `follows`, where each relay has only some of the people.
-    MirrorStatus.Entry.since	What is older than this second is not fetched, because the class is full; absent: everything is.
+    MirrorStatus.Entry.since	What is older than this second is not fetched, because the class is full or its filter says so; absent: everything is.
     MirrorStatus.Relay.comparedAt	When it was last compared, seconds since 1970.
     MirrorStatus.Relay.reason	Why it has not sent everything.
     MirrorStatus.Relay.relay	Its URL.

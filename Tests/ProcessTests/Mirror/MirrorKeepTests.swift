@@ -139,7 +139,8 @@ extension ProcessTests {
         keeps: [
           "notes": ["filter": #"'{"authors":["\#(author.publicKey)"],"kinds":[1]}'"#],
           "articles": [
-            "filter": ##"'{"authors":["\##(writer.publicKey)"],"kinds":[30023]}'"##, "relays": "[\"\(given.url)\"]",
+            "filter": ##"'{"authors":["\##(writer.publicKey)"],"kinds":[30023],"since":1000}'"##,
+            "relays": "[\"\(given.url)\"]",
             "bytes": "\"64MiB\"",
           ],
         ])

@@ -68,6 +68,9 @@ public struct KeptFilters: Hashable, Sendable {
     }
   }
 
+  /// The most authors of one filter: the store takes 10,000.
+  private static let authorMaximum = 5_000
+
   /// Filters that differ in their authors alone, or in the people whom they name, as one.
   static func together(_ filters: [Filter]) -> [Filter] {
     var authors: [Filter: Set<PublicKey>] = [:]
@@ -87,7 +90,12 @@ public struct KeptFilters: Hashable, Sendable {
         all.append(filter)
       }
     }
-    for (rest, some) in authors { all.append(Filter(rest, authors: some.sorted())) }
+    for (rest, some) in authors {
+      let some = some.sorted()
+      for start in stride(from: 0, to: some.count, by: authorMaximum) {
+        all.append(Filter(rest, authors: Array(some[start..<min(start + authorMaximum, some.count)])))
+      }
+    }
     for (rest, some) in people { all.append(Filter(rest, naming: Array(some))) }
     return all.map(\.canonical).sorted { $0.json.lexicographicallyPrecedes($1.json) }
   }

@@ -35,12 +35,14 @@ extension Mirror {
             if let whole = MirrorFigure.together(parts, of: interest.filters) { covered.append(whole) }
           }
         }
-        relays = MirrorFigure.relays(covered, state.last, at: WallClock.seconds)
+        // A filter with an end is complete up to it.
+        let end = interest.filters.compactMap(\.until).max() ?? .max
+        relays = MirrorFigure.relays(covered, state.last, at: min(end, WallClock.seconds))
       }
       var entry = MirrorStatus.Entry(
         account: interest.account == nil ? nil : interest.name, name: interest.account == nil ? interest.name : nil,
         kind: interest.kind, events: count, isFetching: state.isRunning, relays: relays)
-      entry.since = floor?.since
+      entry.since = [floor?.since, interest.filters.first?.since].compactMap(\.self).max()
       entry.nextAt = state.isRunning ? nil : state.nextAt
       entry.end = state.last?.end
       entries.append(entry)
