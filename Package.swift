@@ -186,7 +186,7 @@ let rooms: [[Target]] = [
   ),
   room(
     "Workers/Mirror",
-    library("Mirroring", ["Addresses", "Cryptography", "Nostr", "Frames", "Contracts"]),
+    library("Mirroring", ["Clocks", "Addresses", "Cryptography", "Nostr", "Frames", "Contracts"]),
     library("CopyLedger", ["Cryptography", "Nostr", "Storage"]),
     program("mirror", worker + ["Addresses", "Storage", "NostrContracts", "WorkerLedger", "Mirroring", "CopyLedger"])
   ),
@@ -388,7 +388,8 @@ let rooms: [[Target]] = [
       "Workers/OutboxPlanner/PublishLedgerTests",
       ["Cryptography", "Nostr", "Storage", "Contracts", "PublishQueue", "PublishLedger", "TestSupport"]),
     tests(
-      "Workers/Mirror/MirroringTests", ["Addresses", "Cryptography", "Nostr", "Frames", "Contracts", "Mirroring"]),
+      "Workers/Mirror/MirroringTests",
+      ["Clocks", "Addresses", "Cryptography", "Nostr", "Frames", "Contracts", "Mirroring"]),
     tests("Workers/Mirror/CopyLedgerTests", ["Cryptography", "Nostr", "CopyLedger", "TestSupport"]),
     tests(
       "Workers/DVMTracker/JobTrackingTests",

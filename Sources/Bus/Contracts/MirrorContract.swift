@@ -1,3 +1,5 @@
+internal import Frames
+
 /// What a mirror keeps.
 public enum MirrorClass: String, Codable, Sendable, Hashable, CaseIterable {
   /// What an account wrote, its lists among it.
@@ -8,6 +10,65 @@ public enum MirrorClass: String, Codable, Sendable, Hashable, CaseIterable {
   case wraps
   /// What the people wrote whom an account follows, for the time of `keep-follows`.
   case follows
+  /// What a filter of `[worker.mirror.keep.NAME]` matches; of no account.
+  case keep
+}
+
+/// `[worker.mirror.keep.NAME]`: what else a mirror keeps.
+public struct MirrorKeep: Codable, Sendable, Hashable {
+  /// Its name in the file.
+  public var name: String
+  /// A NIP-01 filter, as JSON.
+  public var filter: String
+  /// The relays that are asked; empty: those where its authors write, or that name them, as the planner chooses.
+  public var relays: [String]
+  /// Bytes that it may have; 0: no bound.
+  public var bytes: Int64
+
+  /// The most of them.
+  public static let countMaximum = 32
+  /// The most relays of one.
+  public static let relayMaximum = 16
+
+  /// Why a filter cannot be kept, as a sentence; nil: it can.
+  ///
+  /// - Parameter filter: a NIP-01 filter as JSON.
+  public static func objection(to filter: String) -> String? {
+    let fields = fields(of: filter)
+    for name in ["limit", "search"] where fields[name] != nil {
+      return "a filter that is kept has no '\(name)': everything that it matches is fetched"
+    }
+    guard case .array(let kinds)? = fields["kinds"] else {
+      // Gift wraps are signed by keys that are used once, so what an author wrote has none.
+      return fields["authors"] == nil
+        ? "without 'authors' a filter needs 'kinds': relays would be asked for gift wraps, and learn where one's inbox is"
+        : nil
+    }
+    let wraps: [Int64] = [1_059, 1_060, 21_059]
+    for kind in wraps where kinds.contains(.integer(kind)) {
+      return "gift wraps (kind \(kind)) are not asked for this way: it tells relays where one's inbox is;"
+        + " those to your accounts are kept without it"
+    }
+    return nil
+  }
+
+  /// Whether it names neither ids, authors nor tags.
+  public static func isBoundless(_ filter: String) -> Bool {
+    !fields(of: filter).keys.contains { $0 == "ids" || $0 == "authors" || $0.hasPrefix("#") }
+  }
+
+  private static func fields(of filter: String) -> [String: JSONValue] {
+    // `try?`: text that is no JSON has no fields, and is refused where it is read.
+    guard case .object(let fields)? = try? JSONPayload.decode(JSONValue.self, from: Array(filter.utf8)) else {
+      return [:]
+    }
+    return fields
+  }
+
+  /// Something to keep.
+  public init(name: String, filter: String, relays: [String] = [], bytes: Int64 = 0) {
+    (self.name, self.filter, self.relays, self.bytes) = (name, filter, relays, bytes)
+  }
 }
 
 /// The answer of `mirror.status`: how much is here, and how complete it is. Completeness is read from the store's
@@ -32,10 +93,12 @@ public struct MirrorStatus: Codable, Sendable, Hashable, Payload {
       (self.relay, self.since, self.comparedAt) = (relay, since, comparedAt)
     }
   }
-  /// One class of one account.
+  /// One class of one account, or one filter of the configuration.
   public struct Entry: Codable, Sendable, Hashable {
-    /// The account's name.
-    public var account: String
+    /// The account's name; absent for the class `keep`, which is of no account.
+    public var account: String?
+    /// For the class `keep` the name in the configuration; absent for all others.
+    public var name: String?
     /// What is kept.
     public var kind: MirrorClass
     /// Events of it that are here.
@@ -48,15 +111,41 @@ public struct MirrorStatus: Codable, Sendable, Hashable, Payload {
     public var relays: [Relay]
     /// The last fetch: how it ended; absent before the first.
     public var end: PlanWantResult.End?
+    /// What is older than this second is not fetched, because the class is full or its filter says so; absent: everything
+    /// is.
+    public var since: Int64?
 
-    /// A class of an account.
-    public init(account: String, kind: MirrorClass, events: Int, isFetching: Bool, relays: [Relay]) {
-      (self.account, self.kind, self.events, self.isFetching) = (account, kind, events, isFetching)
+    /// A class of an account, or a filter of the configuration.
+    public init(
+      account: String?, name: String? = nil, kind: MirrorClass, events: Int, isFetching: Bool, relays: [Relay]
+    ) {
+      (self.account, self.name, self.kind, self.events, self.isFetching) = (account, name, kind, events, isFetching)
       self.relays = relays
     }
 
-    /// How many relays have sent everything, from the beginning on.
-    public var completeCount: Int { relays.count { $0.since == 0 } }
+    /// How many relays have sent everything, from the beginning on or from ``since`` on.
+    public var completeCount: Int { relays.count(where: isComplete) }
+
+    /// Whether one of its relays has.
+    public func isComplete(_ relay: Relay) -> Bool { relay.since.map { $0 <= since ?? 0 } ?? false }
+  }
+  /// How full a class is that has a bound.
+  public struct Bound: Codable, Sendable, Hashable {
+    /// The class.
+    public var kind: MirrorClass
+    /// For the class `keep` the name in the configuration.
+    public var name: String?
+    /// Bytes of its events that are here; absent: not counted yet.
+    public var bytes: Int64?
+    /// The bytes that it may have.
+    public var byteMaximum: Int64
+    /// What is older than this second is not fetched; absent: there is room for everything that was found.
+    public var since: Int64?
+
+    /// A bound.
+    public init(kind: MirrorClass, name: String? = nil, bytes: Int64?, byteMaximum: Int64, since: Int64?) {
+      (self.kind, self.name, self.bytes, self.byteMaximum, self.since) = (kind, name, bytes, byteMaximum, since)
+    }
   }
   /// In the order of accounts and classes.
   public var entries: [Entry]
@@ -65,8 +154,13 @@ public struct MirrorStatus: Codable, Sendable, Hashable, Payload {
   /// The other Roosts of the same owner, in the order of the settings.
   public var peers: [PeerStatus]
 
+  /// The classes that have a bound, in the order of ``MirrorClass``.
+  public var bounds: [Bound]
+
   /// A status.
-  public init(entries: [Entry], copies: [CopyStatus] = [], peers: [PeerStatus] = []) {
-    (self.entries, self.copies, self.peers) = (entries, copies, peers)
+  public init(
+    entries: [Entry], copies: [CopyStatus] = [], bounds: [Bound] = [], peers: [PeerStatus] = []
+  ) {
+    (self.entries, self.copies, self.bounds, self.peers) = (entries, copies, bounds, peers)
   }
 }

@@ -99,7 +99,7 @@ public struct PublishResult: Codable, Sendable, Hashable {
 public struct StoreQuery: FilterArguments {
   /// An example of the arguments.
   public static let example =
-    #"{"filters":[{"kinds":[1]}],"limit":20,"pages":false,"recipients":["#
+    #"{"filters":[{"kinds":[1]}],"limit":20,"pages":false,"bytes":false,"recipients":["#
     + #""82341f882b6eabcd2ba7f1ef90aad961cf074af15b9ef44a09f9d2a8fbfbe6a2"]}"#
 
   /// NIP-01 filters; each may have its own `limit`.
@@ -108,6 +108,9 @@ public struct StoreQuery: FilterArguments {
   public var limit: Int?
   /// Whether parts are pages; ignored by `store.count`, which has no parts.
   public var pages: Bool?
+  /// For `store.count`: whether the answer also has the events' bytes and the time of the oldest; refused by
+  /// `store.query`. Absent: false.
+  public var bytes: Bool?
   /// The keys whose gift wraps the store may send and count: see ``RecipientList``.
   public var recipients: [String]?
 
@@ -155,6 +158,10 @@ public struct StoreCount: Codable, Sendable, Hashable {
   /// After a search: how many of the newest seqs were not searched, because their words are not indexed yet; absent
   /// when none.
   public var unsearched: Int64?
+  /// For `store.count` with `bytes`: the bytes of these events, as JSON.
+  public var bytes: Int64?
+  /// For `store.count` with `bytes`: when the oldest of them was created, seconds since 1970; absent without any.
+  public var oldest: Int64?
 
   /// A number of events.
   public init(count: Int, isComplete: Bool? = nil, unsearched: Int64? = nil) {

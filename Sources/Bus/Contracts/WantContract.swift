@@ -9,7 +9,8 @@ public struct PlanWant: FilterArguments {
   /// An example of the arguments.
   public static let example =
     #"{"filters":[{"authors":["…"],"kinds":[1]}],"depth":"all","urgency":"backfill","#
-    + #""relays":["wss://relay.example"],"exclusiveRelays":false,"eventMaximum":100000,"seconds":3600}"#
+    + #""relays":["wss://relay.example"],"foreignRelays":["wss://other.example"],"exclusiveRelays":false,"#
+    + #""eventMaximum":100000,"seconds":3600}"#
 
   /// How much each relay is asked for.
   public enum Depth: String, Codable, Sendable, Hashable, CaseIterable {
@@ -35,7 +36,10 @@ public struct PlanWant: FilterArguments {
   public var urgency: Urgency?
   /// Relays to ask in addition to those that the planner chooses; at most ``StoreObserve/relayMaximum``.
   public var relays: [String]?
-  /// Whether only `relays` are asked.
+  /// Further relays, which only strangers name: they are not asked at private addresses. At most
+  /// ``StoreObserve/relayMaximum``.
+  public var foreignRelays: [String]?
+  /// Whether only `relays` and `foreignRelays` are asked.
   public var exclusiveRelays: Bool?
   /// Ends when relays have sent so many events; what they send within a quarter of a second may exceed it. From 1.
   /// Absent: no bound.
@@ -66,8 +70,9 @@ public struct PlanWant: FilterArguments {
     if let seconds, seconds > Self.secondsMaximum {
       return "'seconds' is \(seconds); \(Self.secondsMaximum) is the most"
     }
-    return tooMany(relays)
-      ?? (exclusiveRelays == true && relays?.isEmpty != false ? "'exclusiveRelays' needs 'relays'" : nil)
+    return tooMany(relays) ?? tooMany(foreignRelays, "foreignRelays")
+      ?? (exclusiveRelays == true && relays?.isEmpty != false && foreignRelays?.isEmpty != false
+        ? "'exclusiveRelays' needs 'relays'" : nil)
   }
 }
 

@@ -389,30 +389,43 @@ public enum MemberTexts {
     MethodDeclaration.server	The role that serves or publishes it.
     MethodDeclaration.text	What it does, in one or two sentences.
     MirrorCopies.id	The event's id, 64 hexadecimal digits.
+    MirrorKeep.bytes	Bytes that it may have; 0: no bound.
+    MirrorKeep.filter	A NIP-01 filter, as JSON.
+    MirrorKeep.name	Its name in the file.
+    MirrorKeep.relays	The relays that are asked; empty: those where its authors write, or that name them, as the planner chooses.
     MirrorScrub.account	Only this account, by its name.
     MirrorScrub.relay	Only this relay, also when the account does not write to it; also what was left there for reasons of the relay.
     MirrorSettings.archives	The URLs of relays that are asked, beside those of the accounts' lists, for what is public.
     MirrorSettings.copies	How many relays are to have each event that an account wrote.
     MirrorSettings.copyRelays	The URLs of relays that are sent copies when an account writes to fewer than copies relays.
+    MirrorSettings.keep	What else is kept, by `[worker.mirror.keep.NAME]`; set by roostd.
+    MirrorSettings.keepFollowsBytes	Bytes that what followed people write may have; 0: no bound.
     MirrorSettings.keepFollowsMilliseconds	How far back it keeps what followed people write; 0 for nothing of theirs.
-    MirrorSettings.peers	The URLs of the local relays of other Roosts of the same owner, without a path.
+    MirrorSettings.keepNamedBytes	Bytes that what names an account may have, over all accounts; 0: no bound.
+    MirrorSettings.keepWrapsBytes	Bytes that gift wraps to the accounts may have; 0: no bound.
     MirrorSettings.scrubMilliseconds	How often the relays are compared with what an account wrote, and sent what they lack; 0: never.
-    MirrorStatus.Entry.account	The account's name.
+    MirrorStatus.Bound.byteMaximum	The bytes that it may have.
+    MirrorStatus.Bound.bytes	Bytes of its events that are here; absent: not counted yet.
+    MirrorStatus.Bound.kind	The class.
+    MirrorStatus.Bound.name	For the class `keep` the name in the configuration.
+    MirrorStatus.Bound.since	What is older than this second is not fetched; absent: there is room for everything that was found.
+    MirrorStatus.Entry.account	The account's name; absent for the class `keep`, which is of no account.
     MirrorStatus.Entry.end	The last fetch: how it ended; absent before the first.
     MirrorStatus.Entry.events	Events of it that are here.
     MirrorStatus.Entry.isFetching	Whether it is being fetched now.
     MirrorStatus.Entry.kind	What is kept.
+    MirrorStatus.Entry.name	For the class `keep` the name in the configuration; absent for all others.
     MirrorStatus.Entry.nextAt	When it is fetched next, seconds since 1970.
     MirrorStatus.Entry.relays	Its relays, in the order of their URLs; empty for `follows`, where each relay has only some of the people.
+    MirrorStatus.Entry.since	What is older than this second is not fetched, because the class is full or its filter says so; absent: everything is.
     MirrorStatus.Relay.comparedAt	When it was last compared, seconds since 1970.
     MirrorStatus.Relay.reason	Why it has not sent everything.
     MirrorStatus.Relay.relay	Its URL.
     MirrorStatus.Relay.since	Nothing of the relay is missing from this second on, up to now or the last comparison; 0: from the beginning. Absent: it has not sent everything of any time yet.
     MirrorStatus.Relay.state	How far it was at the last attempt; absent when it was not asked yet.
+    MirrorStatus.bounds	The classes that have a bound, in the order of MirrorClass.
     MirrorStatus.copies	The living copies of what each account wrote.
     MirrorStatus.entries	In the order of accounts and classes.
-    MirrorStatus.peers	The other Roosts of the same owner, in the order of the settings.
-    MirrorSync.peer	The peer, as in the settings; absent: all.
     NameResolve.name	`name@domain`, or a domain alone.
     ObserveChanges.changed	New and changed entries, each complete.
     ObserveChanges.generation	The generation of the store that counts these versions.
@@ -443,15 +456,6 @@ public enum MemberTexts {
     PayloadShape.Member.type	Its type.
     PayloadShape.isText	Whether the type is a text in JSON, such as `RefusalCode`.
     PayloadShape.members	The members, in the order in which the type reads them.
-    PeerStatus.fetched	Events that came from there in the last comparison.
-    PeerStatus.isRunning	Whether they are being compared now.
-    PeerStatus.learned	Publications of there that this Roost has learned of since its start.
-    PeerStatus.nextAt	When they are compared next, seconds since 1970; absent while that is under way.
-    PeerStatus.peer	Its URL, as in the settings.
-    PeerStatus.reason	Why the last comparison was not brought to its end; absent: it was.
-    PeerStatus.sameAt	When they were last the same in all that the accounts' interests name, seconds since 1970; absent: never.
-    PeerStatus.sent	Events that were sent there in the last comparison, and are there now.
-    PlanCopy.account	The account that authenticates, 64 hexadecimal digits; absent: each event's author. Only another Roost of the same owner (`peers` of the mirror) is sent what others wrote, and it needs this.
     PlanCopy.ids	The events' ids, 64 hexadecimal digits each, in the order in which they are sent; at most 128.
     PlanCopy.relay	The relay.
     PlanPublication.id	The event's id, 64 hexadecimal digits.
@@ -492,8 +496,9 @@ public enum MemberTexts {
     PlanStatus.waitingForConnectors	Publications that wait for such a connector. Absent: none.
     PlanWant.depth	How much each relay is asked for; default: `all`.
     PlanWant.eventMaximum	Ends when relays have sent so many events; what they send within a quarter of a second may exceed it. From 1. Absent: no bound.
-    PlanWant.exclusiveRelays	Whether only `relays` are asked.
+    PlanWant.exclusiveRelays	Whether only `relays` and `foreignRelays` are asked.
     PlanWant.filters	NIP-01 filters; at most filterMaximum.
+    PlanWant.foreignRelays	Further relays, which only strangers name: they are not asked at private addresses. At most relayMaximum.
     PlanWant.relays	Relays to ask in addition to those that the planner chooses; at most relayMaximum.
     PlanWant.seconds	Ends after so many seconds, 1 to 86400; default 86400.
     PlanWant.urgency	When relays are dialled for it; default: `look-up`.
@@ -507,7 +512,6 @@ public enum MemberTexts {
     PlannerSettings.indexers	The URLs of relays that are asked for other people's lists (kinds 10002 and 10050).
     PlannerSettings.monitors	The keys of monitors whose word on relays is believed (NIP-66), 64 hexadecimal digits each.
     PlannerSettings.ownAddresses	Where the local relays of this Roost listen; set by roostd, not a key of the file.
-    PlannerSettings.peers	The other Roosts of the same owner, with PeerPath; set by roostd from the mirror's settings.
     PlannerSettings.publishExpiryMilliseconds	How long until relays that have not accepted an event are given up: three days, a weekend without a network.
     PlannerSettings.selection	How the relays of other people are chosen.
     ProviderSettings.about	Its description in the announcement; "" for none.
@@ -529,9 +533,6 @@ public enum MemberTexts {
     Publication.remarks	Further remarks for the caller that publishes it: `it does nothing for note1…`. Absent: none.
     Publication.state	The state over all its relays.
     Publication.targets	Its relays, in the order of their URLs.
-    PublicationExchange.account	The account, 64 hexadecimal digits. Publications of other authors are left out.
-    PublicationExchange.after	Answers with what has changed after this number, which is next of the answer before; 0: with everything.
-    PublicationExchange.publications	What the other has published; at most 128.
     PublicationTarget.attempts	The number of attempts.
     PublicationTarget.confirmedAt	When the relay accepted it, seconds since 1970.
     PublicationTarget.message	The relay's words, or why the event could not be sent, at the last attempt.
@@ -543,9 +544,6 @@ public enum MemberTexts {
     PublishResult.isMended	Whether it was stored but damaged, and this copy has replaced it; absent: no.
     PublishResult.isNew	Whether it was not stored before.
     PublishResult.seq	Its place in the order of commits; absent for an ephemeral one.
-    PublishedNews.isComplete	Whether there are no further changes.
-    PublishedNews.next	For the next question.
-    PublishedNews.publications	Publications that have changed, in the order of their changes.
     PushDeviceRow.capabilities	The types of wakes that it wants; empty: all.
     PushDeviceRow.device	The device's name at its owner.
     PushDeviceRow.expiresAt	When its registration expires, seconds since 1970.
@@ -764,10 +762,6 @@ public enum MemberTexts {
     RelayInformationResult.dropped	What was dropped because it does not have the form of NIP-11, one sentence each: `supported_nips is not a list of numbers`.
     RelayInformationResult.fetchedAt	When it was fetched, seconds since 1970.
     RelayInformationResult.relay	Canonical URL.
-    RelayPublications.account	As in PublicationExchange.
-    RelayPublications.after	As in PublicationExchange, by the other's numbers.
-    RelayPublications.publications	What was published here, as in PublicationExchange.
-    RelayPublications.relay	The URL of the other Roost, with PeerPath.
     RelayPublish.account	The account that authenticates if the relay requires it, 64 hexadecimal digits; default: none.
     RelayPublish.event	The signed event, as JSON.
     RelayPublish.isForeign	Whether the relay was named by someone else, in a list or a hint; it is then not dialled at a private address.
@@ -1004,13 +998,18 @@ public enum MemberTexts {
     SigningRule.account	The account that the rule applies to, in the notation of the rule; nil: all accounts.
     SigningRule.kinds	The kinds, without 22242.
     SigningRule.role	The role's name; never one of Roost's own roles.
+    SourceRelays.Relay.events	How many of the events it sent.
+    SourceRelays.Relay.relay	Its URL. Its first mention may be a stranger's: it is foreign, unless something else names it too.
+    SourceRelays.relays	Those that sent the most first; at most 64.
     StatusRequest.memory	Also measure proportional memory, which costs a walk through the pages of each process.
     StopCommand.drainMilliseconds	How long it may finish what is in flight; absent: the configured time.
     StopCommand.worker	The worker's name.
     StoreAcknowledge.id	The caller's name for the observation.
     StoreAcknowledge.seq	The last seq that the caller has handled; a lower one than before changes nothing.
+    StoreCount.bytes	For `store.count` with `bytes`: the bytes of these events, as JSON.
     StoreCount.count	The number of events.
     StoreCount.isComplete	For `store.query`: whether all stored events that match were sent; false when a limit cut them off and there are more. Absent when the store would have to search further to know.
+    StoreCount.oldest	For `store.count` with `bytes`: when the oldest of them was created, seconds since 1970; absent without any.
     StoreCount.unsearched	After a search: how many of the newest seqs were not searched, because their words are not indexed yet; absent when none.
     StoreCoverage.filters	The filters; at most filterMaximum. Intervals ignore their times and limits.
     StoreCoverage.inParts	Whether each filter is answered in parts of which the same is covered, by author or tag value and kind; together they are the filter, and some may have no coverage. It needs exactly one relay. Absent: false.
@@ -1032,6 +1031,7 @@ public enum MemberTexts {
     StoreObserve.policy	Where events come from; default: `cache-with-network`.
     StoreObserve.recipients	The keys whose gift wraps the store may send: see RecipientList.
     StoreObserve.relays	Relays to query in addition to those that the planner chooses; at most 32.
+    StoreQuery.bytes	For `store.count`: whether the answer also has the events' bytes and the time of the oldest; refused by `store.query`. Absent: false.
     StoreQuery.filters	NIP-01 filters; each may have its own `limit`.
     StoreQuery.limit	The maximum number of events of all filters together, from 0.
     StoreQuery.pages	Whether parts are pages; ignored by `store.count`, which has no parts.
@@ -1045,6 +1045,7 @@ public enum MemberTexts {
     StoreSettings.sampleRelays	The URLs of relays for which a sample is enough.
     StoreSettings.sizeLimitBytes	Used bytes above which events are removed; 0 for no limit.
     StoreSettings.verification	Which signatures are checked.
+    StoreSources.authors	The authors, 64 hexadecimal digits each; 1 to 64.
     StoreStatus.Relay.forged	Forged events: not what an author signed.
     StoreStatus.Relay.isDistrusted	Whether only a sample of its events was to be checked, and now all are, because of forgeries.
     StoreStatus.Relay.relay	Its URL.
@@ -1077,6 +1078,15 @@ public enum MemberTexts {
     StoreStatus.usedBytes	Used bytes of the database, which `size-limit` limits: the file keeps the room of removed events.
     StoreStatus.verified	Signatures checked.
     StoreStatus.waiting	Events waiting, by lane: local, live, bulk.
+    StoreTrim.bytes	The bytes of JSON that may stay.
+    StoreTrim.filters	NIP-01 filters, whose limits are ignored; at most filterMaximum.
+    StoreTrim.keep	Events that one of these filters matches stay, and count; at most filterMaximum.
+    StoreTrim.spared	Authors whose events go only when no other is left: 64 hexadecimal digits each, at most 10000.
+    StoreTrimmed.bytes	Bytes of events that match and are left. More than was asked for: what is too much may not be removed, or there is more of it than one request removes.
+    StoreTrimmed.isComplete	Whether no further request with the same arguments would remove anything.
+    StoreTrimmed.removed	Events that were removed.
+    StoreTrimmed.since	Strangers' events from this second on are within the bound, seconds since 1970; those before are not. Absent: all are.
+    StoreTrimmed.sparedSince	The same for the authors that are spared.
     StoredEnd.isComplete	Whether all stored events that match were sent; false when a limit cut them off and there are more. Absent when the store would have to search further to know, and when the observation was resumed.
     StoredEnd.isStoredEnd	Always true: it distinguishes this part from an event.
     StoredEnd.seq	All events up to this seq have been sent. A caller that reconnects passes it as `afterSeq`.

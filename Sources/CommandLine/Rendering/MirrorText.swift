@@ -15,14 +15,15 @@ public enum MirrorText {
     ])
     for entry in status.entries {
       table.append([
-        .init(entry.account), .init(words(entry.kind)), .init("\(entry.events)"),
+        .init(subject(entry)), .init(words(entry.kind)), .init("\(entry.events)"),
         .init(complete(entry), tone(entry)), .init(next(entry, now: now)),
       ])
     }
     let lacking = status.entries.flatMap { entry in
-      entry.relays.filter { $0.since != 0 }.map { "\(entry.account), \(words(entry.kind)): \(lack($0))" }
+      entry.relays.filter { !entry.isComplete($0) }.map { "\(subject(entry)), \(words(entry.kind)): \(lack($0))" }
     }
-    return table.lines(style) + (lacking.isEmpty ? [] : ["", "Not everything came from:"] + lacking.map { "  \($0)" })
+    return table.lines(style) + bounds(status.bounds)
+      + (lacking.isEmpty ? [] : ["", "Not everything came from:"] + lacking.map { "  \($0)" })
       + status.copies.flatMap { [""] + copies($0, now: now, style) }
       + (status.peers.isEmpty ? [] : [""] + peers(status.peers, now: now, style))
   }
@@ -51,6 +52,23 @@ public enum MirrorText {
     let counts = "\(Amount.count(peer.fetched, "event")) came, \(Amount.count(peer.sent, "event")) went"
     return "\(visible(peer.peer)): " + (peer.reason.map { "\(counts); not the same: \(visible($0))" } ?? counts)
   }
+
+  /// How full the classes are that have a bound.
+  static func bounds(_ bounds: [MirrorStatus.Bound]) -> [String] {
+    let lines = bounds.compactMap { bound in
+      bound.bytes.map { "  \(words(bound.kind))\(bound.name.map { " \($0)" } ?? ""): \(fullness(bound, $0))" }
+    }
+    return lines.isEmpty ? [] : ["", "Room:"] + lines
+  }
+
+  /// `full: 1.0 GiB of 1.0 GiB; what is older than 2024-03-01 is not fetched`
+  private static func fullness(_ bound: MirrorStatus.Bound, _ bytes: Int64) -> String {
+    let amount = "\(Amount.bytes(UInt64(max(0, bytes)))) of \(Amount.bytes(UInt64(max(0, bound.byteMaximum))))"
+    guard let since = bound.since else { return amount }
+    return "full: \(amount); what is older than \(CalendarTime.text(since)) is not fetched"
+  }
+
+  private static func subject(_ entry: MirrorStatus.Entry) -> String { entry.account ?? entry.name ?? "" }
 
   // MARK: Copies
 
@@ -144,6 +162,7 @@ public enum MirrorText {
     case .named: "names you"
     case .wraps: "gift wraps"
     case .follows: "follows"
+    case .keep: "kept"
     }
   }
 
@@ -151,7 +170,8 @@ public enum MirrorText {
   private static func complete(_ entry: MirrorStatus.Entry) -> String {
     if entry.kind == .follows { return entry.end == .complete ? "at those that answer" : "not yet" }
     if entry.relays.isEmpty { return "no relay was asked yet" }
-    return "at \(entry.completeCount) of \(Amount.count(entry.relays.count, "relay"))"
+    let since = entry.since.map { ", since \(CalendarTime.text($0))" } ?? ""
+    return "at \(entry.completeCount) of \(Amount.count(entry.relays.count, "relay"))\(since)"
   }
 
   private static func tone(_ entry: MirrorStatus.Entry) -> Tone {

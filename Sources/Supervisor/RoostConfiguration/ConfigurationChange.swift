@@ -150,6 +150,7 @@ extension SupervisorConfiguration {
     keys += differences(Schema.settings(ofRole: new.role), old, new)
     keys += jobDifferences(from: old.jobs, to: new.jobs)
     keys += wakeDifferences(from: old.wakes, to: new.wakes)
+    keys += keepDifferences(from: old.keeps, to: new.keeps)
     if !RoleConfiguration.builtIn.contains(new.role), old.settings != new.settings {
       keys.append(
         ConfigurationChange.Key(name: "settings", old: old.settings, new: new.settings, effect: .restartsWorker))
@@ -177,6 +178,16 @@ extension SupervisorConfiguration {
       let standard = WakeConfiguration(type: type)
       let (before, after) = (old.first { $0.type == type } ?? standard, new.first { $0.type == type } ?? standard)
       return differences(Schema.wake, before, after, prefix: "wake.\(type).")
+    }
+  }
+
+  private static func keepDifferences(
+    from old: [KeepConfiguration], to new: [KeepConfiguration]
+  ) -> [ConfigurationChange.Key] {
+    Set((old + new).map(\.name)).sorted().flatMap { name -> [ConfigurationChange.Key] in
+      let none = KeepConfiguration(name: name)
+      let (before, after) = (old.first { $0.name == name } ?? none, new.first { $0.name == name } ?? none)
+      return differences(Schema.keep, before, after, prefix: "keep.\(name).")
     }
   }
 

@@ -15,13 +15,16 @@ extension ConfigurationReader {
     }
     let takesJobs = role == Role.dvmProvider.name
     let takesWakes = role == Role.pushRelay.name
-    let tables = ["limits", "settings"] + (takesJobs ? ["job"] : []) + (takesWakes ? ["wake"] : [])
+    let takesKeeps = role == Role.mirror.name
+    let tables =
+      ["limits", "settings"] + (takesJobs ? ["job"] : []) + (takesWakes ? ["wake"] : []) + (takesKeeps ? ["keep"] : [])
     worker = read(value, at: path, settings, others: tables, over: worker)
     if let limits = value["limits"] {
       worker = read(limits, at: path.appending("limits"), Schema.limits, over: worker)
     }
     if takesJobs, let jobs = value["job"] { readJobs(jobs, at: path.appending("job"), into: &worker) }
     if takesWakes, let wakes = value["wake"] { readWakes(wakes, at: path.appending("wake"), into: &worker) }
+    if takesKeeps, let keeps = value["keep"] { readKeeps(keeps, at: path.appending("keep"), into: &worker) }
     if let own = value["settings"] {
       readOwnSettings(own, at: path.appending("settings"), into: &worker)
     }

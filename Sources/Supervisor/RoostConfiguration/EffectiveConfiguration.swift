@@ -12,6 +12,7 @@ extension SupervisorConfiguration {
       if !RoleConfiguration.builtIn.contains(worker.role) { text += "settings = \(worker.settings)\n" }
       text += SupervisorConfiguration.table(name + ".limits", Schema.limits, worker)
       for job in worker.jobs { text += SupervisorConfiguration.table("\(name).job.\(job.kind)", Schema.job, job) }
+      for keep in worker.keeps { text += SupervisorConfiguration.table("\(name).keep.\(keep.name)", Schema.keep, keep) }
       for wake in worker.wakes { text += SupervisorConfiguration.table("\(name).wake.\(wake.type)", Schema.wake, wake) }
     }
     for role in roles { text += SupervisorConfiguration.table("role.\(role.name)", Schema.role, role) }

@@ -142,6 +142,9 @@ enum Schema {
       Setting(
         "keep-follows", entry: "keepFollowsMilliseconds", of: MirrorSettings.self,
         .milliseconds(.zero ... .seconds(3_650 * 86_400))),
+      Setting("keep-bytes-named", entry: "keepNamedBytes", of: MirrorSettings.self, .size(0...1 << 50)),
+      Setting("keep-bytes-wraps", entry: "keepWrapsBytes", of: MirrorSettings.self, .size(0...1 << 50)),
+      Setting("keep-bytes-follows", entry: "keepFollowsBytes", of: MirrorSettings.self, .size(0...1 << 50)),
       Setting("archives", entry: "archives", of: MirrorSettings.self, .list(of: .relay, "relay URLs", count: 0...16)),
       Setting("copies", entry: "copies", of: MirrorSettings.self, .integer(1...16)),
       Setting(

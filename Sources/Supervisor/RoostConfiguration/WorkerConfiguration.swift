@@ -54,6 +54,8 @@ public struct WorkerConfiguration: Sendable, Hashable {
   public var jobs: [JobConfiguration] = []
   /// `[worker.NAME.wake.TYPE]` of a push-relay, by type; empty for other roles.
   public var wakes: [WakeConfiguration] = []
+  /// `[worker.NAME.keep.KEEP]` of a mirror, by name; empty for other roles.
+  public var keeps: [KeepConfiguration] = []
 
   /// A worker with its role's defaults.
   public init(name: String, role: String) {

@@ -6,6 +6,8 @@ struct Layout {
     var arguments: [String] = []
     var keys: [String: String] = [:]
     var limits: [String: String] = [:]
+    /// Further tables, `[worker.NAME.TABLE]`, by the rest of their names.
+    var tables: [String: [String: String]] = [:]
     /// `[worker.NAME.job.KIND]` by kind.
     var jobs: [Int: [String: String]] = [:]
 
@@ -51,6 +53,9 @@ struct Layout {
       text += Layout.table("worker.\(worker.name)", keys)
       for (kind, keys) in worker.jobs.sorted(by: { $0.key < $1.key }) {
         text += Layout.table("worker.\(worker.name).job.\(kind)", keys)
+      }
+      for (table, keys) in worker.tables.sorted(by: { $0.key < $1.key }) {
+        text += Layout.table("worker.\(worker.name).\(table)", keys)
       }
       if !worker.limits.isEmpty { text += Layout.table("worker.\(worker.name).limits", worker.limits) }
     }

@@ -12,11 +12,11 @@ public enum ArchiveNote: Hashable, Sendable {
   /// A relay has sent everything it had for these filters; `nil` means all relays that were planned.
   case fetched(FilterKey, relay: Int64?, at: Int64)
   /// Everything that a relay had for a filter, created between these times, is stored. The key is that of the filter's
-  /// subject.
-  case covered(FilterKey, relay: Int64, CoverageIntervals.Interval)
+  /// subject; `whole` is the subject if it is no single author or tag value.
+  case covered(FilterKey, relay: Int64, CoverageIntervals.Interval, whole: Filter? = nil)
   /// The same for each of these keys, together with what is covered under the first key, which is removed: the pages of
   /// a part are remembered together, and at its end for each author (or tag value) and kind.
-  case coveredParts(FilterKey, [FilterKey], relay: Int64, CoverageIntervals.Interval?)
+  case coveredParts(FilterKey, [FilterKey], relay: Int64, CoverageIntervals.Interval?, whole: Filter? = nil)
   /// A named observation has come this far.
   case marked(ObserveMark)
   /// A relay whose signatures are only sampled has brought a forgery.
@@ -39,9 +39,12 @@ extension ArchiveWriter {
   func write(_ note: ArchiveNote) throws {
     switch note {
     case .fetched(let key, let relay, let time): try fetched(key, relay: relay ?? 0, at: time)
-    case .covered(let key, let relay, let interval): try covered(key, relay: relay, interval)
-    case .coveredParts(let whole, let keys, let relay, let interval):
-      try coveredParts(whole, keys, relay: relay, interval)
+    case .covered(let key, let relay, let interval, let whole):
+      try covered(key, relay: relay, [interval])
+      try remember(whole, key)
+    case .coveredParts(let key, let keys, let relay, let interval, let whole):
+      try coveredParts(key, keys, relay: relay, interval)
+      if keys == [key] { try remember(whole, key) }
     case .marked(let mark):
       try session.run(
         "INSERT OR REPLACE INTO mark (owner, id, plan, seq, time) VALUES (?, ?, ?, ?, ?)", mark.owner, mark.id,
@@ -68,8 +71,11 @@ extension ArchiveWriter {
     return try CoverageIntervals(stored: known.bytes(0), session)
   }
 
-  private func covered(_ key: FilterKey, relay: Int64, _ intervals: CoverageIntervals.Interval...) throws {
-    try covered(key, relay: relay, intervals)
+  /// Remembers what a key of `coverage` is that does not follow from an event.
+  private func remember(_ whole: Filter?, _ key: FilterKey) throws {
+    guard let whole else { return }
+    try session.run(
+      "INSERT OR IGNORE INTO wholeFilter (filter, json) VALUES (?, ?)", key.digest.bytes, whole.canonical.json)
   }
 
   private func covered(_ key: FilterKey, relay: Int64, _ intervals: [CoverageIntervals.Interval]) throws {
@@ -114,6 +120,11 @@ extension ArchiveWriter {
           LIMIT min(?2, max(0, (SELECT count(*) FROM \(table)) - ?1)))
         """, maximum, Self.trimMaximum)
     }
+    try session.run(
+      """
+      DELETE FROM wholeFilter
+      WHERE NOT EXISTS (SELECT 1 FROM coverage WHERE coverage.filter = wholeFilter.filter)
+      """)
   }
 }
 

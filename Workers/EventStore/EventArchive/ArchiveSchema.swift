@@ -12,6 +12,7 @@ internal import Storage
 //   relay      numbers for relay URLs; seen: which relay had an event, and when first
 //   vanishing  authors whose events are being removed, a slice at a time (NIP-62)
 //   fetch      filters (by FilterKey) → when they were fetched, of one relay or (0) of all that were planned
+//   wholeFilter  the filters of `coverage` that are no single author or tag value (CoverageCuts)
 //   coverage   a filter's subject and a relay → the times of creation of which all is here (CoverageIntervals)
 //   mark       named observations → the last seq their observer has dealt with
 //   unchecked  events whose signatures were not checked → the relay that brought them
@@ -43,7 +44,7 @@ enum ArchiveSchema {
       CREATE TABLE vanishing (author TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID;
       CREATE TABLE property (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
       """),
-    search, retention, fetches, coverage, sampling, foreign,
+    search, retention, fetches, coverage, sampling, foreign, wholeFilters,
   ]
 
   /// Words (NIP-50). The text of an event is only in `event`, so this table keeps the positions of words and nothing
@@ -94,4 +95,8 @@ enum ArchiveSchema {
   /// Foreign events, in the order in which they are removed.
   private static let foreign = StorageMigration(
     version: 7, "CREATE INDEX evictedForeign ON event (seq) WHERE flags = 4")
+
+  /// The filters of `coverage` that do not follow from an event, so that its removal finds them.
+  private static let wholeFilters = StorageMigration(
+    version: 8, "CREATE TABLE wholeFilter (filter BLOB NOT NULL UNIQUE, json BLOB NOT NULL)")
 }

@@ -131,11 +131,4 @@ extension ArchiveReader {
     }
     return drained
   }
-
-  private func url(ofRelay number: Int64) throws -> String? {
-    let statement = try session.statement("SELECT url FROM relay WHERE number = ?", number)
-    guard try statement.step() else { return nil }
-    defer { statement.reset() }
-    return statement.text(0)
-  }
 }

@@ -19,6 +19,8 @@ public enum ArchiveChore: Sendable, Hashable {
   case trim
   /// Makes room.
   case evict
+  /// Removes what a caller names that is over a bound.
+  case trimBound
   /// Writes postings to a segment.
   case segment
   /// Indexes words.
@@ -33,6 +35,8 @@ public struct WriterLoad: Sendable {
   public var isAnyoneVanishing = false
   /// Whether a segment waits to be trimmed.
   public var hasTrimWork = false
+  /// Whether events that are over a bound wait to be removed.
+  public var isOverBound = false
   /// Whether postings wait to be written to a segment.
   public var hasSegmentWork = false
   /// Seqs whose words are not indexed yet.
@@ -104,6 +108,7 @@ public struct ChoreSchedule: Sendable {
       usedByteCount: load.usedByteCount, foreignByteCount: load.foreignByteCount, retention)
     room = gauge.room
     if isEvictionDue { return .evict }
+    if load.isOverBound { return .trimBound }
     if load.hasSegmentWork { return .segment }
     if isIndexingDue(load, now) { return .index }
     return isScrubDue && load.isGateIdle ? .scrub : nil

@@ -28,6 +28,9 @@ extension ArchiveReads {
     _ request: BusRequest, _ wanted: StoreQuery, _ asked: [Filter]
   ) async throws(Refusal) -> StoreCount? {
     let filters = try StoreReader(role: request.callerRole).queried(asked)
+    guard wanted.bytes != true else {
+      throw Refusal(.badRequest, "'bytes' is for store.count", outcome: .notStarted)
+    }
     let recipients = Self.recipients(wanted.recipients, for: request)
     let stream = QueryStream(QueryScope(filters: filters, recipients: recipients, now: Store.now), self)
     let sender = EventSender(request, wanted.pages == true ? .page : .event, self)
@@ -51,9 +54,20 @@ extension ArchiveReads {
       throw Refusal(.badRequest, "'pages' is for store.query: a count has no parts", outcome: .notStarted)
     }
     request.accept()
-    await catchUp(for: filters)
     let recipients = Self.recipients(wanted.recipients, for: request)
-    let count = try await count { [archive] () throws(StorageFault) in
+    if wanted.bytes == true {
+      guard !filters.contains(where: EventArchive.isSearch) else {
+        throw Refusal(.badRequest, "'bytes' is for filters without 'search'")
+      }
+      let measure = try await measured { [archive] () throws(StorageFault) in
+        try await archive.measure(filters, for: recipients, now: Store.now)
+      }
+      var answer = StoreCount(count: min(measure.count, wanted.limit ?? .max))
+      (answer.bytes, answer.oldest) = (measure.byteCount, measure.oldest)
+      return answer
+    }
+    await catchUp(for: filters)
+    let count = try await measured { [archive] () throws(StorageFault) in
       try await archive.count(filters, for: recipients, now: Store.now)
     }
     return StoreCount(count: min(count, wanted.limit ?? .max), unsearched: unsearched(filters))

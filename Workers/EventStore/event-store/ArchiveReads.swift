@@ -42,8 +42,10 @@ final class ArchiveReads {
     }
   }
 
-  /// The same for a count: only few of them read at once.
-  func count(_ body: @EventLoopActor () async throws(StorageFault) -> Int) async throws(Refusal) -> Int {
+  /// The same for what reads all that matches: only few of these read at once.
+  func measured<Value: Sendable>(
+    _ body: @EventLoopActor () async throws(StorageFault) -> Value
+  ) async throws(Refusal) -> Value {
     try await countSlots.read { () throws(Refusal) in try await read(body) }
   }
 

@@ -25,6 +25,9 @@ final class ChoreRunner {
   /// How much room there is, as the log has it.
   private(set) var room = RetentionGauge.Room.below
 
+  /// What callers have had removed that is over a bound, the first first.
+  private var bounded: [BoundedRemoval] = []
+  private let boundedEnded = Signal()
   private let archive: EventArchive
   private let health: StoreHealth
   private let log: Logger
@@ -79,6 +82,7 @@ final class ChoreRunner {
     var load = WriterLoad()
     load.isAnyoneVanishing = archive.isAnyoneVanishing
     load.hasTrimWork = archive.hasTrimWork
+    load.isOverBound = !bounded.isEmpty
     load.hasSegmentWork = archive.hasSegmentWork
     load.unsearchedCount = archive.lastSeq - archive.searchedSeq
     load.usedByteCount = archive.usedByteCount
@@ -127,11 +131,51 @@ final class ChoreRunner {
       let slice = try await archive.evict(schedule.retention, now: Store.now)
       onRemoval?(slice.gone)
       schedule.evicted(slice.gone.count, isExhausted: slice.isExhausted)
+    case .trimBound: try await removeBounded()
     case .segment: try await archive.writeSegmentSlice()
     case .trim: try await archive.trimSlice()
     case .index: try await archive.indexSlice()
     case .scrub: try await scrub()
     }
+  }
+
+  // MARK: Bounds
+
+  /// The most removals that wait.
+  static let boundedMaximum = 4
+
+  /// Whether a further removal would be one too many.
+  var isBoundedFull: Bool { bounded.count >= Self.boundedMaximum }
+
+  /// Removes events that are over a bound, slice by slice, in turn with what else is written.
+  ///
+  /// - Returns: how many events went, and their bytes.
+  func remove(_ seqs: [Int64]) async throws(StorageFault) -> (count: Int, byteCount: Int64) {
+    guard !seqs.isEmpty else { return (0, 0) }
+    let removal = BoundedRemoval(seqs)
+    bounded.append(removal)
+    onDue?()
+    await boundedEnded.wait { removal.isOver }
+    if let fault = removal.fault { throw fault }
+    return (removal.count, removal.byteCount)
+  }
+
+  private func removeBounded() async throws(StorageFault) {
+    guard let removal = bounded.first else { return }
+    do throws(StorageFault) {
+      let slice = removal.seqs.prefix(EventArchive.boundedEventCount)
+      let removed = try await archive.remove(slice, kept: schedule.retention.keptAuthors, now: Store.now)
+      onRemoval?(removed.gone)
+      removal.count += removed.gone.count
+      removal.byteCount += removed.byteCount
+      removal.seqs.removeFirst(slice.count)
+    } catch {
+      removal.fault = error
+    }
+    guard removal.isOver else { return }
+    bounded.removeFirst()
+    boundedEnded.raise()
+    if let fault = removal.fault { throw fault }
   }
 
   /// Looks for damaged events in a slice, which removes them.
@@ -179,4 +223,16 @@ final class ChoreRunner {
     }
     schedule.limitsChanged(retention)
   }
+}
+
+/// What a caller has removed that is over a bound.
+@EventLoopActor
+private final class BoundedRemoval {
+  var seqs: ArraySlice<Int64>
+  var count = 0
+  var byteCount: Int64 = 0
+  var fault: StorageFault?
+  var isOver: Bool { seqs.isEmpty || fault != nil }
+
+  init(_ seqs: [Int64]) { self.seqs = seqs[...] }
 }

@@ -64,6 +64,7 @@ struct Run {
     let subscription = Subscription(relay: record.relay, number: record.subscription)
     for filter in filters[subscription] ?? [] {
       let key = FilterKey([filter])
+      let whole = filter.subject.isCoverageSubject ? nil : filter.subject
       if record.kind == .storedEnd {
         events.append(IncomingEvent(record: index, .fetched(key, relay: number, at: at)))
       }
@@ -77,9 +78,12 @@ struct Run {
         let subjects = filter.coverageSubjects.map { FilterKey([$0]) }
         events.append(
           IncomingEvent(
-            record: index, .coveredParts(FilterKey([filter.subject]), subjects, relay: number, interval)))
+            record: index,
+            .coveredParts(FilterKey([filter.subject]), subjects, relay: number, interval, whole: whole)))
       } else if let interval {
-        events.append(IncomingEvent(record: index, .covered(FilterKey([filter.subject]), relay: number, interval)))
+        events.append(
+          IncomingEvent(
+            record: index, .covered(FilterKey([filter.subject]), relay: number, interval, whole: whole)))
       }
       let added = CoverageAdded(
         relay: name.url, filter: nil, key: "\(key)", isStoredEnd: record.kind == .storedEnd, since: interval?.since,

@@ -31,6 +31,7 @@ final class Store {
   var statusLine = StatusLine()
 
   private let reads: ArchiveReads
+  private let bounds: BoundService
   private let reconciliations: ReconcileService
   private let askedReconciliations: ReconcileAskingService
   private let covered: CoveredTopic
@@ -60,6 +61,7 @@ final class Store {
     askedReconciliations = ReconcileAskingService(worker, reads, relays)
     covered = CoveredTopic(worker.bus)
     chores = ChoreRunner(archive, health, log)
+    bounds = BoundService(worker, reads, chores)
     reportLosses(rescue)
     try adoptSettings()
     tellStatus()

@@ -16,6 +16,20 @@ extension Metrics {
     text.add("roost_mirror_complete_relays", .gauge, "Relays that have sent everything, by class.", of: classes) {
       entries in entries.reduce(0) { $0 + $1.completeCount }
     }
+    let bounds = status.bounds.filter { $0.bytes != nil }
+    func labels(_ bound: MirrorStatus.Bound) -> [(String, String)] {
+      [("class", bound.kind.rawValue)] + (bound.name.map { [("name", $0)] } ?? [])
+    }
+    text.add(
+      "roost_mirror_bytes", .gauge, "Bytes of events that are here, by class with a bound.",
+      bounds.map { MetricText.Sample(labels($0), Int($0.bytes ?? 0)) })
+    text.add(
+      "roost_mirror_bytes_maximum", .gauge, "Bytes that a class may have.",
+      bounds.map { MetricText.Sample(labels($0), Int($0.byteMaximum)) })
+    text.add(
+      "roost_mirror_full_since_seconds", .gauge,
+      "Seconds since 1970 from which on a full class is fetched; 0: from the beginning.",
+      bounds.map { MetricText.Sample(labels($0), Int($0.since ?? 0)) })
     let most = status.copies.map(\.copies.count).max() ?? 0
     text.add(
       "roost_mirror_copies", .gauge, "Events of accounts by their number of living copies.",

@@ -4,6 +4,16 @@ public import Storage
 // How far the exchange with other Roosts of the same owner is.
 
 extension CopyLedger {
+  /// Of each other Roost of the same owner: the last change that it has learned, the last of its own that was learned
+  /// here, when all of them last were, and since when events have come from there whose publications are not known.
+  static let peers = StorageMigration(
+    version: 2,
+    """
+    CREATE TABLE peer (
+      account BLOB NOT NULL, peer TEXT NOT NULL, told INTEGER NOT NULL DEFAULT 0, learned INTEGER NOT NULL DEFAULT 0,
+      wholeAt INTEGER NOT NULL DEFAULT 0, openSince INTEGER, PRIMARY KEY (account, peer)) WITHOUT ROWID;
+    """)
+
   /// What is known of one account at another Roost.
   public struct Peer: Sendable, Hashable {
     /// The last change of a publication here that the other has learned.

@@ -114,16 +114,7 @@ public struct CopyLedger: Sendable {
       CREATE TABLE repaired (
         account BLOB NOT NULL, day INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (account, day)) WITHOUT ROWID;
       """),
-    // Of each other Roost of the same owner: the last change that it has learned, the last of its own that was learned
-    // here, when all of them last were, and since when events have come from there whose publications are not known.
-    StorageMigration(
-      version: 2,
-      """
-      CREATE TABLE peer (
-        account BLOB NOT NULL, peer TEXT NOT NULL, told INTEGER NOT NULL DEFAULT 0, learned INTEGER NOT NULL DEFAULT 0,
-        wholeAt INTEGER NOT NULL DEFAULT 0, openSince INTEGER,
-        PRIMARY KEY (account, peer)) WITHOUT ROWID;
-      """),
+    peers, kept,
   ]
 
   let file: StorageFile
@@ -261,11 +252,16 @@ public struct CopyLedger: Sendable {
   /// Everything about accounts that are not among these is forgotten.
   public func keep(_ accounts: [PublicKey]) async throws(StorageFault) {
     try await file.write { session in
-      let known = try session.rows("SELECT account FROM place UNION SELECT account FROM round UNION SELECT account FROM peer") { PublicKey($0, 0) }
+      let known = try session.rows(
+        """
+        SELECT account FROM place UNION SELECT account FROM round UNION SELECT account FROM listed
+        UNION SELECT account FROM peer
+        """
+      ) { PublicKey($0, 0) }
       for account in known where !accounts.contains(account) {
         try session.run(
           "DELETE FROM lack WHERE place IN (SELECT number FROM place WHERE account = ?)", account.octets)
-        for table in ["place", "round", "repaired", "peer"] {
+        for table in ["place", "round", "repaired", "listed", "peer"] {
           try session.run("DELETE FROM \(table) WHERE account = ?", account.octets)
         }
       }
@@ -404,14 +400,14 @@ public struct CopyLedger: Sendable {
 }
 
 extension EventID {
-  fileprivate init?(_ row: StorageStatement, _ column: Int32) {
+  init?(_ row: StorageStatement, _ column: Int32) {
     guard let octets = row.withBytes(column, { Octets32($0) }) else { return nil }
     self.init(octets)
   }
 }
 
 extension PublicKey {
-  fileprivate init?(_ row: StorageStatement, _ column: Int32) {
+  init?(_ row: StorageStatement, _ column: Int32) {
     guard let octets = row.withBytes(column, { Octets32($0) }) else { return nil }
     self.init(octets)
   }

@@ -14,6 +14,8 @@ public struct MirrorAccount: Hashable, Sendable {
   /// Whether its list of relays for direct messages (kind 10050) was looked for, and is known if there is one. Before
   /// that gift wraps are asked for nowhere: a relay that is not on the list would learn that one expects messages.
   public var isInboxKnown = false
+  /// Where else its events may be.
+  public var places = MirrorPlaces()
 
   /// An account whose lists are not known.
   public init(name: String, key: PublicKey) { (self.name, self.key) = (name, key) }
@@ -21,10 +23,30 @@ public struct MirrorAccount: Hashable, Sendable {
 
 /// What the mirror keeps.
 public struct MirrorWishes: Hashable, Sendable {
+  /// A filter of the configuration.
+  public struct Keep: Hashable, Sendable {
+    /// Its name.
+    public var name: String
+    /// What it matches.
+    public var filter: Filter
+    /// The relays that are asked; empty: as the planner chooses.
+    public var relays: [RelayURL]
+    /// Bytes that it may have; 0: no bound.
+    public var byteMaximum: Int64
+
+    /// A filter.
+    public init(name: String, filter: Filter, relays: [RelayURL] = [], byteMaximum: Int64 = 0) {
+      (self.name, self.filter, self.relays, self.byteMaximum) = (name, filter, relays, byteMaximum)
+    }
+  }
   /// For how many seconds back what followed people write is kept; 0: not at all.
   public var followsSeconds: Int64
   /// Relays that are asked for what is public, beside those of the accounts' lists.
   public var archives: [RelayURL]
+  /// Bytes that classes may have, over all accounts; absent or 0: no bound.
+  public var byteMaximums: [MirrorClass: Int64] = [:]
+  /// What else is kept.
+  public var keeps: [Keep] = []
 
   /// What is kept.
   public init(followsSeconds: Int64, archives: [RelayURL]) {
@@ -34,9 +56,9 @@ public struct MirrorWishes: Hashable, Sendable {
 
 /// Something that is fetched whole, and compared again later.
 public struct MirrorInterest: Hashable, Sendable {
-  /// The account.
-  public let account: PublicKey
-  /// The account's name.
+  /// The account; nil for the class `keep`.
+  public let account: PublicKey?
+  /// The account's name, or the name in the configuration.
   public let name: String
   /// What it is.
   public let kind: MirrorClass
@@ -46,8 +68,14 @@ public struct MirrorInterest: Hashable, Sendable {
   public let filters: [Filter]
   /// For how many seconds back it is wanted; nil: from the beginning.
   public let seconds: Int64?
-  /// Relays to ask beside those that the planner chooses. Never any for gift wraps: asking tells where one's inbox is.
+  /// Relays to ask beside those that the planner chooses. For gift wraps only where the account has ever received them.
   public let relays: [RelayURL]
+  /// Whether no other relays are asked.
+  public var isExclusive = false
+  /// If no other relays are asked: those that are asked for what is new.
+  public var liveRelays: [RelayURL] = []
+  /// Relays to ask that only strangers name.
+  public var foreign: [ForeignRelayURL] = []
 
   /// People in one part of what followed people write.
   static let partCount = 500
@@ -63,45 +91,78 @@ public struct MirrorInterest: Hashable, Sendable {
 
   /// Everything that is kept of some accounts: one's own first, strangers' last.
   public static func all(of accounts: [MirrorAccount], _ wishes: MirrorWishes) -> [MirrorInterest] {
-    guard let tag = TagLetter(UInt8(ascii: "p")) else { preconditionFailure("p is a letter") }
+    let tag = person
     var interests: [MirrorInterest] = []
     for kind in MirrorClass.allCases {
       for account in accounts {
-        func add(_ filter: Filter, part: Int = 0, seconds: Int64? = nil, _ relays: [RelayURL]) {
+        func add(
+          _ filter: Filter, part: Int = 0, seconds: Int64? = nil, _ relays: [RelayURL], isExclusive: Bool = false,
+          live: [RelayURL] = [], foreign: [ForeignRelayURL] = []
+        ) {
           interests.append(
             MirrorInterest(
               account: account.key, name: account.name, kind: kind, part: part, filters: [filter.canonical],
-              seconds: seconds, relays: relays))
+              seconds: seconds, relays: relays, isExclusive: isExclusive, liveRelays: live,
+              foreign: foreign))
         }
+        let places = account.places
+        let relays = wishes.archives + places.forPublic.filter { !wishes.archives.contains($0) }
         let me = [tag: [TagValue(account.key.description)]]
         switch kind {
-        case .own: add(Filter(authors: [account.key]), wishes.archives)
-        case .named: add(Filter(kinds: namingKinds, tags: me), wishes.archives)
-        case .wraps where account.isInboxKnown: add(Filter(kinds: [EventKind.giftWrap], tags: me), [])
+        case .own: add(Filter(authors: [account.key]), relays, foreign: places.foreign)
+        case .named: add(Filter(kinds: namingKinds, tags: me), relays, foreign: places.foreign)
+        case .wraps where account.isInboxKnown:
+          // Never anywhere else: asking tells where one's inbox is.
+          let inboxes = places.forWraps
+          add(
+            Filter(kinds: [EventKind.giftWrap], tags: me), inboxes, isExclusive: !inboxes.isEmpty,
+            live: places.forNewWraps)
         case .follows where wishes.followsSeconds > 0:
           let people = account.follows.sorted()
           for (part, start) in stride(from: 0, to: people.count, by: partCount).enumerated() {
             let some = Array(people[start..<min(start + partCount, people.count)])
             add(Filter(authors: some, kinds: followedKinds), part: part, seconds: wishes.followsSeconds, [])
           }
-        case .wraps, .follows: break
+        case .wraps, .follows, .keep: break
         }
       }
+    }
+    for keep in wishes.keeps {
+      interests.append(
+        MirrorInterest(
+          account: nil, name: keep.name, kind: .keep, part: 0, filters: [keep.filter.canonical], seconds: nil,
+          relays: keep.relays, isExclusive: !keep.relays.isEmpty, liveRelays: keep.relays))
     }
     return interests
   }
 
-  /// Its name, which stays the same when its filters change.
-  public var key: String { "\(account) \(kind.rawValue) \(part)" }
+  /// The tag that names people.
+  static let person: TagLetter = {
+    guard let letter = TagLetter(UInt8(ascii: "p")) else { preconditionFailure("p is a letter") }
+    return letter
+  }()
 
-  /// The filters of one fetch. `wall` is in seconds since 1970.
-  public func fetched(at wall: Int64) -> [Filter] {
-    guard let seconds else { return filters }
-    return filters.map { filter in
-      var filter = filter
-      // On the hour, so that the same is asked by the same filter for a while.
-      filter.since = max(0, (wall - seconds) / 3_600 * 3_600)
-      return filter
-    }
+  /// Its name, which stays the same when its filters change.
+  public var key: String { "\(account?.description ?? name) \(kind.rawValue) \(part)" }
+
+  /// What its bound is of.
+  public var kept: KeptClass { kind == .keep ? KeptClass(keep: name, filters[0]) : KeptClass(kind) }
+
+  /// From which second on it is fetched; nil: from the beginning.
+  ///
+  /// - Parameters:
+  ///   - floor: from when on the events of its class fit their bound; nil: all do.
+  ///   - wall: seconds since 1970.
+  public func fetchedSince(_ floor: Int64?, at wall: Int64) -> Int64? {
+    // On the hour, so that the same is asked by the same filter for a while.
+    let since = seconds.map { max(0, (wall - $0) / 3_600 * 3_600) }
+    guard let floor, floor > since ?? 0 else { return since }
+    return floor
+  }
+
+  /// The filters of one fetch; as ``fetchedSince(_:at:)``.
+  public func fetched(since floor: Int64? = nil, at wall: Int64) -> [Filter] {
+    let since = fetchedSince(floor, at: wall)
+    return filters.map { $0.since(since) }
   }
 }

@@ -5,6 +5,14 @@ public import Contracts
 //     adopt(interests) ─▶ due ── next, began ─▶ fetched ── ended ─▶ due again: after a day if everything came,
 //                                                                   after a growing back-off if not
 
+/// How a fetch ended.
+public enum FetchEnd: Sendable, Hashable {
+  /// The planner's answer.
+  case ended(PlanWantResult)
+  /// Its class is full: what is newer than its floor is fetched next.
+  case full
+}
+
 /// Says which interest is fetched next.
 public struct MirrorSchedule: Sendable {
   /// How far an interest is.
@@ -26,6 +34,8 @@ public struct MirrorSchedule: Sendable {
   public static let againSeconds: Int64 = 86_400
   /// The first wait after a fetch that did not bring everything, in seconds; doubled each time.
   public static let retrySeconds: Int64 = 60
+  /// The wait after a fetch that was ended because its class is full.
+  public static let fullSeconds: Int64 = 5
   /// The longest such wait.
   public static let retrySecondsMaximum: Int64 = 3_600
 
@@ -68,12 +78,17 @@ public struct MirrorSchedule: Sendable {
   }
 
   /// A fetch has ended; nil: it was refused, or its answer was lost.
-  public mutating func ended(_ interest: MirrorInterest, _ result: PlanWantResult?, at wall: Int64) {
+  public mutating func ended(_ interest: MirrorInterest, _ end: FetchEnd?, at wall: Int64) {
     leaving.remove(interest.key)
     guard var state = states[interest.key] else { return }
     state.isRunning = false
+    var result: PlanWantResult?
+    if case .ended(let told)? = end { result = told }
     state.last = result ?? state.last
-    if let result, result.end == .complete, result.relays.contains(where: { $0.state == .stored }) {
+    if end == .full {
+      // Soon, and not at once: others have their turn.
+      state.nextAt = wall + Self.fullSeconds
+    } else if let result, result.end == .complete, result.relays.contains(where: { $0.state == .stored }) {
       // Relays that did not send everything are tried again with the others; others may be down for good.
       let isWhole = result.relays.allSatisfy { $0.state == .stored || $0.state == .refused }
       state.failures = isWhole ? 0 : state.failures + 1

@@ -14,10 +14,12 @@ extension Mirror {
     var entries: [MirrorStatus.Entry] = []
     for state in schedule.all {
       let interest = state.interest
+      let floor = bounds.bounds.floor(of: interest.kept)
+      // What is older than the bound allows may still be here: of people whom an account follows.
       let filters = interest.fetched(at: WallClock.seconds).map { JSONValue(of: $0) }
       let count = try await bus.request(StoreMethod.count, StoreQuery(filters: filters)).count
       // The parts of what an account follows are one entry.
-      if let last = entries.last, last.account == interest.name, last.kind == interest.kind {
+      if let last = entries.last, last.account == interest.name, last.kind == interest.kind, interest.kind != .keep {
         entries[entries.count - 1].events += count
         if state.isRunning { entries[entries.count - 1].isFetching = true }
         continue
@@ -33,17 +35,21 @@ extension Mirror {
             if let whole = MirrorFigure.together(parts, of: interest.filters) { covered.append(whole) }
           }
         }
-        relays = MirrorFigure.relays(covered, state.last, at: WallClock.seconds)
+        // A filter with an end is complete up to it.
+        let end = interest.filters.compactMap(\.until).max() ?? .max
+        relays = MirrorFigure.relays(covered, state.last, at: min(end, WallClock.seconds))
       }
       var entry = MirrorStatus.Entry(
-        account: interest.name, kind: interest.kind, events: count, isFetching: state.isRunning, relays: relays)
+        account: interest.account == nil ? nil : interest.name, name: interest.account == nil ? interest.name : nil,
+        kind: interest.kind, events: count, isFetching: state.isRunning, relays: relays)
+      entry.since = [floor?.since, interest.filters.first?.since].compactMap(\.self).max()
       entry.nextAt = state.isRunning ? nil : state.nextAt
       entry.end = state.last?.end
       entries.append(entry)
     }
     var told: [CopyStatus] = []
     for account in copies.accounts { told.append(try await copies.status(account)) }
-    return MirrorStatus(entries: entries, copies: told, peers: peers.status())
+    return MirrorStatus(entries: entries, copies: told, bounds: bounds.bounds.all, peers: peers.status())
   }
 
   private func coverage(_ wanted: StoreCoverage) async throws(Refusal) -> [CoveredFilter] {

@@ -29,9 +29,12 @@ final class Mirror {
   private(set) var schedule = MirrorSchedule()
   let copies: CopyKeeper
   let peers: PeerKeeper
+  let bounds: BoundKeeper
   private var wishes: MirrorWishes
   private var accounts: [MirrorAccount] = []
-  private var live: LiveObserve?
+  /// When the places of accounts were looked up last, seconds since 1970.
+  var placesAt: [PublicKey: Int64] = [:]
+  private var live: [LiveObserve.Plan: LiveObserve] = [:]
   private let timer = LoopTimer()
   private let accountTimer = LoopTimer()
   private var lists: BusAnswer?
@@ -54,13 +57,16 @@ final class Mirror {
     bus = worker.bus
     wishes = try Self.wishes(worker)
     copies = try CopyKeeper(worker, directory: directory)
-    peers = PeerKeeper(worker, copies)
+    bounds = BoundKeeper(worker, copies.ledger, log)
+    peers = PeerKeeper(worker, copies, bounds)
     copies.settlePeers = { [unowned self] account throws(Refusal) in try await peers.settle(account) }
     peers.interests = { [unowned self] key in
       guard var account = accounts.first(where: { $0.key == key }) else { return [] }
       // A Roost of one's own may know that one receives messages.
       account.isInboxKnown = true
-      return MirrorInterest.all(of: [account], wishes)
+      // What belongs to no account is compared as the first one.
+      let isFirst = key == accounts.first?.key
+      return MirrorInterest.all(of: [account], wishes).filter { isFirst || $0.account != nil }
     }
     copies.isFetched = { [unowned self] key in
       schedule.all.contains { $0.interest.account == key && $0.interest.kind == .own && $0.last != nil }
@@ -78,7 +84,7 @@ final class Mirror {
     let settings = try worker.settings(of: MirrorSettings.self)
     // `roostd` has checked these URLs.
     let archives = settings.archives.compactMap { try? RelayURL($0) }
-    return MirrorWishes(followsSeconds: settings.keepFollowsMilliseconds / 1_000, archives: archives)
+    return MirrorWishes(settings, archives: archives)
   }
 
   /// Starts to serve and to fetch.
@@ -88,7 +94,8 @@ final class Mirror {
     worker.onDrain = { [unowned self] in
       timer.cancel()
       accountTimer.cancel()
-      live?.end()
+      for observe in live.values { observe.end() }
+      bounds.drain()
       peers.drain()
       copies.drain()
     }
@@ -101,6 +108,9 @@ final class Mirror {
       try await bus.subscribe(SignerTopic.changes)
       return true
     }
+    bounds.onChange = { [unowned self] in work() }
+    bounds.watch { [unowned self] in live.values.reduce(0) { $0 &+ $1.count } }
+    replan()
     askAccounts()
   }
 
@@ -147,6 +157,7 @@ final class Mirror {
       var mine = MirrorAccount(name: account.name, key: key)
       mine.follows = before[key]?.follows ?? []
       mine.isInboxKnown = before[key]?.isInboxKnown ?? false
+      mine.places = before[key]?.places ?? MirrorPlaces()
       return mine
     }.sorted { $0.name < $1.name }
     guard new != accounts else { return }
@@ -158,8 +169,17 @@ final class Mirror {
     peers.accountsChanged()
   }
 
-  /// Reads whom the accounts follow, and whether they have a list of relays for direct messages, now and when that
-  /// changes.
+  /// Other places are known of an account.
+  func updatePlaces(of account: PublicKey, _ change: (inout MirrorPlaces) -> Void) {
+    guard let place = accounts.firstIndex(where: { $0.key == account }) else { return }
+    var places = accounts[place].places
+    change(&places)
+    guard places != accounts[place].places else { return }
+    accounts[place].places = places
+    replan()
+  }
+
+  /// Reads whom the accounts follow, and their lists of relays, now and when these change.
   private func readLists() {
     lists?.abandon(Refusal(.cancelled, "other accounts are read"))
     lists = nil
@@ -168,7 +188,7 @@ final class Mirror {
     worker.persist("lists of accounts", ceilingMilliseconds: Self.retryMillisecondsMaximum, log) {
       [self] () async throws(Refusal) in
       guard keys == accounts.map(\.key) else { return true }
-      let kinds = [EventKind.follows, EventKind.directMessageRelays]
+      let kinds = [EventKind.follows, EventKind.relayList, EventKind.directMessageRelays]
       var wanted = StoreObserve(filters: [JSONValue(of: Filter(authors: keys, kinds: kinds))])
       wanted.policy = .cacheOnly
       let answer = try await bus.ask(StoreMethod.observe, wanted)
@@ -183,7 +203,13 @@ final class Mirror {
     guard let value = (try? JSONPayload.decode(JSONValue.self, from: part.bytes))?["event"],
       let event = try? Event(json: JSONPayload.encode(value))
     else { return }
-    if event.kind == EventKind.directMessageRelays { return inboxIsKnown(of: event.pubkey) }
+    if event.kind != EventKind.follows {
+      EventLoopActor.task { [self] in
+        await learnPlaces(event)
+        if event.kind == EventKind.directMessageRelays { inboxIsKnown(of: event.pubkey) }
+      }
+      return
+    }
     // `try?`: as above.
     guard let list = try? FollowList(event), let place = accounts.firstIndex(where: { $0.key == event.pubkey }) else {
       return
@@ -214,11 +240,13 @@ final class Mirror {
     for (key, fetch) in fetches where !wanted.contains(key) {
       fetch.abandon(Refusal(.cancelled, "the account is removed, or follows fewer people"))
     }
-    let filters = LiveObserve.filters(interests)
-    if live?.filters != filters {
-      live?.end()
-      live = filters.isEmpty ? nil : LiveObserve(worker, filters, log)
+    bounds.adopt(interests, follows: accounts.flatMap(\.follows), wishes)
+    let plans = LiveObserve.plans(interests)
+    for (plan, observe) in live where !plans.contains(plan) {
+      observe.end()
+      live[plan] = nil
     }
+    for plan in plans where live[plan] == nil { live[plan] = LiveObserve(worker, plan, bounds, log) }
     work()
   }
 
@@ -231,33 +259,55 @@ final class Mirror {
   }
 
   private func fetch(_ interest: MirrorInterest) {
-    var wanted = PlanWant(
-      filters: interest.fetched(at: WallClock.seconds).map { JSONValue(of: $0) }, depth: .all, urgency: .backfill)
-    wanted.relays = interest.relays.isEmpty ? nil : interest.relays.prefix(StoreObserve.relayMaximum).map(\.text)
-    wanted.seconds = Self.fetchSeconds
-    EventLoopActor.task { [self, wanted] in
-      var result: PlanWantResult?
-      do throws(Refusal) {
-        let answer = try await bus.ask(PlanMethod.want, wanted)
-        fetches[interest.key] = answer.answer
-        // The account may have been removed before the planner had this.
-        if !schedule.all.contains(where: { $0.interest.key == interest.key }) {
-          answer.answer.abandon(Refusal(.cancelled, "the account is removed"))
-        }
-        while let item = try await answer.next() {
-          if case .end(let end) = item { result = end }
-        }
-      } catch {
-        log.info(
-          "not fetched",
-          metadata: ["account": "\(interest.name)", "what": "\(interest.kind.rawValue)", "why": "\(error.message)"])
-      }
-      fetches[interest.key] = nil
+    EventLoopActor.task { [self] in
+      let isKnown = await bounds.recall()
+      await bounds.look(at: interest.kept)
+      let result = isKnown ? await fetched(interest) : nil
       schedule.ended(interest, result, at: WallClock.seconds)
       work()
-      guard interest.kind == .own else { return }
+      guard interest.kind == .own, let account = interest.account else { return }
       copies.look()
-      if result != nil { inboxIsKnown(of: interest.account) }
+      guard result != nil else { return }
+      await lookUpPlaces(of: account)
+      inboxIsKnown(of: account)
     }
+  }
+
+  /// Has an interest fetched. Returns how that ended; nil: it was refused, or its answer was lost.
+  private func fetched(_ interest: MirrorInterest) async -> FetchEnd? {
+    let floor = bounds.bounds.floor(of: interest.kept)?.since
+    var wanted = PlanWant(
+      filters: interest.fetched(since: floor, at: WallClock.seconds).map { JSONValue(of: $0) }, depth: .all,
+      urgency: .backfill)
+    wanted.relays = interest.relays.isEmpty ? nil : interest.relays.prefix(StoreObserve.relayMaximum).map(\.text)
+    wanted.foreignRelays =
+      interest.foreign.isEmpty ? nil : interest.foreign.prefix(StoreObserve.relayMaximum).map(\.url.text)
+    wanted.exclusiveRelays = interest.isExclusive ? true : nil
+    wanted.seconds = Self.fetchSeconds
+    let stops = bounds.stopCounts[interest.kept]
+    do throws(Refusal) {
+      let answer = try await bus.ask(PlanMethod.want, wanted)
+      fetches[interest.key] = answer.answer
+      defer { fetches[interest.key] = nil }
+      // The account may have been removed before the planner had this.
+      if !schedule.all.contains(where: { $0.interest.key == interest.key }) {
+        answer.answer.abandon(Refusal(.cancelled, "the account is removed"))
+      }
+      while let item = try await answer.next() {
+        bounds.touch(interest.kept)
+        if case .end(let end) = item { return .ended(end) }
+        guard bounds.stopCounts[interest.kept] == stops else {
+          answer.abandon(Refusal(.cancelled, "the class is full"))
+          return .full
+        }
+      }
+    } catch {
+      log.info(
+        "not fetched",
+        metadata: [
+          "account": "\(interest.name)", "what": "\(interest.kind.rawValue)", "why": "\(error.message)",
+        ])
+    }
+    return nil
   }
 }

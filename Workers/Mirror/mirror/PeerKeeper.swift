@@ -28,6 +28,7 @@ import WorkerKit
 final class PeerKeeper {
   private let worker: Worker
   private unowned let copies: CopyKeeper
+  private unowned let bounds: BoundKeeper
   private let log = Logger(label: "mirror")
   /// The interests of an account, at this moment.
   var interests: (PublicKey) -> [MirrorInterest] = { _ in [] }
@@ -50,8 +51,8 @@ final class PeerKeeper {
   /// Events whose date is up to this many seconds ahead are compared too.
   private static let aheadSeconds: Int64 = 2 * 86_400
 
-  init(_ worker: Worker, _ copies: CopyKeeper) {
-    (self.worker, self.copies) = (worker, copies)
+  init(_ worker: Worker, _ copies: CopyKeeper, _ bounds: BoundKeeper) {
+    (self.worker, self.copies, self.bounds) = (worker, copies, bounds)
     worker.serve(MirrorMethod.sync, sync)
   }
 
@@ -153,7 +154,7 @@ final class PeerKeeper {
     known.openSince = known.openSince ?? WallClock.seconds
     try await write(known, key, url)
     var absent: [EventID] = []
-    for interest in interests(key) { absent += try await compare(interest, since: since, peer, url) }
+    for interest in interests(key) { absent += try await compare(interest, as: key, since: since, peer, url) }
     try await exchange(account, url, clears: true)
     try await send(absent, as: key, peer, url)
   }
@@ -166,16 +167,18 @@ final class PeerKeeper {
   ///
   /// - Returns: what is here and not there.
   private func compare(
-    _ interest: MirrorInterest, since: Int64?, _ peer: String, _ url: String
+    _ interest: MirrorInterest, as account: PublicKey, since: Int64?, _ peer: String, _ url: String
   ) async throws(Refusal) -> [EventID] {
     let now = WallClock.seconds
+    // What does not fit here is not fetched from a peer either.
+    let floor = bounds.bounds.floor(of: interest.kept)?.since
     var absent: [EventID] = []
-    for filter in interest.fetched(at: now) {
+    for filter in interest.fetched(since: floor, at: now) {
       var bare = filter
       (bare.since, bare.until) = (nil, nil)
       let wanted = RelayReconcile(
         relay: url, filter: JSONValue(of: bare), since: [filter.since, since].compactMap(\.self).max(),
-        until: filter.until ?? now + Self.aheadSeconds, account: "\(interest.account)")
+        until: filter.until ?? now + Self.aheadSeconds, account: "\(account)")
       let answer = try await worker.bus.ask(RelayMethod.compare, wanted)
       while let item = try await answer.next() {
         switch item {

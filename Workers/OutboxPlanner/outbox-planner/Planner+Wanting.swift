@@ -25,11 +25,14 @@ extension Planner {
       }
       relays.append(url)
     }
+    // What strangers name is left out where it may not be asked, and is no error of the caller's.
+    let foreign = try (wanted.foreignRelays ?? []).map { relay throws(Refusal) in try url(relay) }
     listWishCount += 1
     let manner = FetchManner(
       isDeep: wanted.depth != .newest, isBackfill: wanted.urgency == .backfill, isAlone: true)
     let interest = Interest(
-      own: "want:\(listWishCount)", filters, named: relays, isExclusive: wanted.exclusiveRelays ?? false,
+      own: "want:\(listWishCount)", filters, named: relays, foreign: foreign,
+      isExclusive: wanted.exclusiveRelays ?? false,
       isLive: false, manner: manner)
     let (number, follower) = try followers.add(request, of: interest.key)
     let end = now.advanced(milliseconds: UInt64(wanted.seconds ?? PlanWant.secondsMaximum) * 1_000)

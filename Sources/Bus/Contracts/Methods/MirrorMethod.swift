@@ -20,7 +20,7 @@ public enum MirrorMethod {
   public static let sync = Stream<MirrorSync, PeerStatus, StoreCount>(
     771, "mirror.sync", of: .mirror, for: [.client],
     "Compares with the other Roosts of the same owner, now, in both directions. A part for each.",
-    refuses: [.noSuchRelay, .full])
+    refuses: [.noSuchRelay])
 
   static let all: [MethodDeclaration] = [
     status.declaration, scrub.declaration, copies.declaration, sync.declaration,

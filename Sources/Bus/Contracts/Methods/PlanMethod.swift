@@ -50,7 +50,7 @@ public enum PlanMethod {
     "Figures of the publish queue and of what relays are asked.")
   /// Versions of lists that were kept because the next version had lost entries, the newest first.
   public static let replaced = Stream<PlanReplaced, ReplacedList, StoreCount>(
-    395, "plan.replaced", of: .outboxPlanner, for: [.client],
+    395, "plan.replaced", of: .outboxPlanner, for: [.client, .mirror],
     "Versions of lists that were kept because the next version had lost entries, the newest first.",
     refuses: [.noSuchEvent])
 

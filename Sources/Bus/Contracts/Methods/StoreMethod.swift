@@ -78,7 +78,7 @@ public enum StoreMethod {
     "As `store.offer`, for events that no account signed; they count towards `foreign-limit`.", refuses: [.diskFull])
   /// Stores events that another Roost of the same owner sends.
   public static let offerPeer = Method<OfferedEvents, OfferOutcomes>(
-    341, "store.offer.peer", of: .eventStore, for: [.localRelay],
+    342, "store.offer.peer", of: .eventStore, for: [.localRelay],
     "As `store.offer`, for events that another Roost of the same owner sends; they are kept as those of relays are.",
     refuses: [.diskFull])
   /// Begins a reconciliation with a relay.
@@ -96,14 +96,23 @@ public enum StoreMethod {
   public static let delivery = Stream<StoreDelivery, AuthorDelivery, StoreCount>(
     339, "store.delivery", of: .eventStore, for: [.client, .outboxPlanner],
     "How many events of some authors each relay had that has sent all of a time.")
+  /// Removes what is over a bound.
+  public static let trim = Method<StoreTrim, StoreTrimmed>(
+    340, "store.trim", of: .eventStore, for: [.client, .mirror],
+    "Removes the oldest events of filters, strangers' first, until the rest fits into so many bytes.",
+    refuses: [.full, .diskFull])
+  /// The relays that sent events of some authors.
+  public static let sources = Method<StoreSources, SourceRelays>(
+    341, "store.sources", of: .eventStore, for: [.client, .mirror],
+    "The relays that sent events of some authors, and how many.")
 
   static let all: [MethodDeclaration] = [
     ingest.declaration, `import`.declaration, publish.declaration, query.declaration, count.declaration,
     observe.declaration, seen.declaration, status.declaration, acknowledge.declaration, fetched.declaration,
     listObserves.declaration, coverage.declaration, offer.declaration, openReconcile.declaration,
     nextReconcile.declaration, closeReconcile.declaration, offerForeign.declaration, offerPeer.declaration,
-    beginReconcile.declaration,
-    receivedReconcile.declaration, delivery.declaration, StoreTopic.observes.declaration,
+    beginReconcile.declaration, receivedReconcile.declaration, delivery.declaration, trim.declaration,
+    sources.declaration, StoreTopic.observes.declaration,
     StoreTopic.covered.declaration,
   ]
 }
@@ -128,6 +137,8 @@ extension ActiveObserve: Payload {}
 extension ObserveListEnd: Payload {}
 extension CoveredFilter: Payload {}
 extension AuthorDelivery: Payload {}
+extension StoreTrimmed: Payload {}
+extension SourceRelays: Payload {}
 extension ReconcileEnd: Payload {}
 extension ReconcileFound: Payload {}
 extension ObserveChanges: Payload {}

@@ -280,6 +280,14 @@ public struct BackupSettings: WorkerSettings {
 public struct MirrorSettings: WorkerSettings {
   /// How far back it keeps what followed people write; 0 for nothing of theirs.
   public var keepFollowsMilliseconds: Int64 = 1_209_600_000
+  /// Bytes that what names an account may have, over all accounts; 0: no bound.
+  public var keepNamedBytes: Int64 = 4 << 30
+  /// Bytes that gift wraps to the accounts may have; 0: no bound.
+  public var keepWrapsBytes: Int64 = 2 << 30
+  /// Bytes that what followed people write may have; 0: no bound.
+  public var keepFollowsBytes: Int64 = 1 << 30
+  /// What else is kept, by `[worker.mirror.keep.NAME]`; set by roostd.
+  public var keep: [MirrorKeep] = []
   /// The URLs of relays that are asked, beside those of the accounts' lists, for what is public.
   public var archives: [String] = []
   /// How many relays are to have each event that an account wrote.

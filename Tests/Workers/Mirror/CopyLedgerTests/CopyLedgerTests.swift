@@ -112,3 +112,35 @@ struct CopyLedgerTests {
     try ledger.close()
   }
 }
+
+@Suite("What else the mirror's ledger has")
+struct KeptLedgerTests {
+  @Test("Floors are known after a start; relays of past lists stay, the last named first, and not too many")
+  func kept() async throws {
+    let (alice, bob) = (SecretKey.generate().publicKey, SecretKey.generate().publicKey)
+    let directory = try TemporaryDirectory()
+    var ledger = try CopyLedger(directory: directory.path, now: 0)
+    let floor = CopyLedger.Floor(since: 7, sparedSince: 3, at: 9, byteMaximum: 11)
+    try await ledger.remember(floor, of: "named")
+    try await ledger.remember(floor, of: "wraps")
+    try await ledger.remember(nil, of: "wraps")
+    try await ledger.listed(["wss://old.example", "wss://both.example"], by: alice, kind: 10_002, at: 1)
+    try await ledger.listed(["wss://both.example", "wss://new.example"], by: alice, kind: 10_002, at: 2)
+    try await ledger.listed(["wss://inbox.example"], by: alice, kind: 10_050, at: 1)
+    try await ledger.listed(["wss://bob.example"], by: bob, kind: 10_002, at: 1)
+    try ledger.close()
+    ledger = try CopyLedger(directory: directory.path, now: 0)
+    #expect(try await ledger.floors() == ["named": floor])
+    #expect(
+      try await ledger.listed(by: alice, kind: 10_002) == [
+        "wss://both.example", "wss://new.example", "wss://old.example",
+      ])
+    #expect(try await ledger.listed(by: alice, kind: 10_050) == ["wss://inbox.example"])
+    try await ledger.listed((100..<200).map { "wss://r\($0).example" }, by: alice, kind: 10_002, at: 3)
+    let many = try await ledger.listed(by: alice, kind: 10_002)
+    #expect(many.count == CopyLedger.listedMaximum && !many.contains("wss://old.example"))
+    try await ledger.keep([bob])
+    #expect(try await ledger.listed(by: alice, kind: 10_002).isEmpty)
+    #expect(try await ledger.listed(by: bob, kind: 10_002) == ["wss://bob.example"])
+  }
+}

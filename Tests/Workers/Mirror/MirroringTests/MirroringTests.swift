@@ -52,10 +52,10 @@ struct MirroringTests {
     var due = [schedule.next(at: 1_000), schedule.next(at: 1_000), schedule.next(at: 1_000)]
     let (own, named) = (try #require(due[0]), try #require(due[1]))
     #expect(own.kind == .own && named.kind == .named && due[2] == nil)
-    schedule.ended(own, result(.complete, [.stored, .refused]), at: 1_010)
+    schedule.ended(own, .ended(result(.complete, [.stored, .refused])), at: 1_010)
     due = [schedule.next(at: 1_010)]
     #expect(due[0]?.kind == .wraps)
-    schedule.ended(named, result(.complete, [.stored, .waiting]), at: 1_020)
+    schedule.ended(named, .ended(result(.complete, [.stored, .waiting])), at: 1_020)
     #expect(schedule.nextAt == 1_080)
     due = [schedule.next(at: 1_079), schedule.next(at: 1_080)]
     #expect(due[0] == nil)
