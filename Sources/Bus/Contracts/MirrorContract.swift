@@ -111,8 +111,8 @@ public struct MirrorStatus: Codable, Sendable, Hashable, Payload {
     public var relays: [Relay]
     /// The last fetch: how it ended; absent before the first.
     public var end: PlanWantResult.End?
-    /// What is older than this second is not fetched, because the class is full or its filter says so; absent: everything
-    /// is.
+    /// What is older than this second is not fetched, because the class is full or its filter says so; absent:
+    /// everything is.
     public var since: Int64?
 
     /// A class of an account, or a filter of the configuration.

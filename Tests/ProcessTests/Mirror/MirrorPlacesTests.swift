@@ -107,8 +107,9 @@ extension ProcessTests {
         try awaitSoon("wraps come from its present and its past inbox", within: 60) {
           try isHere(toOld, rig) && isHere(toNew, rig)
         }
-        #expect(try relays(.own).contains(seen.url))
-        #expect(try Set(relays(.wraps)) == [inbox.url, oldInbox.url], "nowhere else")
+        try awaitSoon("the fetch tells where it asked, and nowhere else for wraps") {
+          try relays(.own).contains(seen.url) && Set(relays(.wraps)) == [inbox.url, oldInbox.url]
+        }
         #expect(try !isHere(toConfigured, rig))
       }
     }

@@ -155,7 +155,8 @@ public struct KeepBounds: Sendable {
     // While more is to be removed, what is left is no excess yet.
     state.excess = result.isComplete ? max(0, result.bytes - goal) : 0
     let wasFull = state.floor != nil
-    if result.since != nil || result.sparedSince != nil {
+    // If only events from the future went, nothing older is missing.
+    if max(result.since ?? 0, result.sparedSince ?? 0) > 0 {
       state.floor = Floor(
         since: max(state.floor?.since ?? 0, result.since ?? 0, result.sparedSince ?? 0),
         sparedSince: max(state.floor?.sparedSince ?? 0, result.sparedSince ?? 0), at: wall,

@@ -23,6 +23,9 @@ final class BoundKeeper {
   /// How often the fetches of a class were ended.
   private(set) var stopCounts: [KeptClass: Int] = [:]
 
+  /// Classes over their bound of which nothing could be removed: they are not fetched meanwhile.
+  private(set) var stuck: Set<KeptClass> = []
+
   private let bus: BusConnection
   private let ledger: CopyLedger
   private let log: Logger
@@ -137,6 +140,7 @@ final class BoundKeeper {
     }
     let actions = bounds.measured(
       kept, byteCount, began: began, at: EventLoop.process.now, wall: WallClock.seconds)
+    if byteCount != nil, actions.isEmpty { stuck.remove(kept) }
     await performAll(actions)
   }
 
@@ -171,11 +175,13 @@ final class BoundKeeper {
         StoreTrim(
           filters: wanted.filters.map { JSONValue(of: $0) }, bytes: byteCount, spared: last,
           keep: wanted.kept.map { JSONValue(of: $0) }))
+      stuck.remove(kept)
       log.info(
         "over its bound: the oldest are removed",
         metadata: ["what": "\(kept)", "removed": "\(result.removed)", "bytes": "\(result.bytes)"])
       await performAll(bounds.trimmed(kept, result, wall: WallClock.seconds))
     } catch {
+      stuck.insert(kept)
       log.warning("over its bound, and nothing is removed", metadata: ["what": "\(kept)", "why": "\(error.message)"])
     }
   }

@@ -262,7 +262,8 @@ final class Mirror {
     EventLoopActor.task { [self] in
       let isKnown = await bounds.recall()
       await bounds.look(at: interest.kept)
-      let result = isKnown ? await fetched(interest) : nil
+      let mayFetch = isKnown && !bounds.stuck.contains(interest.kept)
+      let result = mayFetch ? await fetched(interest) : nil
       schedule.ended(interest, result, at: WallClock.seconds)
       work()
       guard interest.kind == .own, let account = interest.account else { return }

@@ -61,6 +61,15 @@ struct KeepBoundsTests {
     #expect(measure(&bounds, 3 * limit + limit / 16 + 1, at: 20_000).count == 2)
   }
 
+  @Test("When only events from the future had to go, the class is not full")
+  func future() {
+    var bounds = KeepBounds()
+    _ = bounds.adopt([named: limit])
+    _ = measure(&bounds, limit + 1, at: 0)
+    let result = StoreTrimmed(removed: 3, bytes: limit / 2, since: 0, isComplete: true)
+    #expect(bounds.trimmed(named, result, wall: wall).isEmpty && bounds.floor(of: named) == nil)
+  }
+
   @Test("It counts every few seconds at most, and seldom if that takes long; a failure changes nothing")
   func pace() {
     var bounds = KeepBounds()
