@@ -403,6 +403,7 @@ public enum MemberTexts {
     MirrorSettings.keepFollowsMilliseconds	How far back it keeps what followed people write; 0 for nothing of theirs.
     MirrorSettings.keepNamedBytes	Bytes that what names an account may have, over all accounts; 0: no bound.
     MirrorSettings.keepWrapsBytes	Bytes that gift wraps to the accounts may have; 0: no bound.
+    MirrorSettings.peers	The URLs of the local relays of other Roosts of the same owner, without a path.
     MirrorSettings.scrubMilliseconds	How often the relays are compared with what an account wrote, and sent what they lack; 0: never.
     MirrorStatus.Bound.byteMaximum	The bytes that it may have.
     MirrorStatus.Bound.bytes	Bytes of its events that are here; absent: not counted yet.
@@ -426,6 +427,8 @@ public enum MemberTexts {
     MirrorStatus.bounds	The classes that have a bound, in the order of MirrorClass.
     MirrorStatus.copies	The living copies of what each account wrote.
     MirrorStatus.entries	In the order of accounts and classes.
+    MirrorStatus.peers	The other Roosts of the same owner, in the order of the settings.
+    MirrorSync.peer	The peer, as in the settings; absent: all.
     NameResolve.name	`name@domain`, or a domain alone.
     ObserveChanges.changed	New and changed entries, each complete.
     ObserveChanges.generation	The generation of the store that counts these versions.
@@ -456,6 +459,15 @@ public enum MemberTexts {
     PayloadShape.Member.type	Its type.
     PayloadShape.isText	Whether the type is a text in JSON, such as `RefusalCode`.
     PayloadShape.members	The members, in the order in which the type reads them.
+    PeerStatus.fetched	Events that came from there in the last comparison.
+    PeerStatus.isRunning	Whether they are being compared now.
+    PeerStatus.learned	Publications of there that this Roost has learned of since its start.
+    PeerStatus.nextAt	When they are compared next, seconds since 1970; absent while that is under way.
+    PeerStatus.peer	Its URL, as in the settings.
+    PeerStatus.reason	Why the last comparison was not brought to its end; absent: it was.
+    PeerStatus.sameAt	When they were last the same in all that the accounts' interests name, seconds since 1970; absent: never.
+    PeerStatus.sent	Events that were sent there in the last comparison, and are there now.
+    PlanCopy.account	The account that authenticates, 64 hexadecimal digits; absent: each event's author. Only another Roost of the same owner (`peers` of the mirror) is sent what others wrote, and it needs this.
     PlanCopy.ids	The events' ids, 64 hexadecimal digits each, in the order in which they are sent; at most 128.
     PlanCopy.relay	The relay.
     PlanPublication.id	The event's id, 64 hexadecimal digits.
@@ -512,6 +524,7 @@ public enum MemberTexts {
     PlannerSettings.indexers	The URLs of relays that are asked for other people's lists (kinds 10002 and 10050).
     PlannerSettings.monitors	The keys of monitors whose word on relays is believed (NIP-66), 64 hexadecimal digits each.
     PlannerSettings.ownAddresses	Where the local relays of this Roost listen; set by roostd, not a key of the file.
+    PlannerSettings.peers	The other Roosts of the same owner, with PeerPath; set by roostd from the mirror's settings.
     PlannerSettings.publishExpiryMilliseconds	How long until relays that have not accepted an event are given up: three days, a weekend without a network.
     PlannerSettings.selection	How the relays of other people are chosen.
     ProviderSettings.about	Its description in the announcement; "" for none.
@@ -533,6 +546,9 @@ public enum MemberTexts {
     Publication.remarks	Further remarks for the caller that publishes it: `it does nothing for note1…`. Absent: none.
     Publication.state	The state over all its relays.
     Publication.targets	Its relays, in the order of their URLs.
+    PublicationExchange.account	The account, 64 hexadecimal digits. Publications of other authors are left out.
+    PublicationExchange.after	Answers with what has changed after this number, which is next of the answer before; 0: with everything.
+    PublicationExchange.publications	What the other has published; at most 128.
     PublicationTarget.attempts	The number of attempts.
     PublicationTarget.confirmedAt	When the relay accepted it, seconds since 1970.
     PublicationTarget.message	The relay's words, or why the event could not be sent, at the last attempt.
@@ -544,6 +560,9 @@ public enum MemberTexts {
     PublishResult.isMended	Whether it was stored but damaged, and this copy has replaced it; absent: no.
     PublishResult.isNew	Whether it was not stored before.
     PublishResult.seq	Its place in the order of commits; absent for an ephemeral one.
+    PublishedNews.isComplete	Whether there are no further changes.
+    PublishedNews.next	For the next question.
+    PublishedNews.publications	Publications that have changed, in the order of their changes.
     PushDeviceRow.capabilities	The types of wakes that it wants; empty: all.
     PushDeviceRow.device	The device's name at its owner.
     PushDeviceRow.expiresAt	When its registration expires, seconds since 1970.
@@ -762,6 +781,10 @@ public enum MemberTexts {
     RelayInformationResult.dropped	What was dropped because it does not have the form of NIP-11, one sentence each: `supported_nips is not a list of numbers`.
     RelayInformationResult.fetchedAt	When it was fetched, seconds since 1970.
     RelayInformationResult.relay	Canonical URL.
+    RelayPublications.account	As in PublicationExchange.
+    RelayPublications.after	As in PublicationExchange, by the other's numbers.
+    RelayPublications.publications	What was published here, as in PublicationExchange.
+    RelayPublications.relay	The URL of the other Roost, with PeerPath.
     RelayPublish.account	The account that authenticates if the relay requires it, 64 hexadecimal digits; default: none.
     RelayPublish.event	The signed event, as JSON.
     RelayPublish.isForeign	Whether the relay was named by someone else, in a list or a hint; it is then not dialled at a private address.

@@ -12,7 +12,7 @@ struct MirrorCommand: ParsableCommand {
     commandName: "mirror",
     abstract: "Keeps what you wrote, and what was written to you: here, and alive on your relays.",
     discussion: """
-      The mirror needs a worker of role 'mirror', which is off as shipped: 'enabled = true' in [worker.mirror].
+      The worker 'mirror' does it by itself, for each account.
 
         roost mirror status
         roost mirror scrub

@@ -50,8 +50,7 @@ struct SupervisorConfTests {
     let provider = WorkerConfiguration(name: "dvm-provider", role: "dvm-provider")
     var push = WorkerConfiguration(name: "push-relay", role: "push-relay")
     push.enabled = false
-    var mirror = WorkerConfiguration(name: "mirror", role: "mirror")
-    mirror.enabled = false
+    let mirror = WorkerConfiguration(name: "mirror", role: "mirror")
     var backup = WorkerConfiguration(name: "backup", role: "backup")
     backup.enabled = false
     let workers = [backup, provider, tracker, others, store, relay, mirror, planner, push, connector, signer]
