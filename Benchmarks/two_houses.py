@@ -7,8 +7,8 @@ The home is reached at one address; the laptop has it among its `peers`. Each ha
 off the home takes events: what the owner wrote, what names him, gift wraps; a part is published. Then both take events
 while the line between them is cut and mended at random. What each has is read by `roost export` and compared here.
 
-Told are the sets, the time until they are the same, the bytes on the line, and what relays were sent twice. Exit: 0 when
-the sets are equal each time, what one has published the other knows, and nothing was published by both.
+Told are the sets, the time until they are the same, the bytes on the line, and what a relay was sent twice. Exit: 0
+when the sets are equal each time, what one has published the other knows, and nothing was published by both.
 """
 
 import argparse

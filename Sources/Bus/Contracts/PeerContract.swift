@@ -105,8 +105,8 @@ public struct RelayPublications: MethodArguments {
   public var objection: String? { exchange.objection }
 }
 
-/// `mirror.sync`: compares with the other Roosts now, in both directions, after a comparison that is under way. Parts are
-/// ``PeerStatus``, one for each whose turn is over; the answer counts the events that came or went.
+/// `mirror.sync`: compares with the other Roosts now, in both directions, after a comparison that is under way. Parts
+/// are ``PeerStatus``, one for each whose turn is over; the answer counts the events that came or went.
 ///
 /// Refused: `no-such-relay` without peers, or for a URL that is not among them.
 public struct MirrorSync: MethodArguments {

@@ -106,10 +106,10 @@ extension SupervisorConfiguration {
   }
 
   /// The settings that a worker is sent: the keys of its own table, and what other parts of the file add. A connector
-  /// and the planner also get ``ownAddresses`` and ``configuredConnectors``; the planner the mirror's peers, and whether a
-  /// signer is enabled; a provider its enabled jobs; a push relay its types of wakes; a mirror what else it keeps; the
-  /// signer the accounts that providers act as (`WorkerAccounts`); a local relay `allow-uids`, the users that are not
-  /// strangers.
+  /// and the planner also get ``ownAddresses`` and ``configuredConnectors``; the planner the mirror's peers, and
+  /// whether a signer is enabled; a provider its enabled jobs; a push relay its types of wakes; a mirror what else it
+  /// keeps; the signer the accounts that providers act as (`WorkerAccounts`); a local relay `allow-uids`, the users
+  /// that are not strangers.
   public func settingsSent(to worker: WorkerConfiguration) -> ConfigurationValue {
     if worker.role == Role.dvmProvider.name {
       var settings = worker.settings

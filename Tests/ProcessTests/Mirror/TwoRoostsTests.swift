@@ -106,7 +106,8 @@ extension ProcessTests {
         try withRoost(layout(second.url, port: try RelayVisitor.freePort(), peers: [url])) { laptop in
           let laptop = try rig(laptop, alice)
           let here =
-            (600..<800).map { event(alice, $0) } + (800..<820).map { event(SecretKey.generate(), $0, [me], kind: 1_059) }
+            (600..<800).map { event(alice, $0) }
+            + (800..<820).map { event(SecretKey.generate(), $0, [me], kind: 1_059) }
           let stranger = event(SecretKey.generate(), 900)
           try store(here + [stranger], laptop)
           let answer = try sync(laptop)

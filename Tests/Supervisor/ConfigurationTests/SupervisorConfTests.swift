@@ -81,7 +81,7 @@ struct SupervisorConfTests {
       settings.map { table + " " + $0.name }
     }
     let backup = ["worker.backup enabled"] + keys("worker.backup", Schema.settings(ofRole: "backup"))
-    let mirror = ["worker.mirror enabled"] + keys("worker.mirror", Schema.settings(ofRole: "mirror"))
+    let mirror = keys("worker.mirror", Schema.settings(ofRole: "mirror"))
     let expected =
       keys("supervisor", Schema.supervisor) + keys("bus", Schema.bus) + keys("log", Schema.log)
       + keys("worker.relay-connector", Schema.worker + Schema.settings(ofRole: "relay-connector"))

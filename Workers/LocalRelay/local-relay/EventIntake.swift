@@ -94,7 +94,8 @@ final class EventIntake {
   /// Takes an event.
   func take(_ work: ClientWork, of owner: any Owner, _ bytes: [UInt8], to destination: EventDestination) {
     waitingByteCount += bytes.count
-    let piece = Piece(owner: owner, work: work, bytes: bytes, houseNumber: houseNumber, isShared: destination == .shared)
+    let piece = Piece(
+      owner: owner, work: work, bytes: bytes, houseNumber: houseNumber, isShared: destination == .shared)
     switch destination {
     case .store, .shared: waiting.append(piece, of: owner.number)
     case .world: publishing.append(piece, of: owner.number)
@@ -183,7 +184,8 @@ final class EventIntake {
   /// The signer announces a new account before any client can use it, and the bus keeps the order: when the store's
   /// answer to an event of that account arrives, this relay already knows the account.
   private func isLate(_ piece: Piece) -> Bool {
-    !piece.isShared && piece.houseNumber != houseNumber && piece.note.isEmpty && piece.owner.destination(of: piece.work) == .world
+    !piece.isShared && piece.houseNumber != houseNumber && piece.note.isEmpty
+      && piece.owner.destination(of: piece.work) == .world
   }
 
   // MARK: To relays

@@ -69,7 +69,9 @@ final class PeerKeeper {
 
   /// Other accounts, or other interests of theirs: all is compared again.
   func accountsChanged() {
-    for peer in peers where schedules[peer]?.isRunning == false { schedules[peer] = PeerSchedule(at: WallClock.seconds) }
+    for peer in peers where schedules[peer]?.isRunning == false {
+      schedules[peer] = PeerSchedule(at: WallClock.seconds)
+    }
     look()
   }
 

@@ -76,7 +76,8 @@ extension PublishService {
       lastNumber += 1
       let publication = QueuedPublication(
         number: lastNumber, id: id, author: author, kind: told.kind, acceptedAt: min(told.acceptedAt, moment.time),
-        expiresAt: told.expiresAt, targets: told.targets.map { QueuedTarget($0, manner: SendingManner(isForeign: true)) })
+        expiresAt: told.expiresAt,
+        targets: told.targets.map { QueuedTarget($0, manner: SendingManner(isForeign: true)) })
       try await writer.accept(LedgerBatch.Acceptance(publication, event: [], isStored: true))
       counts[publication.state, default: 0] += 1
     }

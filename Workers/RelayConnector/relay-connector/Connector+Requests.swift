@@ -229,7 +229,8 @@ extension Connector: RelayLinkOwner {
       }
     } else if let reconciliation = reconciliations.running[key] {
       reconciliation.failed(key, failure)
-    } else if !exchangeFailed(key, failure), !pageFailed(key, failure), let request = requests.removeValue(forKey: key) {
+    } else if !exchangeFailed(key, failure), !pageFailed(key, failure), let request = requests.removeValue(forKey: key)
+    {
       request.end(.failure(Refusal(failure)))
       settle(request.link)
     }

@@ -19,7 +19,8 @@ struct PeerMessageTests {
   func access() {
     let visit = peer()
     let said = visit.say(question)
-    #expect(said.count == 2 && said[0] == #"["AUTH","c0ffee"]"# && said[1].hasPrefix(#"["CLOSED","p","auth-required: "#))
+    #expect(
+      said.count == 2 && said[0] == #"["AUTH","c0ffee"]"# && said[1].hasPrefix(#"["CLOSED","p","auth-required: "#))
     visit.authenticate(guest)
     #expect(visit.say(question)[0].hasPrefix(#"["CLOSED","p","restricted: "#))
     #expect(visit.say(#"["REQ","a",{"kinds":[1]}]"#)[0].hasPrefix(#"["CLOSED","a","restricted: "#))
