@@ -112,3 +112,28 @@ public struct SourceRelays: Codable, Sendable, Hashable {
   /// Relays.
   public init(relays: [Relay]) { self.relays = relays }
 }
+
+/// `store.unseen`: the events of an author that no relay has sent, and that a client handed in (`store.publish`,
+/// `store.offer`, the local relay) or another Roost did. Parts are ``EventIDs``, the newest event first; the answer is
+/// their number.
+public struct StoreUnseen: MethodArguments {
+  /// An example of the arguments.
+  public static let example = #"{"author":"…, 64 hexadecimal digits","besides":["wss://home.example:4869/peer"]}"#
+
+  /// The author, 64 hexadecimal digits.
+  public var author: String
+  /// Relays that do not count, other Roosts: what only they sent is unseen. At most ``besidesMaximum``.
+  public var besides: [String]?
+
+  /// The most relays that do not count.
+  public static let besidesMaximum = 16
+
+  /// A request.
+  public init(author: String, besides: [String]? = nil) { (self.author, self.besides) = (author, besides) }
+
+  /// Too many relays.
+  public var objection: String? {
+    (besides?.count ?? 0) <= Self.besidesMaximum
+      ? nil : "'besides' has \(besides?.count ?? 0) relays; \(Self.besidesMaximum) are the most"
+  }
+}

@@ -1110,6 +1110,8 @@ public enum MemberTexts {
     StoreTrimmed.removed	Events that were removed.
     StoreTrimmed.since	Strangers' events from this second on are within the bound, seconds since 1970; those before are not. Absent: all are.
     StoreTrimmed.sparedSince	The same for the authors that are spared.
+    StoreUnseen.author	The author, 64 hexadecimal digits.
+    StoreUnseen.besides	Relays that do not count, other Roosts: what only they sent is unseen. At most 16.
     StoredEnd.isComplete	Whether all stored events that match were sent; false when a limit cut them off and there are more. Absent when the store would have to search further to know, and when the observation was resumed.
     StoredEnd.isStoredEnd	Always true: it distinguishes this part from an event.
     StoredEnd.seq	All events up to this seq have been sent. A caller that reconnects passes it as `afterSeq`.

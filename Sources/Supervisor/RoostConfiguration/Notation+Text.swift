@@ -48,8 +48,13 @@ extension Notation where Value == String {
   /// The local relay of another Roost: a relay's URL without a path.
   static let peer = text("a Roost's URL") { text in
     if let complaint = relayComplaint(text) { return complaint }
-    guard PeerPath.url(of: text) == nil else { return nil }
-    return Complaint(message: "\"\(text)\" has a path; a Roost is named as \"wss://home.example:4869\"")
+    guard PeerPath.url(of: text) != nil, let url = try? RelayURL(text) else {  // `try?`: it was read above.
+      return Complaint(message: "\"\(text)\" has a path; a Roost is named as \"wss://home.example:4869\"")
+    }
+    guard !url.isSecure, IPAddress(url.host)?.scope != .loopback, url.host != "localhost" else { return nil }
+    return Complaint(
+      message: "\"\(text)\" is not encrypted, and a machine on the way could take the other Roost's place",
+      nearest: "wss" + text.dropFirst(2))
   }
 
   private static func relayComplaint(_ text: String) -> Complaint? {

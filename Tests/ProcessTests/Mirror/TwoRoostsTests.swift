@@ -128,7 +128,10 @@ extension ProcessTests {
             try laptop.ask("mirror.status", NoArguments(), as: MirrorStatus.self).copies.first?.endedAt != nil
           }
           let sent = second.received.joined()
-          #expect(sent.contains("\(there[0].id)"))
+          #expect(sent.contains("\(published.id)"))
+          #expect(!sent.contains("\(there[0].id)") && !sent.contains("\(here[0].id)"), "they were stored only")
+          let only = try laptop.ask("mirror.copies", MirrorCopies(id: "\(there[0].id)"), as: EventCopies.self)
+          #expect(only.exception?.contains("not published") == true)
           #expect(!sent.contains("\(named.id)"), "its publisher has named its relay")
           try laptop.kill("mirror")
           let quiet = try sync(laptop)

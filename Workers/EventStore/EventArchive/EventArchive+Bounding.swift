@@ -155,6 +155,40 @@ extension EventArchive {
   }
 }
 
+extension EventArchive {
+  /// The events of an author that were handed in here and that no relay has sent, the newest first.
+  ///
+  /// - Parameters:
+  ///   - author: the author.
+  ///   - relays: URLs of relays that do not count: what only they sent is named too.
+  ///   - now: events that expired before are left out.
+  public func unseen(
+    of author: PublicKey, besides relays: [String], now: Int64
+  ) async throws(StorageFault) -> [EventID] {
+    let (memory, maker) = (memory, maker)
+    return try await file.read { session in
+      let reader = ArchiveReader(session: session, maker: maker, memory: memory)
+      let statement = try session.statement("SELECT relay FROM seen WHERE seq = ?")
+      var others: [Int64: Bool] = [:]
+      var found: [EventID] = []
+      try reader.visit([SearchingMatcher(Filter(authors: [author]))], now: now) { seq, flags, event, _ in
+        statement.bind(seq)
+        defer { statement.reset() }
+        var isOfOthers = false
+        while try statement.step() {
+          let number = statement.number(0)
+          if others[number] == nil { others[number] = try reader.url(ofRelay: number).map(relays.contains) ?? false }
+          guard others[number] == true else { return true }
+          isOfOthers = true
+        }
+        if isOfOthers || flags & ArchiveRetention.keptFlag != 0 { found.append(event.id) }
+        return true
+      }
+      return found
+    }
+  }
+}
+
 /// Bytes by the age of their events.
 private struct BytesByTime {
   private var bytes: [Int64: Int64] = [:]

@@ -6,10 +6,11 @@ import EventGate
 import EventLoop
 import Frames
 import Nostr
+import NostrContracts
 import Storage
 import WorkerKit
 
-/// Serves `store.trim` and `store.sources`: what a mirror needs beside reading.
+/// Serves `store.trim`, `store.sources` and `store.unseen`: what a mirror needs beside reading.
 @EventLoopActor
 final class BoundService {
   private let reads: ArchiveReads
@@ -21,6 +22,22 @@ final class BoundService {
     worker.serve(StoreMethod.sources) { [unowned self] (request, wanted) throws(Refusal) in
       try await sources(request, wanted)
     }
+    worker.serve(StoreMethod.unseen, unseen)
+  }
+
+  // MARK: store.unseen
+
+  private func unseen(_ request: BusRequest, _ wanted: StoreUnseen) async throws(Refusal) -> StoreCount? {
+    let author = try Self.keys([wanted.author], "author")[0]
+    request.accept()
+    let found = try await reads.measured { [archive = reads.archive] () throws(StorageFault) in
+      try await archive.unseen(of: author, besides: wanted.besides ?? [], now: Store.now)
+    }
+    for start in stride(from: 0, to: found.count, by: EventIDs.countMaximum) {
+      let some = found[start..<min(start + EventIDs.countMaximum, found.count)]
+      try await request.send(EventIDs(some), of: StoreMethod.unseen)
+    }
+    return StoreCount(count: found.count)
   }
 
   // MARK: store.trim

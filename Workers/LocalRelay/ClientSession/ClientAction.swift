@@ -27,8 +27,9 @@ public struct ClientQuery: Hashable, Sendable {
 public enum EventDestination: Hashable, Sendable {
   /// To the store only: the client uses this relay as its cache.
   case store
-  /// To the store, as one's own: another Roost of the same owner sends it, and publishes it if that is to be done.
-  case shared
+  /// To the store: another Roost of the same owner sends it, and publishes it if that is to be done. `isOwn` says
+  /// whether an account signed it.
+  case shared(isOwn: Bool)
   /// To the relays of its author, through the publish queue.
   case world
 }

@@ -28,7 +28,7 @@ extension ClientSession {
   }
 
   private func destination(by author: PublicKey, _ environment: ClientEnvironment) -> EventDestination {
-    if isPeer { return .shared }
+    if isPeer { return .shared(isOwn: environment.accounts.contains(author)) }
     return environment.accounts.contains(author) || !shown.isDisjoint(with: environment.accounts) ? .world : .store
   }
 

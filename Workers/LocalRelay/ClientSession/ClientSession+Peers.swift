@@ -16,7 +16,10 @@ extension ClientSession {
       refusedCount += 1
       return challenged() + [closed(id, refusal)]
     }
-    guard mayAsk(at: now), exchanges.count < Self.exchangeMaximum else {
+    guard mayAsk(at: now) else {
+      return refusedExchange(id, "rate-limited: at most \(limits.requestsPerSecond) requests a second are answered")
+    }
+    guard exchanges.count < Self.exchangeMaximum else {
       return refusedExchange(id, "rate-limited: at most \(Self.exchangeMaximum) exchanges are under way at a time")
     }
     let work = begin()

@@ -120,12 +120,23 @@ extension ClientSession {
       let reason = RelayReason("auth-required: gift wraps are shown to their recipients only (NIP-59)")
       return .failure(.unknown(reason))
     }
+    // Another Roost has several accounts on one connection: gift wraps must not seem to be missing.
+    if isPeer, let stranger = wrapRecipient(filters) {
+      return .failure(.unknown(RelayReason("auth-required: gift wraps are shown to \(stranger) only (NIP-59)")))
+    }
     let bounded = filters.map { filter in
       var filter = filter
       filter.limit = min(filter.limit ?? limits.eventMaximum, limits.eventMaximum)
       return filter
     }
     return .success(ClientQuery(filters: bounded, recipients: shown.sorted { $0.description < $1.description }))
+  }
+
+  /// A recipient whose gift wraps are asked for and who has not authenticated.
+  private func wrapRecipient(_ filters: [Filter]) -> String? {
+    guard let tag = TagLetter(UInt8(ascii: "p")) else { return nil }
+    let named = filters.filter(Self.isAboutWrapsAlone).flatMap { $0.tags[tag] ?? [] }.map(\.description)
+    return named.first { text in !shown.contains { "\($0)" == text } }
   }
 
   private mutating func refused(_ objection: Objection, _ asked: Asked) -> [ClientAction] {

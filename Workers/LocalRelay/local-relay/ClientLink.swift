@@ -233,7 +233,7 @@ final class ClientLink: EventIntake.Owner, Feed.Reader, Sync.Reader {
         let wanted = try PublicationExchange(of: "PUBLICATIONS", json: body)
         guard accounts.contains(where: { "\($0)" == wanted.account }) else {
           return perform(
-            session.exchangeFailed(work, RelayReason("restricted: \(wanted.account.prefix(64)) has not authenticated")))
+            session.exchangeFailed(work, RelayReason("auth-required: as \(wanted.account.prefix(64))")))
         }
         let news = try await bus.request(PlanMethod.exchange, wanted, ttlMilliseconds: 30_000)
         perform(session.exchanged(work, JSONPayload.encode(news)))

@@ -38,13 +38,15 @@ final class EventIntake {
     let bytes: [UInt8]
     /// The `houseNumber` when the event was judged.
     let houseNumber: UInt64
-    /// Whether another Roost of the same owner sends it.
-    let isShared: Bool
+    let destination: EventDestination
     var note = ""
+
+    /// Whether another Roost of the same owner sends it.
+    var isShared: Bool { if case .shared = destination { true } else { false } }
 
     /// How it is stored. An event of an account goes to the store only with a note that says why it is not published.
     var method: Method<OfferedEvents, OfferOutcomes> {
-      if isShared { return StoreMethod.offerPeer }
+      if case .shared(let isOwn) = destination { return isOwn ? StoreMethod.offer : StoreMethod.offerPeer }
       return note.isEmpty ? StoreMethod.offerForeign : StoreMethod.offer
     }
   }
@@ -95,7 +97,7 @@ final class EventIntake {
   func take(_ work: ClientWork, of owner: any Owner, _ bytes: [UInt8], to destination: EventDestination) {
     waitingByteCount += bytes.count
     let piece = Piece(
-      owner: owner, work: work, bytes: bytes, houseNumber: houseNumber, isShared: destination == .shared)
+      owner: owner, work: work, bytes: bytes, houseNumber: houseNumber, destination: destination)
     switch destination {
     case .store, .shared: waiting.append(piece, of: owner.number)
     case .world: publishing.append(piece, of: owner.number)

@@ -44,14 +44,40 @@ extension CopyLedger {
     }
   }
 
-  /// Writes down what is known of an account at another Roost.
-  public func set(_ account: PublicKey, _ peer: String, _ known: Peer) async throws(StorageFault) {
+  /// Writes down how far the exchange with another Roost is.
+  public func advance(_ account: PublicKey, _ peer: String, to known: Peer) async throws(StorageFault) {
     try await file.write { session in
       try session.run(
         """
-        INSERT OR REPLACE INTO peer (account, peer, told, learned, wholeAt, openSince)
-        VALUES (?, ?, ?, ?, ?, nullif(?, 0))
-        """, account.octets, peer, known.told, known.learned, known.wholeAt, known.openSince ?? 0)
+        INSERT INTO peer (account, peer, told, learned, wholeAt) VALUES (?, ?, ?, ?, ?) ON CONFLICT (account, peer)
+        DO UPDATE SET told = excluded.told, learned = excluded.learned, wholeAt = excluded.wholeAt
+        """, account.octets, peer, known.told, known.learned, known.wholeAt)
+    }
+  }
+
+  /// From now on events may come from another Roost whose publications are not known.
+  ///
+  /// - Parameter now: seconds since 1970.
+  /// - Returns: what ``Peer/openSince`` is now; never the same twice.
+  public func open(_ account: PublicKey, _ peer: String, at now: Int64) async throws(StorageFault) -> Int64 {
+    let known = try await self.peer(account, peer)
+    let since = max(now, (known.openSince ?? 0) + 1)
+    try await file.write { session in
+      try session.run(
+        """
+        INSERT INTO peer (account, peer, openSince) VALUES (?, ?, ?) ON CONFLICT (account, peer)
+        DO UPDATE SET openSince = excluded.openSince
+        """, account.octets, peer, since)
+    }
+    return since
+  }
+
+  /// The publications of all events that came before are known, if no others may have come since.
+  public func close(_ account: PublicKey, _ peer: String, since: Int64) async throws(StorageFault) {
+    try await file.write { session in
+      try session.run(
+        "UPDATE peer SET openSince = NULL WHERE account = ? AND peer = ? AND openSince = ?", account.octets, peer, since
+      )
     }
   }
 }

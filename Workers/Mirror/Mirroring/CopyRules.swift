@@ -7,8 +7,11 @@ public enum CopyRules {
   /// - Parameters:
   ///   - event: an event by the account.
   ///   - isApart: whether its publisher named the relays that it went to.
+  ///   - isLocal: whether it was only stored, and no relay has ever had it.
   ///   - wall: seconds since 1970.
-  public static func exception(_ event: Event, isApart: Bool, at wall: Int64) -> String? {
+  public static func exception(
+    _ event: Event, isApart: Bool, isLocal: Bool = false, at wall: Int64
+  ) -> String? {
     switch event.kind {
     case EventKind.encryptedDirectMessage: return "it is a direct message (kind 4)"
     case EventKind.vanish: return "it asks relays to forget its author (kind 62)"
@@ -21,7 +24,8 @@ public enum CopyRules {
     }
     if event.isExpired(at: wall) { return "its time is over (NIP-40)" }
     if !event.values(of: "h").isEmpty { return "it belongs to a group of one relay (NIP-29)" }
-    return isApart ? "its publisher named the relays for it" : nil
+    if isApart { return "its publisher named the relays for it" }
+    return isLocal ? "it was stored here and not published, and no relay has ever had it" : nil
   }
 
   /// Drafts, and checkpoints of drafts (NIP-23, NIP-37).

@@ -18,6 +18,25 @@ public struct PeerSchedule: Hashable, Sendable {
   /// be an older one.
   public static let publicationSeconds: Int64 = 86_400
 
+  /// The windows of time in which all is compared, the newest first: a day, a month, a year, and everything before.
+  ///
+  /// - Parameters:
+  ///   - since: the first second to compare; nil: from the beginning.
+  ///   - wall: seconds since 1970. What is dated up to two days ahead is compared too.
+  public static func windows(since: Int64?, at wall: Int64) -> [ClosedRange<Int64>] {
+    var windows: [ClosedRange<Int64>] = []
+    var last = wall + aheadSeconds
+    for age: Int64 in [1, 30, 365] {
+      let first = max(0, since ?? 0, wall - age * 86_400)
+      guard first <= last else { break }
+      windows.append(first...last)
+      last = first - 1
+    }
+    if last >= since ?? 0, last >= 0 { windows.append((since ?? 0)...last) }
+    return windows
+  }
+  private static let aheadSeconds: Int64 = 2 * 86_400
+
   /// When it is due, seconds since 1970.
   public private(set) var nextAt: Int64
   /// Whether it is being compared.

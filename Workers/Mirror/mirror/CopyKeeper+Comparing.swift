@@ -30,23 +30,40 @@ extension CopyKeeper {
   private static let windowCount = 250
 
   /// Writes down whose relays were named: the planner forgets that.
-  func learnApart() async throws(Refusal) {
+  ///
+  /// - Returns: all that is known to be published, or to have been.
+  @discardableResult
+  func learnApart() async throws(Refusal) -> Set<EventID> {
     let wanted = PlanPublications(limit: Self.publicationMaximum)
     let answer = try await worker.bus.ask(PlanMethod.publications, wanted)
-    var apart: [EventID] = []
+    var (apart, published) = ([EventID](), Set<EventID>())
     while let publication = try await answer.nextPart() {
-      guard publication.targets.contains(where: { $0.why == PublicationTarget.namedReason }) else { continue }
-      if let id = EventID(publication.id) { apart.append(id) }
+      guard let id = EventID(publication.id) else { continue }
+      if publication.state != .cancelled { published.insert(id) }
+      if publication.targets.contains(where: { $0.why == PublicationTarget.namedReason }) { apart.append(id) }
     }
-    guard !apart.isEmpty else { return }
-    try await writing { [apart] () throws(StorageFault) in try await ledger.setApart(apart) }
+    if !apart.isEmpty {
+      try await writing { [apart] () throws(StorageFault) in try await ledger.setApart(apart) }
+    }
+    return published
+  }
+
+  /// An account's events that were only stored here, or at other Roosts of the same owner: no relay has ever sent them.
+  private func unseen(_ account: MirrorAccount) async throws(Refusal) -> Set<EventID> {
+    let peers = settings.peers.compactMap(PeerPath.url)
+    let answer = try await worker.bus.ask(
+      StoreMethod.unseen, StoreUnseen(author: "\(account.key)", besides: peers.isEmpty ? nil : peers))
+    var unseen: Set<EventID> = []
+    while let part = try await answer.nextPart() { unseen.formUnion(part.ids) }
+    return unseen
   }
 
   /// All events of an account that are to have copies.
   ///
   /// - Parameter learn: learns which are not, after the events were read: one that came with them is known then.
+  ///   Returns those that were published.
   func ownEvents(
-    _ account: MirrorAccount, _ learn: () async throws(Refusal) -> Void
+    _ account: MirrorAccount, _ learn: () async throws(Refusal) -> Set<EventID>
   ) async throws(Refusal) -> [EventID: CopiedEvent] {
     let wanted = StoreQuery(filters: [JSONValue(of: Filter(authors: [account.key]))])
     let answer = try await worker.bus.ask(StoreMethod.query, wanted)
@@ -58,7 +75,8 @@ extension CopyKeeper {
       else { continue }
       own[event.id] = CopiedEvent(createdAt: event.createdAt, isDeletion: event.kind == EventKind.deletion)
     }
-    try await learn()
+    let published = try await learn()
+    for id in try await unseen(account) where !published.contains(id) { own[id] = nil }
     for id in try await reading({ () throws(StorageFault) in try await ledger.apart() }) { own[id] = nil }
     return own
   }
@@ -186,11 +204,14 @@ extension CopyKeeper {
     guard let event = found, let account = accounts.first(where: { $0.key == event.pubkey }) else {
       throw Refusal(.noSuchEvent, "\(id) is no event of your accounts that is here", outcome: .notStarted)
     }
+    let published = try await learnApart()
+    let isLocal = try await unseen(account).subtracting(published).contains(id)
     let apart = try await reading { () throws(StorageFault) in try await ledger.apart() }
     let lacks = try await reading { () throws(StorageFault) in try await ledger.lacks(of: id) }
     let places = try await reading { () throws(StorageFault) in try await ledger.places(account.key) }
     let round = try await reading { () throws(StorageFault) in try await ledger.round(account.key) }
-    let exception = CopyRules.exception(event, isApart: apart.contains(id), at: WallClock.seconds)
+    let exception = CopyRules.exception(
+      event, isApart: apart.contains(id), isLocal: isLocal, at: WallClock.seconds)
     let relays = Set(places.map(\.relay) + (round?.targets ?? [])).sorted().map { relay in
       let place = places.first { $0.relay == relay }
       if let lack = lacks[relay] {

@@ -173,7 +173,7 @@ final class CopyKeeper {
     }
     let own = try await ownEvents(account) { () throws(Refusal) in
       try await settlePeers(account)
-      try await learnApart()
+      return try await learnApart()
     }
     guard !own.isEmpty else { return 0 }
     var (taken, failed) = (0, [String]())

@@ -46,10 +46,17 @@ final class PeerKeeper {
   private static let openSeconds: Int64 = 7 * 86_400
   /// How often a caller that waits for its turn looks.
   private static let turnMilliseconds: UInt64 = 100
+  /// The most messages of one exchange: more than two ledgers can fill.
+  private static let exchangeMaximum = 2_000
+  /// An event that the other has taken so often and does not have is not sent there again.
+  private static let sentMaximum: UInt8 = 2
+  /// The most events whose sending is remembered; then all are forgotten.
+  private static let rememberedMaximum = 200_000
+  /// How often each event was sent to a peer, or refused there, since the start. The other may remove what does not fit
+  /// there, and what its author has deleted.
+  private var sentCounts: [String: [EventID: UInt8]] = [:]
   /// Attempts at a run of events.
   private static let attemptMaximum = 3
-  /// Events whose date is up to this many seconds ahead are compared too.
-  private static let aheadSeconds: Int64 = 2 * 86_400
 
   init(_ worker: Worker, _ copies: CopyKeeper, _ bounds: BoundKeeper) {
     (self.worker, self.copies, self.bounds) = (worker, copies, bounds)
@@ -149,20 +156,25 @@ final class PeerKeeper {
   }
 
   private func compare(
-    _ account: MirrorAccount, since: Int64?, _ peer: String, _ url: String
+    _ account: MirrorAccount, since oldest: Int64?, _ peer: String, _ url: String
   ) async throws(Refusal) {
     let key = account.key
-    var known = try await copies.reading { () throws(StorageFault) in try await copies.ledger.peer(key, url) }
-    known.openSince = known.openSince ?? WallClock.seconds
-    try await write(known, key, url)
+    // Before anything comes: if the other is away, nothing will.
+    try await exchange(account, url)
+    let since = try await opened(key, url)
     var absent: [EventID] = []
-    for interest in interests(key) { absent += try await compare(interest, as: key, since: since, peer, url) }
-    try await exchange(account, url, clears: true)
+    for interest in interests(key) { absent += try await compare(interest, as: key, since: oldest, peer, url) }
+    try await exchange(account, url)
+    try await copies.writing { () throws(StorageFault) in try await copies.ledger.close(key, url, since: since) }
     try await send(absent, as: key, peer, url)
   }
 
-  private func write(_ known: CopyLedger.Peer, _ key: PublicKey, _ url: String) async throws(Refusal) {
-    try await copies.writing { () throws(StorageFault) in try await copies.ledger.set(key, url, known) }
+  private func opened(_ key: PublicKey, _ url: String) async throws(Refusal) -> Int64 {
+    var since: Int64 = 0
+    try await copies.writing { () throws(StorageFault) in
+      since = try await copies.ledger.open(key, url, at: WallClock.seconds)
+    }
+    return since
   }
 
   /// Has what is there and not here fetched.
@@ -171,25 +183,41 @@ final class PeerKeeper {
   private func compare(
     _ interest: MirrorInterest, as account: PublicKey, since: Int64?, _ peer: String, _ url: String
   ) async throws(Refusal) -> [EventID] {
+    guard await bounds.recall() else { throw Refusal(.unavailable, "the bounds are not known") }
     let now = WallClock.seconds
-    // What does not fit here is not fetched from a peer either.
-    let floor = bounds.bounds.floor(of: interest.kept)?.since
     var absent: [EventID] = []
-    for filter in interest.fetched(since: floor, at: now) {
-      var bare = filter
-      (bare.since, bare.until) = (nil, nil)
-      let wanted = RelayReconcile(
-        relay: url, filter: JSONValue(of: bare), since: [filter.since, since].compactMap(\.self).max(),
-        until: filter.until ?? now + Self.aheadSeconds, account: "\(account)")
-      let answer = try await worker.bus.ask(RelayMethod.compare, wanted)
-      while let item = try await answer.next() {
-        switch item {
-        case .part(let part): absent += part.ids
-        case .end(let result):
-          statuses[peer]?.fetched += Int(clamping: result.counts.fetched)
-          guard result.end == .complete else {
-            throw Refusal(.failed, result.reason ?? "the comparison was not brought to its end")
-          }
+    // The newest first, so that a class that becomes full on the way has what fits.
+    for window in PeerSchedule.windows(since: since, at: now) where !bounds.stuck.contains(interest.kept) {
+      let floor = bounds.bounds.floor(of: interest.kept)?.since
+      for filter in interest.fetched(since: floor, at: now) {
+        var bare = filter
+        (bare.since, bare.until) = (nil, nil)
+        let first = max(window.lowerBound, filter.since ?? 0)
+        let last = min(window.upperBound, filter.until ?? .max)
+        guard first <= last else { continue }
+        absent += try await compare(bare, first...last, as: account, peer, url)
+      }
+      bounds.touch(interest.kept)
+      await bounds.look(at: interest.kept)
+    }
+    return absent
+  }
+
+  private func compare(
+    _ filter: Filter, _ times: ClosedRange<Int64>, as account: PublicKey, _ peer: String, _ url: String
+  ) async throws(Refusal) -> [EventID] {
+    let wanted = RelayReconcile(
+      relay: url, filter: JSONValue(of: filter), since: times.lowerBound, until: times.upperBound,
+      account: "\(account)")
+    let answer = try await worker.bus.ask(RelayMethod.compare, wanted)
+    var absent: [EventID] = []
+    while let item = try await answer.next() {
+      switch item {
+      case .part(let part): absent += part.ids
+      case .end(let result):
+        statuses[peer]?.fetched += Int(clamping: result.counts.fetched)
+        guard result.end == .complete else {
+          throw Refusal(.failed, result.reason ?? "the comparison did not come to its end")
         }
       }
     }
@@ -205,31 +233,38 @@ final class PeerKeeper {
     for peer in peers {
       guard let url = PeerPath.url(of: peer) else { continue }
       let known = try await copies.reading { () throws(StorageFault) in try await copies.ledger.peer(account.key, url) }
-      guard let since = known.openSince, since > WallClock.seconds - Self.openSeconds else { continue }
-      // While they are being compared, further events may be on their way.
       let isRunning = schedules[peer]?.isRunning ?? false
-      do throws(Refusal) { try await exchange(account, url, clears: !isRunning) } catch {
+      guard let since = known.openSince, isRunning || since > WallClock.seconds - Self.openSeconds else { continue }
+      do throws(Refusal) { try await exchange(account, url) } catch {
         throw Refusal(error.code, "what was published at \(peer) is not known yet: \(error.message)")
+      }
+      // A comparison that is running has opened it again, or closes it itself.
+      guard !isRunning else { continue }
+      try await copies.writing { () throws(StorageFault) in
+        try await copies.ledger.close(account.key, url, since: since)
       }
     }
   }
 
   /// Tells the other what was published here, and learns what was published there, until both know all.
   ///
-  /// - Parameter clears: whether nothing has come from there since whose publication is not known.
-  private func exchange(_ account: MirrorAccount, _ url: String, clears: Bool) async throws(Refusal) {
+  /// - Throws: also if the other's answers do not come to an end.
+  private func exchange(_ account: MirrorAccount, _ url: String) async throws(Refusal) {
     let key = account.key
     var known = try await copies.reading { () throws(StorageFault) in try await copies.ledger.peer(key, url) }
     let now = WallClock.seconds
-    let isAnew = now - known.wholeAt >= PeerSchedule.publicationSeconds || known.wholeAt > now
-    if isAnew { (known.told, known.learned) = (0, 0) }
-    while true {
+    let isWhole = now - known.wholeAt >= PeerSchedule.publicationSeconds || known.wholeAt > now
+    if isWhole { (known.told, known.learned) = (0, 0) }
+    for _ in 0..<Self.exchangeMaximum where !isDraining {
       let own = try await worker.bus.request(
         PlanMethod.exchange, PublicationExchange(account: "\(key)", after: known.told))
       let question = PublicationExchange(account: "\(key)", after: known.learned, publications: own.publications)
       let theirs = try await worker.bus.request(
         RelayMethod.publications, RelayPublications(relay: url, question),
         ttlMilliseconds: Self.exchangeMilliseconds)
+      guard theirs.next >= 0, theirs.isComplete || theirs.next > known.learned,
+        theirs.publications.count <= PublicationExchange.countMaximum
+      else { throw Refusal(.failed, "what it says of its publications makes no sense") }
       if !theirs.publications.isEmpty {
         _ = try await worker.bus.request(
           PlanMethod.exchange,
@@ -237,12 +272,14 @@ final class PeerKeeper {
         for peer in peers where PeerPath.url(of: peer) == url { statuses[peer]?.learned += theirs.publications.count }
       }
       (known.told, known.learned) = (own.next, theirs.next)
-      if own.isComplete, theirs.isComplete { break }
-      try await write(known, key, url)
+      let isOver = own.isComplete && theirs.isComplete
+      if isOver, isWhole { known.wholeAt = now }
+      try await copies.writing { [known] () throws(StorageFault) in
+        try await copies.ledger.advance(key, url, to: known)
+      }
+      if isOver { return }
     }
-    if isAnew { known.wholeAt = now }
-    if clears { known.openSince = nil }
-    try await write(known, key, url)
+    throw Refusal(.failed, "the exchange of publications was not finished; it continues the next time")
   }
 
   // MARK: Sending
@@ -251,7 +288,9 @@ final class PeerKeeper {
   private func send(_ absent: [EventID], as account: PublicKey, _ peer: String, _ url: String) async throws(Refusal) {
     // An event may be of several interests.
     var seen: Set<EventID> = []
-    let ids = absent.filter { seen.insert($0).inserted }.map { "\($0)" }
+    let ids = absent.filter { id in
+      seen.insert(id).inserted && sentCounts[url]?[id] ?? 0 < Self.sentMaximum
+    }.map { "\($0)" }
     var words: String?
     for start in stride(from: 0, to: ids.count, by: PlanCopy.idMaximum) where !isDraining {
       var run = Array(ids[start..<min(start + PlanCopy.idMaximum, ids.count)])
@@ -260,6 +299,7 @@ final class PeerKeeper {
         let answer = try await worker.bus.request(
           PlanMethod.copy, PlanCopy(relay: url, ids: run, account: "\(account)"))
         statuses[peer]?.sent += answer.outcomes.count { $0.state == .held }
+        remember(answer.outcomes, at: url)
         // What the other refuses it has deleted, or has a newer version of; that comes here the other way.
         run = answer.outcomes.filter { $0.state == .failed }.map(\.id)
         guard run.count < answer.outcomes.count || attempt < Self.attemptMaximum else {
@@ -273,5 +313,19 @@ final class PeerKeeper {
       }
     }
     if let words { throw Refusal(.failed, "some events were not taken: \(words)") }
+  }
+
+  private func remember(_ outcomes: [CopyOutcomes.Outcome], at url: String) {
+    var counts = sentCounts[url] ?? [:]
+    if counts.count > Self.rememberedMaximum { counts = [:] }
+    for outcome in outcomes {
+      guard let id = EventID(outcome.id) else { continue }
+      switch outcome.state {
+      case .held: counts[id, default: 0] += 1
+      case .refused: counts[id] = Self.sentMaximum
+      case .gone, .failed: break
+      }
+    }
+    sentCounts[url] = counts
   }
 }

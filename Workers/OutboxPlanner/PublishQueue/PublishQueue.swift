@@ -294,6 +294,8 @@ public struct PublishQueue: Sendable {
       }
       isNew = true
     }
+    let room = max(0, PlanPublish.relayMaximum - entry.publication.targets.count)
+    further = Array(further.prefix(room))
     if !further.isEmpty { return targetsAdded(further, to: id, at: moment) }
     if isNew { changed(id) }
     return finish(at: moment)

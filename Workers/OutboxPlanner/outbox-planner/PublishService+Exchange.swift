@@ -71,13 +71,14 @@ extension PublishService {
     if try await inMemory(id) != nil {
       perform { $0.learned(id, told.targets, at: $1) }
       await writer.flush(id)
-      putBack(id)
+      defer { putBack(id) }
+      if !queue.isRecorded(id), let fault = writer.health.fault { throw writer.health.refusal(fault) }
     } else if try await row(id) == nil, let author = PublicKey(told.author) {
       lastNumber += 1
       let publication = QueuedPublication(
         number: lastNumber, id: id, author: author, kind: told.kind, acceptedAt: min(told.acceptedAt, moment.time),
         expiresAt: told.expiresAt,
-        targets: told.targets.map { QueuedTarget($0, manner: SendingManner(isForeign: true)) })
+        targets: told.targets.map { QueuedTarget($0, manner: SendingManner(account: author, isForeign: true)) })
       try await writer.accept(LedgerBatch.Acceptance(publication, event: [], isStored: true))
       counts[publication.state, default: 0] += 1
     }

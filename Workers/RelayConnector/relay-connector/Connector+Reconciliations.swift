@@ -41,7 +41,7 @@ extension Connector {
     namesAbsent: Bool = false, onProgress: @escaping @EventLoopActor (Reconciliation.Counts) -> Void = { _ in },
     onEnd: @escaping @EventLoopActor (Reconciliation.End, Reconciliation.Counts) -> Void
   ) -> RelayReconciler? {
-    if let reason = reconciliations.memory.reason(at: link.url, now: EventLoop.process.now) {
+    if !isPeer(link.url), let reason = reconciliations.memory.reason(at: link.url, now: EventLoop.process.now) {
       onEnd(.unsupported("not tried again within an hour: \(reason)"), Reconciliation.Counts())
       return nil
     }
@@ -61,9 +61,14 @@ extension Connector {
   /// A reconciliation has ended at its relay; its events may not be committed yet.
   func ended(_ reconciler: RelayReconciler, _ end: Reconciliation.End) {
     reconciliations.all.removeAll { $0 === reconciler }
-    reconciliations.memory.ended(end, at: reconciler.link.url, now: EventLoop.process.now)
+    if !isPeer(reconciler.link.url) {
+      reconciliations.memory.ended(end, at: reconciler.link.url, now: EventLoop.process.now)
+    }
     settle(reconciler.link)
   }
+
+  /// Whether it is another Roost of the same owner. It reconciles for sure, so a failure says nothing of the next time.
+  private func isPeer(_ url: RelayURL) -> Bool { url.requestTarget == PeerPath.text }
 
   // MARK: relay.reconcile, relay.compare
 

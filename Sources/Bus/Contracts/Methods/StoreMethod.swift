@@ -105,6 +105,10 @@ public enum StoreMethod {
   public static let sources = Method<StoreSources, SourceRelays>(
     341, "store.sources", of: .eventStore, for: [.client, .mirror],
     "The relays that sent events of some authors, and how many.")
+  /// What only clients handed in.
+  public static let unseen = Stream<StoreUnseen, EventIDs, StoreCount>(
+    343, "store.unseen", of: .eventStore, for: [.client, .mirror],
+    "The events of an author that were handed in here and that no relay has sent. Each part is some ids.")
 
   static let all: [MethodDeclaration] = [
     ingest.declaration, `import`.declaration, publish.declaration, query.declaration, count.declaration,
@@ -112,7 +116,8 @@ public enum StoreMethod {
     listObserves.declaration, coverage.declaration, offer.declaration, openReconcile.declaration,
     nextReconcile.declaration, closeReconcile.declaration, offerForeign.declaration, offerPeer.declaration,
     beginReconcile.declaration, receivedReconcile.declaration, delivery.declaration, trim.declaration,
-    sources.declaration, StoreTopic.observes.declaration,
+    sources.declaration,
+    unseen.declaration, StoreTopic.observes.declaration,
     StoreTopic.covered.declaration,
   ]
 }

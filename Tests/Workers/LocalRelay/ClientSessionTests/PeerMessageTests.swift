@@ -29,13 +29,29 @@ struct PeerMessageTests {
     #expect(visit.taken().contains { if case .exchange(_, _, [alice.publicKey]) = $0 { true } else { false } })
   }
 
+  @Test("Gift wraps of an account that has not authenticated are refused, and do not seem to be missing")
+  func wraps() {
+    let bob = SecretKey.generate()
+    let visit = Visit(
+      requirement: .closed(why: "only accounts"), isPeer: true,
+      house: ClientEnvironment(accounts: [alice.publicKey, bob.publicKey]))
+    visit.authenticate(alice)
+    func ask(_ key: SecretKey) -> [String] {
+      visit.say(##"["NEG-OPEN","n",{"kinds":[1059],"#p":["\##(key.publicKey)"]},"6100000200"]"##)
+    }
+    #expect(ask(alice).isEmpty)
+    #expect(ask(bob).last?.hasPrefix(#"["NEG-ERR","n","auth-required: "#) == true)
+    visit.authenticate(bob)
+    #expect(ask(bob).isEmpty)
+  }
+
   @Test("What it sends is stored as one's own, and never published, whoever wrote it")
   func events() {
     let visit = peer()
     visit.authenticate(alice)
     visit.say(event(by: alice))
     visit.say(event())
-    #expect(visit.taking.map(\.destination) == [.shared, .shared])
+    #expect(visit.taking.map(\.destination) == [.shared(isOwn: true), .shared(isOwn: false)])
   }
 
   @Test("Each exchange has one answer; four at a time; elsewhere the message is refused")

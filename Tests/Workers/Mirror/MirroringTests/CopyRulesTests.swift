@@ -8,10 +8,12 @@ import Testing
 struct CopyRulesTests {
   private let secret = SecretKey.generate()
 
-  private func exception(_ kind: UInt16, _ tags: [[String]] = [], isApart: Bool = false) -> String? {
+  private func exception(_ kind: UInt16, _ tags: [[String]] = [], isApart: Bool = false, isLocal: Bool = false)
+    -> String?
+  {
     let event = UnsignedEvent(pubkey: secret.publicKey, createdAt: 100, kind: kind, tags: tags, content: "")
       .signed(by: secret)
-    return CopyRules.exception(event, isApart: isApart, at: 1_000)
+    return CopyRules.exception(event, isApart: isApart, isLocal: isLocal, at: 1_000)
   }
 
   @Test("Notes, lists, deletions, articles and protected events have copies; the rest has a reason")
@@ -26,6 +28,7 @@ struct CopyRulesTests {
     #expect(exception(5, [["k", "1"], ["k", "1059"]]) == nil)
     #expect(exception(5, [["e", "x"], ["k", "1059"]])?.contains("gift wraps") == true)
     #expect(exception(1, isApart: true)?.contains("named") == true)
+    #expect(exception(1, isLocal: true)?.contains("not published") == true)
   }
 
   @Test("Copies by number of relays")

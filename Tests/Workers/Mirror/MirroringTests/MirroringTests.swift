@@ -113,6 +113,10 @@ struct MirroringTests {
     _ = turn(at: last, isSame: false)
     #expect(schedule.nextAt == last + 1 + PeerSchedule.wholeSeconds)
     #expect(schedule.isDue(at: 1_000), "a clock that was set back")
+    let windows = PeerSchedule.windows(since: nil, at: 100_000_000)
+    #expect(windows.count == 4 && windows.first?.upperBound == 100_172_800 && windows.last?.lowerBound == 0)
+    #expect(zip(windows, windows.dropFirst()).allSatisfy { $0.lowerBound == $1.upperBound + 1 })
+    #expect(PeerSchedule.windows(since: 99_999_000, at: 100_000_000) == [99_999_000...100_172_800])
   }
 
   @Test("A relay is complete back to where its last spans join")
