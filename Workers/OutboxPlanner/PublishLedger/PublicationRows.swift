@@ -3,12 +3,33 @@ internal import Cryptography
 internal import Nostr
 internal import PublishQueue
 internal import Storage
+internal import Synchronization
+
+/// Gives each change of a publication the next number. A number of a transaction that fails is not used again.
+final class ChangeCounter: Sendable {
+  private let last: Mutex<Int64>
+
+  init(after last: Int64) { self.last = Mutex(last) }
+
+  func next() -> Int64 {
+    last.withLock { last in
+      last += 1
+      return last
+    }
+  }
+}
 
 /// The ledger's rows, for the time of one transaction.
 struct PublicationRows {
   let session: StorageSession
+  /// Numbers changes; nil where nothing is changed.
+  private let changes: ChangeCounter?
 
-  init(_ session: StorageSession) { self.session = session }
+  init(_ session: StorageSession, _ changes: ChangeCounter? = nil) {
+    (self.session, self.changes) = (session, changes)
+  }
+
+  private var nextChange: Int64 { changes?.next() ?? 0 }
 
   // MARK: Writing
 
@@ -18,10 +39,10 @@ struct PublicationRows {
       """
       INSERT INTO publication (number, id, author, kind, acceptedAt, expiresAt, state, isStored, relays,
         change)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, \(PublishLedgerSchema.nextChange))
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, publication.number, publication.id.octets, publication.author.octets, publication.kind,
       publication.acceptedAt, publication.expiresAt, publication.state.code, accepted.isStored,
-      Self.relays(publication.targets))
+      Self.relays(publication.targets), nextChange)
     if !accepted.event.isEmpty { try write(event: accepted.event, of: publication.number) }
     for target in publication.targets { try write(target, of: publication.number) }
   }
@@ -31,11 +52,10 @@ struct PublicationRows {
     let publication = change.publication
     let statement = try session.statement(
       """
-      UPDATE publication SET state = ?, expiresAt = ?, relays = ?, change = \(PublishLedgerSchema.nextChange)
-      WHERE number = ?
+      UPDATE publication SET state = ?, expiresAt = ?, relays = ?, change = ? WHERE number = ?
       """)
     try statement.run(
-      publication.state.code, publication.expiresAt, Self.relays(publication.targets), publication.number)
+      publication.state.code, publication.expiresAt, Self.relays(publication.targets), nextChange, publication.number)
     guard session.changedRowCount > 0 else { return }
     for target in publication.targets { try write(target, of: publication.number) }
     if publication.targets.allSatisfy({ $0.progress.state == .confirmed }) {
@@ -65,8 +85,7 @@ struct PublicationRows {
   }
 
   func markStored(_ number: Int64) throws {
-    try session.run(
-      "UPDATE publication SET isStored = 1, change = \(PublishLedgerSchema.nextChange) WHERE number = ?", number)
+    try session.run("UPDATE publication SET isStored = 1, change = ? WHERE number = ?", nextChange, number)
   }
 
   func remove(_ number: Int64) throws {

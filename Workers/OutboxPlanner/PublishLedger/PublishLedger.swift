@@ -13,6 +13,7 @@ public import Storage
 public final class PublishLedger: Ledger {
   /// The open file.
   public let file: StorageFile
+  private let changes: ChangeCounter
 
   /// How many ended publications are kept; beyond that the oldest go.
   public static let endedMaximum = 10_000
@@ -29,7 +30,13 @@ public final class PublishLedger: Ledger {
   /// Opens the file, and creates it if it does not exist.
   ///
   /// - Throws: `newer` for a file from the future, `corrupt`, `inaccessible`, `busy`, `full`.
-  public init(path: String) throws(StorageFault) { file = try Self.ledgerFile(path).storage() }
+  public init(path: String) throws(StorageFault) {
+    file = try Self.ledgerFile(path).storage()
+    changes = ChangeCounter(
+      after: try file.readNow { session in
+        try session.first("SELECT coalesce(max(change), 0) FROM publication") { $0.number(0) } ?? 0
+      })
+  }
 
   /// The ledger's file at a path, with its settings.
   public static func ledgerFile(_ path: String) -> LedgerFile {
@@ -42,7 +49,7 @@ public final class PublishLedger: Ledger {
 
   /// Writes a batch in the session's transaction.
   public func write(_ batch: LedgerBatch, in session: StorageSession) throws {
-    try PublicationRows(session).write(batch)
+    try PublicationRows(session, changes).write(batch)
   }
 
   /// Removes the oldest of the ended publications that are too old or too many.
@@ -105,7 +112,8 @@ public final class PublishLedger: Ledger {
     after change: Int64, by author: PublicKey, limit: Int
   ) async throws(StorageFault) -> (rows: [(row: LedgerRow, change: Int64)], last: Int64) {
     try await file.read { session in
-      let last = try session.count("SELECT coalesce(max(change), 0) FROM publication")
+      // Of this moment: what is being written has later numbers.
+      let last = try session.first("SELECT coalesce(max(change), 0) FROM publication") { $0.number(0) } ?? 0
       let statement = try session.statement(
         """
         SELECT \(PublicationRows.columns), change FROM publication
