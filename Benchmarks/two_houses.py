@@ -3,9 +3,9 @@
 
     .venv/bin/python3 Benchmarks/two_houses.py [--events 10000] [--partitions 5] [--seed N]
 
-The home is reached at one address; the laptop has it among its `peers`. Each has relays of its own. While the laptop is
-off the home takes events: what the owner wrote, what names him, gift wraps; a part is published. Then both take events
-while the line between them is cut and mended at random. What each has is read by `roost export` and compared here.
+The home is reached at one address; the laptop has it among its `peers`. Both publish at one relay. While the laptop is
+off the home takes events: what the owner wrote, what names the owner, gift wraps; a part is published. Then both take
+events while the line between them is cut and mended at random. What each has is read by `roost export` and compared.
 
 Told are the sets, the time until they are the same, the bytes on the line, and what a relay was sent twice. Exit: 0
 when the sets are equal each time, what one has published the other knows, and nothing was published by both.
@@ -32,20 +32,8 @@ import mirror
 import mirror_world
 import roostd
 
-WORKERS = """
-[worker.event-store]
-role = "event-store"
-
-[worker.signer]
-role = "signer"
-
-[worker.outbox-planner]
-role = "outbox-planner"
-indexers = []
-
-[worker.relay-connector]
-role = "relay-connector"
-relays = {relays}
+# The mirror's table is the last of those.
+WORKERS = mirror.WORKERS + """peers = {peers}
 
 [worker.ephemeral-connector]
 role = "relay-connector"
@@ -55,12 +43,6 @@ ephemeral = true
 role = "local-relay"
 listen = ["127.0.0.1:{port}"]
 hosts = ["127.0.0.2"]
-
-[worker.mirror]
-role = "mirror"
-scrub = "0s"
-keep-follows = "0s"
-peers = {peers}
 """
 
 

@@ -162,11 +162,13 @@ public func awaitPatiently(
   }
 }
 
-/// Blocks until a condition holds, looking every 2 ms.
-public func awaitSoon(_ what: String, within seconds: Double = 30, _ condition: () throws -> Bool) throws {
+/// Blocks until a condition holds, looking every 2 ms, or as seldom as a condition wants that is work to look at.
+public func awaitSoon(
+  _ what: String, within seconds: Double = 30, every milliseconds: UInt32 = 2, _ condition: () throws -> Bool
+) throws {
   let end = monotonicSeconds() + seconds
   while !(try condition()) {
     if monotonicSeconds() > end { throw DeadlinePassed(description: "not within \(seconds) s: \(what)") }
-    usleep(2_000)
+    usleep(milliseconds * 1_000)
   }
 }

@@ -214,6 +214,7 @@ extension ConfigurationReader {
         }
       }
       for (index, peer) in worker.texts("peers").enumerated() where worker.role == Role.mirror.name {
+        // `try?`: text that is not an address was reported where it was read.
         guard let address = try? RelayURL(peer), own.includes(host: address.host, port: address.port) else { continue }
         report(
           "\"\(peer)\": \(OwnAddresses.reason), not another Roost",

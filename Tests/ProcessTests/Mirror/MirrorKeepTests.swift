@@ -1,7 +1,6 @@
 import Contracts
 import Cryptography
 import Frames
-import Glibc
 import LinuxSystem
 import Nostr
 import TestSupport
@@ -34,14 +33,6 @@ extension ProcessTests {
       ).signed(by: author)
     }
 
-    private func relay(_ events: [Event], _ directory: TemporaryDirectory, _ name: String) throws -> RealRelay {
-      let path = directory.path + "/\(name).jsonl"
-      let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
-      try Descriptors.writeAll(events.map { String(decoding: $0.json, as: UTF8.self) + "\n" }.joined(), to: descriptor)
-      Descriptors.close(descriptor)
-      return try RealRelay("--cap", "100", path)
-    }
-
     private func status(_ rig: PlannerRig) throws -> MirrorStatus {
       try rig.ask("mirror.status", NoArguments(), as: MirrorStatus.self)
     }
@@ -68,22 +59,16 @@ extension ProcessTests {
       let naming = (0..<4_000).map { event(strangers[$0 % 4], $0, [me], kind: 7, byteCount: 10_000) }
       let friendly = event(friend, 200, [me], kind: 7)
       let directory = try TemporaryDirectory()
-      let source = try relay(own + naming + [follows, friendly], directory, "source")
+      let source = try RealRelay(own + naming + [follows, friendly], in: directory, "source", cap: 100)
       let layout = Self.layout([source.url], ["keep-bytes-named": "\"4MiB\"", "scrub": "\"0s\""])
       try withRoost(layout) { roost in
         let rig = PlannerRig(roost: roost, client: try roost.client())
-        let signer = SignerRig(roost: roost, client: rig.client)
-        let secret = alice.withSecret { Hexadecimal.text(of: $0) }
-        _ = try signer.ask(
-          "signer.import", SignerImport(name: "alice", secret: try signer.sealed(secret)), as: SignerAccount.self)
-        // Not without a pause: each answer counts all that is here.
+        try rig.importAlice(alice)
         func bound() throws -> MirrorStatus.Bound? {
-          usleep(250_000)
           return try status(rig).bounds.first { $0.kind == .named }
         }
-        try awaitSoon("it is full", within: 90) { try bound()?.since != nil }
-        try awaitSoon("what is newer than its floor is here, and all of one's own", within: 90) {
-          usleep(250_000)
+        try awaitSoon("it is full", within: 90, every: 250) { try bound()?.since != nil }
+        try awaitSoon("what is newer than its floor is here, and all of one's own", within: 90, every: 250) {
           let entries = try status(rig).entries
           let (one, other) = (entries.first { $0.kind == .own }, entries.first { $0.kind == .named })
           return one?.completeCount == 1 && other?.completeCount == 1 && other?.isFetching == false
@@ -92,8 +77,7 @@ extension ProcessTests {
         let letter = try #require(TagLetter("p"))
         let filter = Filter(kinds: [7], tags: [letter: [TagValue("\(alice.publicKey)")]])
         // What was on its way when the fetch ended comes after the removal, and goes at the next count.
-        try awaitSoon("it is within its bound", within: 90) {
-          usleep(250_000)
+        try awaitSoon("it is within its bound", within: 90, every: 250) {
           return try #require(count(rig, filter).bytes) <= 4 << 20
         }
         let full = try #require(try bound())
@@ -112,8 +96,7 @@ extension ProcessTests {
         // What is new is asked for three days back, which is further than the floor.
         #expect(since > WallClock.seconds - 3 * 86_400)
         try rig.kill("mirror")
-        try awaitSoon("it was fetched again, or compared", within: 90) {
-          usleep(250_000)
+        try awaitSoon("it was fetched again, or compared", within: 90, every: 250) {
           let other = try status(rig).entries.first { $0.kind == .named }
           return other?.end == .complete && other?.isFetching == false
         }
@@ -130,10 +113,10 @@ extension ProcessTests {
       let notes = (0..<130).map { event(author, $0) }
       let others = (0..<20).map { event(author, $0, kind: 7) }
       let articles = (0..<40).map { event(writer, $0, [["d", "\($0)"]], kind: 30_023) }
-      let outbox = try relay(notes + others, directory, "outbox")
-      let given = try relay(articles + [event(writer, 1)], directory, "given")
+      let outbox = try RealRelay(notes + others, in: directory, "outbox", cap: 100)
+      let given = try RealRelay(articles + [event(writer, 1)], in: directory, "given", cap: 100)
       let list = event(author, 0, [["r", outbox.url, "write"]], kind: 10_002)
-      let configured = try relay([list], directory, "configured")
+      let configured = try RealRelay([list], in: directory, "configured", cap: 100)
       var layout = Self.layout(
         [configured.url],
         keeps: [
@@ -153,8 +136,10 @@ extension ProcessTests {
         func entry(_ name: String) throws -> MirrorStatus.Entry? {
           try status(rig).entries.first { $0.name == name }
         }
-        try awaitSoon("both are here") { try entry("notes")?.events == 130 && entry("articles")?.events == 40 }
-        try awaitSoon("it is known that this is everything") {
+        try awaitSoon("both are here", every: 250) {
+          try entry("notes")?.events == 130 && entry("articles")?.events == 40
+        }
+        try awaitSoon("it is known that this is everything", every: 250) {
           try entry("notes")?.completeCount ?? 0 >= 1 && entry("articles")?.completeCount == 1
         }
         let notes = try #require(try entry("notes"))

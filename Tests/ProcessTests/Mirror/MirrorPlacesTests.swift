@@ -1,7 +1,6 @@
 import Contracts
 import Cryptography
 import Frames
-import Glibc
 import LinuxSystem
 import Nostr
 import TestSupport
@@ -11,14 +10,6 @@ extension ProcessTests {
   /// Where the mirror looks beside an account's present lists, with relays by other people.
   @Suite("The mirror's places", .enabled(if: PythonPeer.isAvailable, "no .venv: run Scripts/python-environment.sh"))
   struct MirrorPlacesTests {
-    private func relay(_ events: [Event], _ directory: TemporaryDirectory, _ name: String) throws -> RealRelay {
-      let path = directory.path + "/\(name).jsonl"
-      let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
-      try Descriptors.writeAll(events.map { String(decoding: $0.json, as: UTF8.self) + "\n" }.joined(), to: descriptor)
-      Descriptors.close(descriptor)
-      return try RealRelay(path)
-    }
-
     private func put(_ event: Event, on relay: RealRelay, _ rig: PlannerRig) throws {
       let value = try JSONPayload.decode(JSONValue.self, from: event.json)
       let result = try rig.ask(
@@ -28,7 +19,6 @@ extension ProcessTests {
     }
 
     private func isHere(_ event: Event, _ rig: PlannerRig) throws -> Bool {
-      usleep(100_000)
       let answer = try rig.client.call("store.count", #"{"filters":[{"ids":["\#(event.id)"]}]}"#)
       return try JSONPayload.decode(StoreCount.self, from: answer.terminal.payload).count == 1
     }
@@ -50,12 +40,12 @@ extension ProcessTests {
       }
       let directory = try TemporaryDirectory()
       let known = event(9_000)
-      let old = try relay([], directory, "old")
-      let (oldInbox, inbox) = (try relay([], directory, "old-inbox"), try relay([], directory, "inbox"))
-      let seen = try relay([known], directory, "seen")
+      let old = try RealRelay([], in: directory, "old")
+      let (oldInbox, inbox) = (try RealRelay([], in: directory, "old-inbox"), try RealRelay([], in: directory, "inbox"))
+      let seen = try RealRelay([known], in: directory, "seen")
       let first = event(8_000, kind: 10_002, [["r", old.url]])
       let firstInbox = event(8_000, kind: 10_050, [["relay", oldInbox.url]])
-      let configured = try relay([first, firstInbox], directory, "configured")
+      let configured = try RealRelay([first, firstInbox], in: directory, "configured")
       var layout = PlannerRig.layout([configured.url])
       layout.workers.append(
         Layout.Worker(
@@ -69,12 +59,8 @@ extension ProcessTests {
       }
       try withRoost(layout) { roost in
         let rig = PlannerRig(roost: roost, client: try roost.client())
-        let signer = SignerRig(roost: roost, client: rig.client)
-        let secret = alice.withSecret { Hexadecimal.text(of: $0) }
-        _ = try signer.ask(
-          "signer.import", SignerImport(name: "alice", secret: try signer.sealed(secret)), as: SignerAccount.self)
+        try rig.importAlice(alice)
         func relays(_ kind: MirrorClass) throws -> [String] {
-          usleep(100_000)
           let status = try rig.ask("mirror.status", NoArguments(), as: MirrorStatus.self)
           return status.entries.first { $0.kind == kind }?.relays.map(\.relay) ?? []
         }
@@ -82,15 +68,15 @@ extension ProcessTests {
         let filter = #"{"authors":["\#(alice.publicKey)"],"kinds":[1]}"#
         _ = try rig.client.ask(
           "store.observe", #"{"filters":[\#(filter)],"relays":["\#(seen.url)"],"exclusiveRelays":true}"#)
-        try awaitSoon("it is here") { try isHere(known, rig) }
-        try awaitSoon("its lists are known") {
+        try awaitSoon("it is here", every: 100) { try isHere(known, rig) }
+        try awaitSoon("its lists are known", every: 100) {
           try relays(.own).contains(old.url) && relays(.wraps).contains(oldInbox.url)
         }
         // The lists change; what is at the old relays comes there after that, and from elsewhere.
         let second = event(0, kind: 10_002, [["r", configured.url]])
         let secondInbox = event(0, kind: 10_050, [["relay", inbox.url]])
         for list in [second, secondInbox] { try put(list, on: configured, rig) }
-        try awaitSoon("the new lists are here") { try isHere(second, rig) && isHere(secondInbox, rig) }
+        try awaitSoon("the new lists are here", every: 100) { try isHere(second, rig) && isHere(secondInbox, rig) }
         let (atOld, atSeen) = (event(7_000, [], "old"), event(7_000, [], "seen"))
         let (toOld, toNew, toConfigured) = (wrap("old"), wrap("new"), wrap("configured"))
         try put(atOld, on: old, rig)
@@ -100,14 +86,15 @@ extension ProcessTests {
         try put(toConfigured, on: configured, rig)
         try put(toConfigured, on: old, rig)
         try rig.kill("mirror")
-        try awaitSoon("what it wrote comes from a relay of a past list, and from one that sent its events", within: 60)
-        {
+        try awaitSoon(
+          "what it wrote comes from a relay of a past list, and from one that sent its events", within: 60, every: 100
+        ) {
           try isHere(atOld, rig) && isHere(atSeen, rig)
         }
-        try awaitSoon("wraps come from its present and its past inbox", within: 60) {
+        try awaitSoon("wraps come from its present and its past inbox", within: 60, every: 100) {
           try isHere(toOld, rig) && isHere(toNew, rig)
         }
-        try awaitSoon("the fetch tells where it asked, and nowhere else for wraps") {
+        try awaitSoon("the fetch tells where it asked, and nowhere else for wraps", every: 100) {
           try relays(.own).contains(seen.url) && Set(relays(.wraps)) == [inbox.url, oldInbox.url]
         }
         #expect(try !isHere(toConfigured, rig))

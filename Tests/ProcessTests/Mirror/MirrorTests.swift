@@ -1,7 +1,6 @@
 import Contracts
 import Cryptography
 import Frames
-import Glibc
 import LinuxSystem
 import Nostr
 import TestSupport
@@ -31,16 +30,6 @@ extension ProcessTests {
       ).signed(by: author)
     }
 
-    private func relay(
-      _ events: [Event], _ directory: TemporaryDirectory, _ name: String, cap: Int = 200
-    ) throws -> RealRelay {
-      let path = directory.path + "/\(name).jsonl"
-      let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
-      try Descriptors.writeAll(events.map { String(decoding: $0.json, as: UTF8.self) + "\n" }.joined(), to: descriptor)
-      Descriptors.close(descriptor)
-      return try RealRelay("--cap", "\(cap)", path)
-    }
-
     private func status(_ rig: PlannerRig) throws -> [MirrorClass: MirrorStatus.Entry] {
       let status = try rig.ask("mirror.status", NoArguments(), as: MirrorStatus.self)
       return Dictionary(uniqueKeysWithValues: status.entries.map { ($0.kind, $0) })
@@ -57,15 +46,12 @@ extension ProcessTests {
       let wraps = (0..<20).map { event(SecretKey.generate(), $0, [me], kind: 1_059) }
       let directory = try TemporaryDirectory()
       // Each has some of it, and some twice.
-      let first = try relay(
-        Array(own.prefix(400)) + Array(naming.suffix(200)) + wraps + others + [follows], directory, "1")
-      let second = try relay(Array(own.suffix(300)) + Array(naming.prefix(150)), directory, "2")
+      let first = try RealRelay(
+        Array(own.prefix(400)) + Array(naming.suffix(200)) + wraps + others + [follows], in: directory, "1")
+      let second = try RealRelay(Array(own.suffix(300)) + Array(naming.prefix(150)), in: directory, "2")
       try withRoost(Self.layout([first.url, second.url, "ws://127.0.0.1:1"])) { roost in
         let rig = PlannerRig(roost: roost, client: try roost.client())
-        let signer = SignerRig(roost: roost, client: rig.client)
-        let secret = alice.withSecret { Hexadecimal.text(of: $0) }
-        _ = try signer.ask(
-          "signer.import", SignerImport(name: "alice", secret: try signer.sealed(secret)), as: SignerAccount.self)
+        try rig.importAlice(alice)
         try awaitSoon("everything is here") {
           let status = try status(rig)
           return status[.own]?.events == 651 && status[.named]?.events == 300 && status[.wraps]?.events == 20
@@ -110,18 +96,15 @@ extension ProcessTests {
       let own = (0..<300).map { event(alice, $0) } + [deletion]
       let staying = [event(alice, 5, kind: 4), event(alice, 6, [["h", "group"]], kind: 9)]
       let directory = try TemporaryDirectory()
-      let full = try relay(own + staying, directory, "full", cap: 260)
+      let full = try RealRelay(own + staying, in: directory, "full", cap: 260)
       // Its cap holds for reconciliations too: it names older events as lacking that it has.
-      let partial = try relay(Array(own.prefix(20)) + Array(own.suffix(260)), directory, "partial", cap: 260)
+      let partial = try RealRelay(Array(own.prefix(20)) + Array(own.suffix(260)), in: directory, "partial", cap: 260)
       let empty = try NostrRelay()
       let refusing = try AnsweringRelay(directory, "refusing")
       try refusing.answer("false blocked: you are not on my list")
       try withRoost(Self.layout([full.url, partial.url, empty.url, refusing.url])) { roost in
         let rig = PlannerRig(roost: roost, client: try roost.client())
-        let signer = SignerRig(roost: roost, client: rig.client)
-        let secret = alice.withSecret { Hexadecimal.text(of: $0) }
-        _ = try signer.ask(
-          "signer.import", SignerImport(name: "alice", secret: try signer.sealed(secret)), as: SignerAccount.self)
+        try rig.importAlice(alice)
         func copies() throws -> CopyStatus {
           try #require(rig.ask("mirror.status", NoArguments(), as: MirrorStatus.self).copies.first)
         }

@@ -35,10 +35,7 @@ extension ProcessTests {
 
     private func rig(_ roost: RunningRoost, _ account: SecretKey) throws -> PlannerRig {
       let rig = PlannerRig(roost: roost, client: try roost.client())
-      let signer = SignerRig(roost: roost, client: rig.client)
-      let secret = account.withSecret { Hexadecimal.text(of: $0) }
-      _ = try signer.ask(
-        "signer.import", SignerImport(name: "alice", secret: try signer.sealed(secret)), as: SignerAccount.self)
+      try rig.importAlice(account)
       return rig
     }
 

@@ -1,4 +1,5 @@
 import Contracts
+import Cryptography
 import Frames
 import Glibc
 import LinuxSystem
@@ -62,6 +63,14 @@ struct PlannerRig {
     try withRoost(layout(relays.map(\.url))) { roost in
       try body(PlannerRig(roost: roost, client: try roost.client()))
     }
+  }
+
+  /// Makes alice an account with this key.
+  func importAlice(_ key: SecretKey) throws {
+    let signer = SignerRig(roost: roost, client: client)
+    let secret = key.withSecret { Hexadecimal.text(of: $0) }
+    _ = try signer.ask(
+      "signer.import", SignerImport(name: "alice", secret: try signer.sealed(secret)), as: SignerAccount.self)
   }
 
   func ask<Value: Decodable>(

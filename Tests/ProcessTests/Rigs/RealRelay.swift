@@ -1,5 +1,6 @@
 import Glibc
 import LinuxSystem
+import Nostr
 import TestSupport
 
 /// `Tests/Peers/local_relay.py`, nostr-sdk's LocalRelay, running until this is gone: a relay by other people.
@@ -7,6 +8,17 @@ final class RealRelay {
   let url: String
   private let process: SpawnedProcess
   private let input: DescriptorPair
+
+  /// With these events; `cap` is the most that it sends to one filter.
+  convenience init(
+    _ events: [Event], in directory: TemporaryDirectory, _ name: String, cap: Int = 200
+  ) throws {
+    let path = directory.path + "/\(name).jsonl"
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    try Descriptors.writeAll(events.map { String(decoding: $0.json, as: UTF8.self) + "\n" }.joined(), to: descriptor)
+    Descriptors.close(descriptor)
+    try self.init("--cap", "\(cap)", path)
+  }
 
   init(_ arguments: String...) throws {
     input = try Descriptors.pipe()

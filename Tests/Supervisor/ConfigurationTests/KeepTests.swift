@@ -35,7 +35,7 @@ struct KeepTests {
   }
 
   @Test(
-    "What cannot be kept is told",
+    "What cannot be kept is refused, with its place and the reason",
     arguments: [
       ("", "needs a filter"), ("filter = 'x'", "no JSON object"), (#"filter = '{"authors":["x"]}'"#, "64 lower case"),
       (#"filter = '{"kinds":[1059],"authors":["A"]}'"#, "gift wraps (kind 1059)"),

@@ -31,10 +31,11 @@ extension CopyKeeper {
 
   /// Writes down whose relays were named: the planner forgets that.
   ///
-  /// - Returns: all that is known to be published, or to have been.
-  @discardableResult
-  func learnApart() async throws(Refusal) -> Set<EventID> {
-    let wanted = PlanPublications(limit: Self.publicationMaximum)
+  /// - Parameter ids: only of these events.
+  /// - Returns: those that are known to be published, or to have been.
+  func learnApart(_ ids: [EventID]? = nil) async throws(Refusal) -> Set<EventID> {
+    var wanted = PlanPublications(limit: Self.publicationMaximum)
+    wanted.ids = ids?.map { "\($0)" }
     let answer = try await worker.bus.ask(PlanMethod.publications, wanted)
     var (apart, published) = ([EventID](), Set<EventID>())
     while let publication = try await answer.nextPart() {
@@ -204,8 +205,8 @@ extension CopyKeeper {
     guard let event = found, let account = accounts.first(where: { $0.key == event.pubkey }) else {
       throw Refusal(.noSuchEvent, "\(id) is no event of your accounts that is here", outcome: .notStarted)
     }
-    let published = try await learnApart()
-    let isLocal = try await unseen(account).subtracting(published).contains(id)
+    let isPublished = try await learnApart([id]).contains(id)
+    let isLocal = isPublished ? false : try await unseen(account).contains(id)
     let apart = try await reading { () throws(StorageFault) in try await ledger.apart() }
     let lacks = try await reading { () throws(StorageFault) in try await ledger.lacks(of: id) }
     let places = try await reading { () throws(StorageFault) in try await ledger.places(account.key) }

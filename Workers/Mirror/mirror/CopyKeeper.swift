@@ -35,7 +35,7 @@ final class CopyKeeper {
   /// Whether what an account wrote was fetched, so that what it has deleted elsewhere is known.
   var isFetched: (PublicKey) -> Bool = { _ in false }
   /// Learns what was published at other Roosts of the same owner whose events are here.
-  var settlePeers: (MirrorAccount) async throws(Refusal) -> Void = { _ in }
+  var learnPublications: (MirrorAccount) async throws(Refusal) -> Void = { _ in }
   /// While the ledger cannot be written: when the next round may begin, seconds since 1970.
   private var pausedUntil: Int64?
   private var isDraining = false
@@ -172,7 +172,7 @@ final class CopyKeeper {
       if isRemoved(account) { forgetOthers() }
     }
     let own = try await ownEvents(account) { () throws(Refusal) in
-      try await settlePeers(account)
+      try await learnPublications(account)
       return try await learnApart()
     }
     guard !own.isEmpty else { return 0 }

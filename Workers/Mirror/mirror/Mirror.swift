@@ -59,7 +59,9 @@ final class Mirror {
     copies = try CopyKeeper(worker, directory: directory)
     bounds = BoundKeeper(worker, copies.ledger, log)
     peers = PeerKeeper(worker, copies, bounds)
-    copies.settlePeers = { [unowned self] account throws(Refusal) in try await peers.settle(account) }
+    copies.learnPublications = { [unowned self] account throws(Refusal) in
+      try await peers.learnPublications(of: account)
+    }
     peers.interests = { [unowned self] key in
       guard var account = accounts.first(where: { $0.key == key }) else { return [] }
       // A Roost of one's own may know that one receives messages.

@@ -18,10 +18,10 @@ import WorkerKit
 //                       plan.exchange ◀─▶ relay.publications   what each has published, the other knows
 //                       plan.copy ─▶ what is here and not there goes
 //
-// Publications are exchanged between the two directions. So an event never arrives before it is known whether it was
-// published, and to which relays: without that the copies of an event whose publisher named its relays would be spread
-// to others. What came from a peer of which that is not known yet is remembered (`openSince`), and no round of copies
-// begins meanwhile.
+// Publications are exchanged between the two directions. So the other knows of an event that goes whether it was
+// published, and to which relays: without that, copies of an event whose publisher named its relays would go to others.
+// Of what came that is not known for a moment: this is written down (`openSince`), and no round of copies begins
+// meanwhile.
 
 /// Compares with the other Roosts of the same owner.
 @EventLoopActor
@@ -35,6 +35,10 @@ final class PeerKeeper {
   private var peers: [String] = []
   private var schedules: [String: PeerSchedule] = [:]
   private var statuses: [String: PeerStatus] = [:]
+  /// What was sent to each peer since the start.
+  private var sentEvents: [String: SentEvents] = [:]
+  /// The accounts, each with a URL, whose publications are being exchanged.
+  private var exchanging: Set<String> = []
   private var isDraining = false
   private let timer = LoopTimer()
 
@@ -44,17 +48,10 @@ final class PeerKeeper {
   private static let exchangeMilliseconds: UInt32 = 60_000
   /// Copies wait for what a peer has published for so long; then the peer is taken for lost.
   private static let openSeconds: Int64 = 7 * 86_400
-  /// How often a caller that waits for its turn looks.
+  /// How often that which waits for its turn looks.
   private static let turnMilliseconds: UInt64 = 100
   /// The most messages of one exchange: more than two ledgers can fill.
   private static let exchangeMaximum = 2_000
-  /// An event that the other has taken so often and does not have is not sent there again.
-  private static let sentMaximum: UInt8 = 2
-  /// The most events whose sending is remembered; then all are forgotten.
-  private static let rememberedMaximum = 200_000
-  /// How often each event was sent to a peer, or refused there, since the start. The other may remove what does not fit
-  /// there, and what its author has deleted.
-  private var sentCounts: [String: [EventID: UInt8]] = [:]
   /// Attempts at a run of events.
   private static let attemptMaximum = 3
 
@@ -138,10 +135,10 @@ final class PeerKeeper {
     var status = PeerStatus(peer: peer)
     (status.sameAt, status.learned) = (statuses[peer]?.sameAt, statuses[peer]?.learned ?? 0)
     statuses[peer] = status
-    var isSame = true
-    for account in copies.accounts where !isDraining {
+    var (isSame, left) = (true, 0)
+    for account in copies.accounts {
       do throws(Refusal) {
-        try await compare(account, since: since, peer, url)
+        left += try await compare(account, since: since, peer, url)
       } catch {
         isSame = false
         statuses[peer]?.reason = "\(account.name): \(error.message)"
@@ -151,13 +148,20 @@ final class PeerKeeper {
       }
     }
     let now = WallClock.seconds
-    if isSame { statuses[peer]?.sameAt = now }
+    if isSame, left > 0 {
+      statuses[peer]?.reason =
+        "\(Amount.count(left, "event")) did not stay there: each was taken \(SentEvents.sentMaximum) times"
+    } else if isSame {
+      statuses[peer]?.sameAt = now
+    }
     schedules[peer]?.ended(isSame: isSame, at: now)
   }
 
+  /// - Returns: how many events are not sent there, since they did not stay.
   private func compare(
     _ account: MirrorAccount, since oldest: Int64?, _ peer: String, _ url: String
-  ) async throws(Refusal) {
+  ) async throws(Refusal) -> Int {
+    guard !isDraining else { throw Self.draining }
     let key = account.key
     // Before anything comes: if the other is away, nothing will.
     try await exchange(account, url)
@@ -166,8 +170,10 @@ final class PeerKeeper {
     for interest in interests(key) { absent += try await compare(interest, as: key, since: oldest, peer, url) }
     try await exchange(account, url)
     try await copies.writing { () throws(StorageFault) in try await copies.ledger.close(key, url, since: since) }
-    try await send(absent, as: key, peer, url)
+    return try await send(absent, as: key, peer, url)
   }
+
+  private static let draining = Refusal(.unavailable, "the mirror is stopping")
 
   private func opened(_ key: PublicKey, _ url: String) async throws(Refusal) -> Int64 {
     var since: Int64 = 0
@@ -187,7 +193,10 @@ final class PeerKeeper {
     let now = WallClock.seconds
     var absent: [EventID] = []
     // The newest first, so that a class that becomes full on the way has what fits.
-    for window in PeerSchedule.windows(since: since, at: now) where !bounds.stuck.contains(interest.kept) {
+    for window in PeerSchedule.windows(since: since, at: now) {
+      guard !bounds.stuck.contains(interest.kept) else {
+        throw Refusal(.full, "\(interest.kept) is over its bound, and nothing of it can be removed")
+      }
       let floor = bounds.bounds.floor(of: interest.kept)?.since
       for filter in interest.fetched(since: floor, at: now) {
         var bare = filter
@@ -229,7 +238,7 @@ final class PeerKeeper {
   /// Before copies are sent: learns what was published at peers whose events are here already.
   ///
   /// - Throws: if that cannot be learned now.
-  func settle(_ account: MirrorAccount) async throws(Refusal) {
+  func learnPublications(of account: MirrorAccount) async throws(Refusal) {
     for peer in peers {
       guard let url = PeerPath.url(of: peer) else { continue }
       let known = try await copies.reading { () throws(StorageFault) in try await copies.ledger.peer(account.key, url) }
@@ -251,6 +260,13 @@ final class PeerKeeper {
   /// - Throws: also if the other's answers do not come to an end.
   private func exchange(_ account: MirrorAccount, _ url: String) async throws(Refusal) {
     let key = account.key
+    // One at a time: each reads how far it is, and writes that at the end.
+    let name = "\(key) \(url)"
+    while exchanging.contains(name), !isDraining {
+      await EventLoopActor.sleep(milliseconds: Self.turnMilliseconds)
+    }
+    exchanging.insert(name)
+    defer { exchanging.remove(name) }
     var known = try await copies.reading { () throws(StorageFault) in try await copies.ledger.peer(key, url) }
     let now = WallClock.seconds
     let isWhole = now - known.wholeAt >= PeerSchedule.publicationSeconds || known.wholeAt > now
@@ -284,48 +300,34 @@ final class PeerKeeper {
 
   // MARK: Sending
 
-  /// Sends what the other lacks.
-  private func send(_ absent: [EventID], as account: PublicKey, _ peer: String, _ url: String) async throws(Refusal) {
+  /// Sends what the other lacks. What it refuses has a reason there: its author has deleted it, or its time is over.
+  ///
+  /// - Returns: how many events are not sent, since they did not stay there.
+  private func send(
+    _ absent: [EventID], as account: PublicKey, _ peer: String, _ url: String
+  ) async throws(Refusal) -> Int {
+    let sent = sentEvents[url] ?? SentEvents()
     // An event may be of several interests.
-    var seen: Set<EventID> = []
-    let ids = absent.filter { id in
-      seen.insert(id).inserted && sentCounts[url]?[id] ?? 0 < Self.sentMaximum
-    }.map { "\($0)" }
-    var words: String?
-    for start in stride(from: 0, to: ids.count, by: PlanCopy.idMaximum) where !isDraining {
+    let all = Set(absent)
+    let ids = all.filter { sent.mayBeSent($0) }.sorted().map { "\($0)" }
+    for start in stride(from: 0, to: ids.count, by: PlanCopy.idMaximum) {
       var run = Array(ids[start..<min(start + PlanCopy.idMaximum, ids.count)])
-      var attempt = 1
+      var attempt = 0
       while !run.isEmpty {
+        attempt += 1
+        guard !isDraining else { throw Self.draining }
         let answer = try await worker.bus.request(
           PlanMethod.copy, PlanCopy(relay: url, ids: run, account: "\(account)"))
         statuses[peer]?.sent += answer.outcomes.count { $0.state == .held }
-        remember(answer.outcomes, at: url)
-        // What the other refuses it has deleted, or has a newer version of; that comes here the other way.
+        for outcome in answer.outcomes {
+          if let id = EventID(outcome.id) { sentEvents[url, default: SentEvents()].noted(id, outcome.state) }
+        }
         run = answer.outcomes.filter { $0.state == .failed }.map(\.id)
-        guard run.count < answer.outcomes.count || attempt < Self.attemptMaximum else {
-          throw Refusal(.failed, answer.outcomes.compactMap(\.message).first ?? "nothing of a run was taken")
+        guard attempt < Self.attemptMaximum || run.isEmpty else {
+          throw Refusal(.failed, answer.outcomes.compactMap(\.message).first ?? "a run of events was not taken")
         }
-        guard attempt < Self.attemptMaximum else {
-          words = answer.outcomes.first { $0.state == .failed }?.message
-          break
-        }
-        attempt += 1
       }
     }
-    if let words { throw Refusal(.failed, "some events were not taken: \(words)") }
-  }
-
-  private func remember(_ outcomes: [CopyOutcomes.Outcome], at url: String) {
-    var counts = sentCounts[url] ?? [:]
-    if counts.count > Self.rememberedMaximum { counts = [:] }
-    for outcome in outcomes {
-      guard let id = EventID(outcome.id) else { continue }
-      switch outcome.state {
-      case .held: counts[id, default: 0] += 1
-      case .refused: counts[id] = Self.sentMaximum
-      case .gone, .failed: break
-      }
-    }
-    sentCounts[url] = counts
+    return all.count { sent.didNotStay($0) }
   }
 }

@@ -92,14 +92,10 @@ extension RelaySession {
     return cut("it sent \(messages) messages, \(bytes) bytes, of no open subscription", at: now)
   }
 
-  /// The relay has sent events that were not asked for, or that their authors did not sign, and no other for long: cuts
-  /// its connection when there are too many.
-  ///
-  /// - Parameters:
-  ///   - count: how many such events came since the last that was of use.
-  ///   - now: the present.
-  public mutating func uselessEvents(_ count: Int, at now: Instant) -> [SessionAction] {
-    guard case .open = state, count >= limits.uselessMaximum else { return [] }
+  /// The relay sends events of no use without end (``UselessEvents``): its connection is cut.
+  public mutating func uselessEventsCame(at now: Instant) -> [SessionAction] {
+    guard case .open = state else { return [] }
+    let count = UselessEvents.countMaximum
     return cut("it sent \(count) events that were not asked for, or that no author signed, and no others", at: now)
   }
 

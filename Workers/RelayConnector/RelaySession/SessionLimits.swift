@@ -29,9 +29,6 @@ public struct SessionLimits: Sendable, Hashable {
   /// Unreadable messages on one connection before the session closes it.
   public var garbageMaximum = 100
 
-  /// Events that were not asked for or that their authors did not sign, one after the other, before the session closes
-  /// the connection.
-  public var uselessMaximum = 20_000
   /// Messages for no request under way, since one last ended, before the session closes the connection. A relay that
   /// obeys CLOSE has fewer messages on their way when CLOSE reaches it.
   public var unclaimedMaximum = 10_000

@@ -46,10 +46,7 @@ final class RelayLink {
   private var isToResume = false
   /// The number of events that match no filter.
   private var strayCount: UInt64 = 0
-  /// Events of no use since the last that was of use, within ``uselessMilliseconds``.
-  private var uselessCount = 0
-  private var uselessSince = EventLoop.process.now
-  private static let uselessMilliseconds: UInt64 = 600_000
+  private var useless = UselessEvents()
   /// What fetching stored events has come to.
   var stored: (pageCount: UInt64, ends: [String: UInt64]) = (0, [:])
   /// Whether the last attempt failed because the relay is foreign.
@@ -227,17 +224,12 @@ final class RelayLink {
   /// The store lacked events of this relay.
   func noteStored(_ count: Int) {
     newEventCount += UInt64(count)
-    if count > 0 { uselessCount = 0 }
+    if count > 0 { useless.useful() }
   }
 
-  /// A relay that sends nothing else is left, and its back-off grows.
   private func noteUseless(_ count: Int) {
-    let now = EventLoop.process.now
-    if now.milliseconds(since: uselessSince) > Self.uselessMilliseconds { (uselessCount, uselessSince) = (0, now) }
-    uselessCount += count
-    guard uselessCount >= session.limits.uselessMaximum else { return }
-    tell { [uselessCount] session, now in session.uselessEvents(uselessCount, at: now) }
-    uselessCount = 0
+    guard useless.came(count, at: EventLoop.process.now) else { return }
+    tell { session, now in session.uselessEventsCame(at: now) }
   }
 
   // MARK: Holding the relay back

@@ -45,7 +45,7 @@ struct PeerMessageTests {
     #expect(ask(bob).isEmpty)
   }
 
-  @Test("What it sends is stored as one's own, and never published, whoever wrote it")
+  @Test("What it sends is stored as one's own, and never published, by whichever author")
   func events() {
     let visit = peer()
     visit.authenticate(alice)

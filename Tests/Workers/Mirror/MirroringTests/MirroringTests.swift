@@ -119,6 +119,23 @@ struct MirroringTests {
     #expect(PeerSchedule.windows(since: 99_999_000, at: 100_000_000) == [99_999_000...100_172_800])
   }
 
+  @Test("What another Roost has taken twice and does not have is not sent again, nor what it has refused")
+  func sent() throws {
+    var sent = SentEvents()
+    let ids = try [UInt8(1), 2, 3].map { EventID(try #require(Octets32(Array(repeating: $0, count: 32)))) }
+    for id in ids { #expect(sent.mayBeSent(id)) }
+    sent.noted(ids[0], .held)
+    sent.noted(ids[1], .refused)
+    sent.noted(ids[2], .failed)
+    #expect(sent.mayBeSent(ids[0]) && !sent.mayBeSent(ids[1]) && sent.mayBeSent(ids[2]))
+    sent.noted(ids[0], .held)
+    #expect(!sent.mayBeSent(ids[0]) && sent.didNotStay(ids[0]) && !sent.didNotStay(ids[1]))
+    for number in 0..<SentEvents.countMaximum {
+      sent.noted(EventID(SHA256.hash(Array("\(number)".utf8))), .held)
+    }
+    #expect(sent.mayBeSent(ids[0]), "bounded: then all is forgotten")
+  }
+
   @Test("A relay is complete back to where its last spans join")
   func figure() {
     func span(_ since: Int64, _ until: Int64, _ at: Int64) -> CoveredFilter.Interval {

@@ -39,7 +39,7 @@ struct PublicationsTests {
       ])
     #expect(bench.session.subscriptionCount == 0)
     bench.receive(.publications(subscription: name, body: 3..<9))
-    #expect(bench.taken().isEmpty, "a second answer is none")
+    #expect(bench.taken().isEmpty, "there is one answer")
   }
 
   @Test("is sent again when its account has authenticated, and ends with CLOSED")
@@ -56,16 +56,27 @@ struct PublicationsTests {
     #expect(failed)
   }
 
-  @Test("An answer to a REQ of that form is no answer, and events without end that are of no use end the connection")
+  @Test("An answer of that form to a REQ is no answer")
   func stray() {
     bench.connect()
     bench.request(1, .stored, .single)
-    let name = name(bench.texts())
-    bench.receive(.publications(subscription: name, body: 3..<9))
+    bench.receive(.publications(subscription: name(bench.texts()), body: 3..<9))
     #expect(bench.taken().isEmpty)
-    bench.apply { $0.uselessEvents($0.limits.uselessMaximum - 1, at: $1) }
-    #expect(bench.taken().isEmpty)
-    bench.apply { $0.uselessEvents($0.limits.uselessMaximum, at: $1) }
+  }
+
+  @Test("A relay that sends events of no use without end is left; one of use begins the count again, and so does time")
+  func useless() {
+    var events = UselessEvents()
+    let (half, now) = (UselessEvents.countMaximum / 2, Instant(nanoseconds: 0))
+    var told = [events.came(half, at: now), events.came(half - 1, at: now)]
+    events.useful()
+    let later = now.advanced(milliseconds: UselessEvents.withinMilliseconds + 1)
+    told += [events.came(half, at: now), events.came(half, at: later), events.came(half, at: later)]
+    told.append(events.came(half, at: later))
+    #expect(told == [false, false, false, false, true, false])
+    bench.connect()
+    _ = bench.taken()
+    bench.apply { $0.uselessEventsCame(at: $1) }
     let isCut = bench.taken().contains { if case .close(1_008, _) = $0 { true } else { false } }
     #expect(isCut && bench.session.phase == .closing)
   }
