@@ -25,7 +25,8 @@ final class RealRelay {
     process = try SpawnedProcess(
       PythonPeer.interpreter, [SharedFolder.repository + "/Tests/Peers/local_relay.py"] + arguments,
       environment: ["PYTHONUNBUFFERED=1", "RUST_LOG=error"], descriptors: [0: input.first])
-    url = try process.readLine { $0.hasPrefix("ws://") }
+    // It reads all its events first.
+    url = try process.readLine(within: 120) { $0.hasPrefix("ws://") }
   }
 
   /// Ends it at once, as if its machine had failed.
