@@ -191,6 +191,11 @@ let rooms: [[Target]] = [
     program("mirror", worker + ["Addresses", "Storage", "NostrContracts", "WorkerLedger", "Mirroring", "CopyLedger"])
   ),
   room(
+    "Workers/People",
+    library("PeopleLedger", ["Cryptography", "Nostr", "Storage"]),
+    program("people", worker + ["Storage", "NostrContracts", "WorkerLedger", "PeopleLedger"])
+  ),
+  room(
     "Workers/Backup",
     library("BackupShelf", ["Wording"]),
     program(

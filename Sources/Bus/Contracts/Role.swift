@@ -54,6 +54,8 @@ public struct Role: Hashable, Sendable, CustomStringConvertible {
   public static let mirror = Role(number: 10, name: "mirror")
   /// Makes backups.
   public static let backup = Role(number: 11, name: "backup")
+  /// Edits lists, and knows the people of accounts.
+  public static let people = Role(number: 12, name: "people")
   /// Any worker: the server of the methods that workers of several roles serve. No worker has it as its own.
   public static let worker = Role(number: 63, name: "worker")
 
@@ -64,12 +66,13 @@ public struct Role: Hashable, Sendable, CustomStringConvertible {
   /// Roost's own roles.
   public static let builtIn: [Role] = [
     .supervisor, .client, .relayConnector, .eventStore, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .signer,
-    .localRelay, .mirror, .backup, .worker,
+    .localRelay, .mirror, .backup, .people, .worker,
   ]
 
   /// Roles whose workers keep files, which belong into a backup.
   public static let withFiles: [Role] = [
     .eventStore, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .signer, .localRelay, .mirror,
+    .people,
   ]
 }
 

@@ -138,6 +138,11 @@ enum Schema {
     "local-relay": localRelay,
     "dvm-provider": provider,
     "dvm-tracker": tracker,
+    "people": [
+      Setting(
+        "fresh-for", entry: "freshMilliseconds", of: PeopleSettings.self,
+        .milliseconds(.seconds(1) ... .seconds(86_400)))
+    ],
     "mirror": [
       Setting(
         "keep-follows", entry: "keepFollowsMilliseconds", of: MirrorSettings.self,

@@ -100,6 +100,8 @@ public struct SignerUse: Hashable, Sendable {
   public var deletedKinds: Set<UInt16>?
   /// For decryption: the kind of the peer's event that has this content; nil when the caller has shown no event.
   public var contentKind: UInt16?
+  /// For encryption and decryption: the key of the other side.
+  public var peer: PublicKey?
   /// The relay that demands authentication.
   public var relay: String?
   /// The size of the request, which is held while it waits.

@@ -56,6 +56,8 @@ public struct SigningPolicy: Sendable {
     Role.outboxPlanner.name: [10_002...10_002],
     // Job requests (NIP-90), their deletion when they are cancelled (NIP-09), zap requests (NIP-57).
     Role.dvmTracker.name: [5...5, 5_000...5_999, 9_734...9_734],
+    // Profiles, follow lists, and every list that an account has one of, or several (NIP-51).
+    Role.people.name: [0...0, 3...3] + lists,
     // Results and feedback, its announcement (NIP-89), and the deletion of the announcement.
     Role.dvmProvider.name: [5...5, 6_000...7_000, 31_990...31_990],
   ]
@@ -66,13 +68,17 @@ public struct SigningPolicy: Sendable {
     Role.dvmProvider.name: EventKind.handlerInformation...EventKind.handlerInformation,
   ]
 
-  /// The kinds whose contents these roles may have decrypted: relays that an account blocks, answers to a job, and job
-  /// requests.
-  private static let readable: [String: ClosedRange<UInt16>] = [
-    Role.outboxPlanner.name: EventKind.blockedRelays...EventKind.blockedRelays,
-    Role.dvmTracker.name: EventKind.jobResults.lowerBound...EventKind.jobFeedback,
-    Role.dvmProvider.name: EventKind.jobRequests,
+  /// The kinds whose contents these roles may have decrypted: relays that an account blocks, answers to a job, job
+  /// requests, and the private entries of lists.
+  private static let readable: [String: [ClosedRange<UInt16>]] = [
+    Role.outboxPlanner.name: [EventKind.blockedRelays...EventKind.blockedRelays],
+    Role.dvmTracker.name: [EventKind.jobResults.lowerBound...EventKind.jobFeedback],
+    Role.dvmProvider.name: [EventKind.jobRequests],
+    Role.people.name: lists,
   ]
+
+  /// Every list that an account has one of, or several (NIP-51).
+  private static let lists: [ClosedRange<UInt16>] = [10_000...19_999, 30_000...39_999]
 
   /// The built-in rules, and those of the configuration.
   ///
@@ -123,11 +129,12 @@ public struct SigningPolicy: Sendable {
 
   private static func contentRefusal(_ use: SignerUse) -> Refusal? {
     guard let readable = readable[use.caller.role] else { return nil }
-    let words = "the role \(use.caller.role) may read events of kinds \(readable.lowerBound) to \(readable.upperBound)"
+    let kinds = readable.map { "\($0.lowerBound) to \($0.upperBound)" }.joined(separator: " and ")
+    let words = "the role \(use.caller.role) may read events of kinds \(kinds)"
     guard let kind = use.contentKind else {
       return forbidden("\(words), and shows the one that it reads in 'event', in place of 'text'")
     }
-    return readable.contains(kind) ? nil : forbidden("\(words), and none of kind \(kind)")
+    return readable.contains { $0.contains(kind) } ? nil : forbidden("\(words), and none of kind \(kind)")
   }
 
   /// Why a use is against the rules with this account; nil when it is not.
@@ -137,6 +144,9 @@ public struct SigningPolicy: Sendable {
       let own = providerAccounts[use.caller.name].flatMap { $0.isEmpty ? nil : $0 } ?? role
       guard !Self.names(own, account) else { return nil }
       return Self.forbidden("\(use.caller.name) acts as its own account alone, which is \(own)")
+    }
+    if role == Role.people.name, let peer = use.peer, peer != account.publicKey {
+      return Self.forbidden("the role \(role) encrypts and decrypts what an account keeps for itself, and nothing else")
     }
     guard let grants = grants[role], grants.contains(where: { $0.account != nil }) else { return nil }
     let fitting =

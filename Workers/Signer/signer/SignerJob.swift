@@ -121,6 +121,7 @@ extension SignerJob {
     let wanted = try request.arguments(as: SignerCipher.self)
     use.account = wanted.account
     let peer = try publicKey(wanted.peer, "peer")
+    use.peer = peer
     guard let shown = wanted.event else { return .cipher(peer: peer, text: wanted.text ?? "") }
     guard use.method == .nip04Decrypt || use.method == .nip44Decrypt else {
       throw bad("'event' is for decrypting; what is to be encrypted is 'text'")

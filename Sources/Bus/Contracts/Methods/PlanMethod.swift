@@ -4,12 +4,12 @@ internal import Frames
 public enum PlanMethod {
   /// Sends an event to its relays and keeps trying. Answered when the event is stored and queued.
   public static let publish = Method<PlanPublish, Publication>(
-    384, "plan.publish", of: .outboxPlanner, for: [.client, .localRelay, .dvmTracker, .dvmProvider],
+    384, "plan.publish", of: .outboxPlanner, for: [.client, .localRelay, .dvmTracker, .dvmProvider, .people],
     "Sends an event to its relays and keeps trying. Answered when the event is stored and queued.",
     refuses: [.invalidEvent, .superseded, .deletedEvent, .expiredEvent, .noRelays, .wouldReplace, .diskFull])
   /// Publications, the newest first.
   public static let publications = Stream<PlanPublications, Publication, StoreCount>(
-    385, "plan.publications", of: .outboxPlanner, for: [.client, .dvmTracker, .mirror],
+    385, "plan.publications", of: .outboxPlanner, for: [.client, .dvmTracker, .mirror, .people],
     "Publications, the newest first.")
   /// A publication immediately and at each change, until its state is final or the caller cancels.
   public static let follow = Stream<PlanPublication, Publication, Nothing>(
@@ -26,11 +26,11 @@ public enum PlanMethod {
     "Stops trying the relays that have not taken the event.", refuses: [.noSuchEvent])
   /// Where an event would be sent, or where filters would go, and why. Nothing is sent.
   public static let route = Method<PlanRoute, Route>(
-    389, "plan.route", of: .outboxPlanner, for: [.client, .mirror],
+    389, "plan.route", of: .outboxPlanner, for: [.client, .mirror, .people],
     "Where an event would be sent, or where filters would be asked, and why. Nothing is sent.", refuses: [.noRelays])
   /// The known relays, and why each is known.
   public static let relays = Method<NoArguments, PlanRelayList>(
-    390, "plan.relays", of: .outboxPlanner, for: [.client],
+    390, "plan.relays", of: .outboxPlanner, for: [.client, .people],
     "The relays that are known, and why each is.")
   /// Adds a relay by hand.
   public static let addRelay = Method<PlanRelay, PlanRelayList>(
@@ -56,7 +56,7 @@ public enum PlanMethod {
 
   /// Has relays asked for what they have stored, once.
   public static let want = Stream<PlanWant, ObserveProgress, PlanWantResult>(
-    396, "plan.want", of: .outboxPlanner, for: [.client, .mirror],
+    396, "plan.want", of: .outboxPlanner, for: [.client, .mirror, .people],
     "Has relays asked for what they have stored of filters, once and as deep as is said. Each part is the progress.",
     refuses: [.full, .ownRelay])
   /// Sends stored events to a relay that lacks them.

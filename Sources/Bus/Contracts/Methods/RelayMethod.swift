@@ -13,7 +13,7 @@ public enum RelayMethod {
     "Sends an EVENT to one relay. Answered by the relay's OK.", refuses: [.noSuchRelay, .ownRelay])
   /// The relays of a connector.
   public static let list = Method<NoArguments, RelayStates>(
-    258, "relay.list", of: .relayConnector, for: [.client, .outboxPlanner, .localRelay],
+    258, "relay.list", of: .relayConnector, for: [.client, .outboxPlanner, .localRelay, .people],
     "The relays of one connector, and how their connections are.")
   /// The subscriptions to hold open.
   public static let desire = Method<RelayDesire, RelayDesireResult>(
@@ -46,7 +46,7 @@ public enum RelayMethod {
 
   /// What a person's name leads to (NIP-05).
   public static let resolveName = Method<NameResolve, ResolvedName>(
-    264, "name.resolve", of: .relayConnector, for: [.client, .outboxPlanner],
+    264, "name.resolve", of: .relayConnector, for: [.client, .outboxPlanner, .people],
     "The key and the relays that a person's name leads to (NIP-05): the word of the name's server.",
     refuses: [.noSuchName, .nameUnreachable, .rateLimited])
   /// What another Roost of the same owner has published.

@@ -4,7 +4,7 @@ internal import Frames
 public enum SignerMethod {
   /// Signs an event.
   public static let sign = Method<SignerSign, SignerSigned>(
-    640, "signer.sign", of: .signer, for: [.client, .outboxPlanner, .dvmTracker, .dvmProvider],
+    640, "signer.sign", of: .signer, for: [.client, .outboxPlanner, .dvmTracker, .dvmProvider, .people],
     "Signs an event.", refuses: [.locked, .noSuchAccount, .forbidden, .rateLimited])
   /// Signs the answer to a relay's challenge (NIP-42).
   public static let authenticate = Method<SignerAuthenticate, SignerSigned>(
@@ -16,15 +16,15 @@ public enum SignerMethod {
     "Encrypts a text (NIP-04).", refuses: [.locked, .noSuchAccount, .forbidden, .rateLimited])
   /// Decrypts a text (NIP-04).
   public static let nip04Decrypt = Method<SignerCipher, SignerText>(
-    643, "signer.nip04.decrypt", of: .signer, for: [.client, .outboxPlanner, .dvmTracker, .dvmProvider],
+    643, "signer.nip04.decrypt", of: .signer, for: [.client, .outboxPlanner, .dvmTracker, .dvmProvider, .people],
     "Decrypts a text (NIP-04).", refuses: [.locked, .noSuchAccount, .forbidden, .rateLimited])
   /// Encrypts a text (NIP-44).
   public static let nip44Encrypt = Method<SignerCipher, SignerText>(
-    644, "signer.nip44.encrypt", of: .signer, for: [.client, .dvmTracker, .dvmProvider],
+    644, "signer.nip44.encrypt", of: .signer, for: [.client, .dvmTracker, .dvmProvider, .people],
     "Encrypts a text (NIP-44).", refuses: [.locked, .noSuchAccount, .forbidden, .rateLimited])
   /// Decrypts a text (NIP-44).
   public static let nip44Decrypt = Method<SignerCipher, SignerText>(
-    645, "signer.nip44.decrypt", of: .signer, for: [.client, .outboxPlanner, .dvmTracker, .dvmProvider],
+    645, "signer.nip44.decrypt", of: .signer, for: [.client, .outboxPlanner, .dvmTracker, .dvmProvider, .people],
     "Decrypts a text (NIP-44).", refuses: [.locked, .noSuchAccount, .forbidden, .rateLimited])
   /// Seals a rumor and wraps it for one recipient (NIP-59).
   public static let wrap = Method<SignerWrap, SignerWrapped>(
@@ -38,7 +38,9 @@ public enum SignerMethod {
   /// The accounts, without any secret, and the key to seal secrets to.
   public static let accounts = Method<NoArguments, SignerAccounts>(
     648, "signer.accounts", of: .signer,
-    for: [.client, .relayConnector, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .localRelay, .mirror],
+    for: [.client, .relayConnector, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .localRelay, .mirror,
+      .people,
+    ],
     "The accounts, without anything secret, and the key to seal secrets to.")
   /// Makes a new key. A repeated call makes a second key.
   public static let generate = Method<SignerGenerate, SignerAccount>(
@@ -83,7 +85,7 @@ public enum SignerTopic {
   /// All accounts, whenever one is added, removed, locked or unlocked.
   public static let changes = Topic<SignerChanges>(
     672, "signer.changes", of: .signer,
-    for: [.client, .outboxPlanner, .localRelay, .dvmTracker, .dvmProvider, .mirror],
+    for: [.client, .outboxPlanner, .localRelay, .dvmTracker, .dvmProvider, .mirror, .people],
     "All accounts, whenever one has come, gone, or been locked or unlocked.")
 }
 

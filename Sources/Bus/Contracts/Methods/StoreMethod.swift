@@ -19,25 +19,25 @@ public enum StoreMethod {
   /// Stored events.
   public static let query = Stream<StoreQuery, QueriedEvents, StoreCount>(
     323, "store.query", of: .eventStore,
-    for: [.client, .outboxPlanner, .pushRelay, .dvmTracker, .dvmProvider, .mirror],
+    for: [.client, .outboxPlanner, .pushRelay, .dvmTracker, .dvmProvider, .mirror, .people],
     "Stored events that any of the filters matches, each once, the newest first.")
   /// Counts stored events.
   public static let count = Method<StoreQuery, StoreCount>(
-    324, "store.count", of: .eventStore, for: [.client, .outboxPlanner, .dvmProvider, .localRelay, .mirror],
+    324, "store.count", of: .eventStore, for: [.client, .outboxPlanner, .dvmProvider, .localRelay, .mirror, .people],
     "How many stored events any of the filters matches.")
   /// Stored events, and then new ones.
   public static let observe = Stream<StoreObserve, ObservedEvents, Nothing>(
     325, "store.observe", of: .eventStore,
-    for: [.client, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .localRelay, .mirror],
+    for: [.client, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .localRelay, .mirror, .people],
     "Stored events that any of the filters matches, and then new ones, until the caller cancels.",
     refuses: [.full, .replaced, .missed])
   /// The relays that an event came from.
   public static let seen = Method<StoreSeen, SeenResult>(
-    326, "store.seen", of: .eventStore, for: [.client, .outboxPlanner], "The relays that an event came from.",
+    326, "store.seen", of: .eventStore, for: [.client, .outboxPlanner, .people], "The relays that an event came from.",
     refuses: [.noSuchEvent])
   /// Figures of the store.
   public static let status = Method<NoArguments, StoreStatus>(
-    327, "store.status", of: .eventStore, for: [.client, .outboxPlanner, .localRelay, .mirror],
+    327, "store.status", of: .eventStore, for: [.client, .outboxPlanner, .localRelay, .mirror, .people],
     "Figures of the store. Counters begin with the process.")
   /// Records up to which seq an observer has handled its events.
   public static let acknowledge = Method<StoreAcknowledge, Nothing>(
@@ -103,7 +103,7 @@ public enum StoreMethod {
     refuses: [.full, .diskFull])
   /// The relays that sent events of some authors.
   public static let sources = Method<StoreSources, SourceRelays>(
-    341, "store.sources", of: .eventStore, for: [.client, .mirror],
+    341, "store.sources", of: .eventStore, for: [.client, .mirror, .people],
     "The relays that sent events of some authors, and how many.")
   /// What only clients handed in.
   public static let unseen = Stream<StoreUnseen, EventIDs, StoreCount>(

@@ -276,6 +276,15 @@ public struct BackupSettings: WorkerSettings {
   public init() {}
 }
 
+/// The settings of a `people`.
+public struct PeopleSettings: WorkerSettings {
+  /// How long a list counts as fresh after the relays that its account writes to have answered, in milliseconds.
+  public var freshMilliseconds: Int64 = 300_000
+
+  /// The defaults.
+  public init() {}
+}
+
 /// The settings of a `mirror`.
 public struct MirrorSettings: WorkerSettings {
   /// How far back it keeps what followed people write; 0 for nothing of theirs.

@@ -1,0 +1,44 @@
+import Bus
+import Contracts
+import EventLoop
+import Frames
+import LinuxSystem
+import Logging
+import PeopleLedger
+import Storage
+import WorkerKit
+import WorkerLedger
+
+/// Serves `people.*`. Each of its parts is a class of its own, which serves its methods and can be drained.
+@EventLoopActor
+final class People {
+  let worker: Worker
+  let ledger: PeopleLedger
+  let log = Logger(label: "people")
+  private(set) lazy var health = LedgerHealth("the ledger of lists", log) { [ledger] in ledger.markDamaged() }
+
+  init(_ worker: Worker, directory: String) throws(Refusal) {
+    self.worker = worker
+    do throws(StorageFault) {
+      ledger = try PeopleLedger(directory: directory, now: WallClock.seconds)
+    } catch {
+      throw Refusal(error.mayPass ? .unavailable : .failed, error.description)
+    }
+    ledger.rescue?.tell("the ledger of lists", log)
+  }
+
+  /// Starts to serve.
+  func start() {
+    worker.serve(PeopleMethod.status) { [unowned self] (_, _) throws(Refusal) in try await status() }
+    worker.onEnd = { [unowned self] in
+      do throws(StorageFault) { try ledger.close() } catch { log.error("cannot close", metadata: ["why": "\(error)"]) }
+    }
+  }
+
+  private func status() async throws(Refusal) -> PeopleStatus {
+    do throws(StorageFault) {
+      let counts = try await ledger.counts()
+      return PeopleStatus(lists: counts.lists, versions: counts.versions, waiting: counts.waiting)
+    } catch { throw health.refusal(error) }
+  }
+}
