@@ -191,6 +191,10 @@ let rooms: [[Target]] = [
     program("mirror", worker + ["Addresses", "Storage", "NostrContracts", "WorkerLedger", "Mirroring", "CopyLedger"])
   ),
   room(
+    "Workers/People",
+    library("ListEditing", ["Addresses", "Cryptography", "JSON", "Nostr", "Wording"])
+  ),
+  room(
     "Workers/Backup",
     library("BackupShelf", ["Wording"]),
     program(
@@ -391,6 +395,9 @@ let rooms: [[Target]] = [
       "Workers/Mirror/MirroringTests",
       ["Clocks", "Addresses", "Cryptography", "Nostr", "Frames", "Contracts", "Mirroring"]),
     tests("Workers/Mirror/CopyLedgerTests", ["Cryptography", "Nostr", "CopyLedger", "TestSupport"]),
+    tests(
+      "Workers/People/ListEditingTests",
+      ["Addresses", "Clocks", "Cryptography", "JSON", "Nostr", "ListEditing", "TestSupport"]),
     tests(
       "Workers/DVMTracker/JobTrackingTests",
       values + ["Addresses", "JobTracking", "JobLedger", "Rendering", "TestSupport"]),
