@@ -192,6 +192,7 @@ let rooms: [[Target]] = [
   ),
   room(
     "Workers/People",
+    library("ListEditing", ["Addresses", "Cryptography", "JSON", "Nostr", "Wording"]),
     library("PeopleLedger", ["Cryptography", "Nostr", "Storage"]),
     program("people", worker + ["Storage", "NostrContracts", "WorkerLedger", "PeopleLedger"])
   ),
@@ -396,6 +397,9 @@ let rooms: [[Target]] = [
       "Workers/Mirror/MirroringTests",
       ["Clocks", "Addresses", "Cryptography", "Nostr", "Frames", "Contracts", "Mirroring"]),
     tests("Workers/Mirror/CopyLedgerTests", ["Cryptography", "Nostr", "CopyLedger", "TestSupport"]),
+    tests(
+      "Workers/People/ListEditingTests",
+      ["Addresses", "Clocks", "Cryptography", "JSON", "Nostr", "ListEditing", "TestSupport"]),
     tests(
       "Workers/DVMTracker/JobTrackingTests",
       values + ["Addresses", "JobTracking", "JobLedger", "Rendering", "TestSupport"]),
