@@ -193,8 +193,10 @@ let rooms: [[Target]] = [
   room(
     "Workers/People",
     library("ListEditing", ["Addresses", "Cryptography", "JSON", "Nostr", "Wording"]),
-    library("PeopleLedger", ["Cryptography", "Nostr", "Storage"]),
-    program("people", worker + ["Storage", "NostrContracts", "WorkerLedger", "PeopleLedger"])
+    library("PeopleLedger", ["Cryptography", "Nostr", "Storage", "Frames", "ListEditing"]),
+    program(
+      "people",
+      worker + ["Addresses", "Storage", "NostrContracts", "WorkerLedger", "ListEditing", "PeopleLedger"])
   ),
   room(
     "Workers/Backup",

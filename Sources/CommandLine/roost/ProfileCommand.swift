@@ -9,10 +9,17 @@ internal import RoostClient
 internal import Rendering
 
 /// `roost profile`
+struct ProfileGroup: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "profile", abstract: "Shows a person, or changes one's own profile.",
+    subcommands: [ProfileCommand.self, ProfileEdit.self], defaultSubcommand: ProfileCommand.self)
+}
+
+/// `roost profile show`
 struct ProfileCommand: LoopCommand {
   static let isReading = true
   static let configuration = CommandConfiguration(
-    commandName: "profile",
+    commandName: "show",
     abstract: "Shows what is stored of a person: name, addresses, relays, whom they follow, their last note.",
     discussion: """
       KEY is an npub, an nprofile, 64 hexadecimal digits, the name of an account, or name@domain (NIP-05), which is \

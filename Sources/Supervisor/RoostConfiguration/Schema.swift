@@ -138,11 +138,7 @@ enum Schema {
     "local-relay": localRelay,
     "dvm-provider": provider,
     "dvm-tracker": tracker,
-    "people": [
-      Setting(
-        "fresh-for", entry: "freshMilliseconds", of: PeopleSettings.self,
-        .milliseconds(.seconds(1) ... .seconds(86_400)))
-    ],
+    "people": [],
     "mirror": [
       Setting(
         "keep-follows", entry: "keepFollowsMilliseconds", of: MirrorSettings.self,

@@ -278,9 +278,6 @@ public struct BackupSettings: WorkerSettings {
 
 /// The settings of a `people`.
 public struct PeopleSettings: WorkerSettings {
-  /// How long a list counts as fresh after the relays that its account writes to have answered, in milliseconds.
-  public var freshMilliseconds: Int64 = 300_000
-
   /// The defaults.
   public init() {}
 }
