@@ -73,7 +73,7 @@ final class AccountBook {
   ///
   /// - Throws: `no-such-account`, with what to say instead.
   func account(_ text: String?) async throws(Refusal) -> (key: PublicKey, account: SignerAccount) {
-    if !isKnown || text.map(named) == .some(nil) { try await read() }
+    if !isKnown || text.map({ named($0) == nil }) == true { try await read() }
     guard let text else {
       if let only = accounts.first, accounts.count == 1 { return (only.key, only.value) }
       let names = accounts.values.map(\.name).sorted().joined(separator: ", ")

@@ -8,6 +8,7 @@ import LinuxSystem
 import ListEditing
 import Nostr
 import NostrContracts
+import PeopleLedger
 import WorkerKit
 
 /// Has relays asked for the newest version of lists, and remembers which have answered.

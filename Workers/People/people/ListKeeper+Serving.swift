@@ -42,13 +42,13 @@ extension ListKeeper {
     (known.id, known.createdAt) = ("\(event.id)", event.createdAt)
     (known.tags, known.content) = (event.tags, event.content)
     do throws(Refusal) {
-      let contents = try await contents(event)
+      let (contents, problem) = try await opened(event)
       if let text = contents.hiddenText {
         // `try?`: what is no list of tags is told below.
         known.privateTags = try? JSONPayload.decode([[String]].self, from: Array(text.utf8))
         if known.privateTags == nil { known.privateProblem = "they are no list of tags" }
       } else if contents.form != .none {
-        known.privateProblem = "they do not decrypt, or are in no known form"
+        known.privateProblem = problem ?? "they are in no known form"
       }
     } catch { known.privateProblem = error.message }
     return known
@@ -216,11 +216,14 @@ extension ListKeeper {
   /// A version with its private part, if that can be decrypted.
   ///
   /// - Throws: when it cannot be decrypted now, and may be later.
-  func contents(_ event: Event) async throws(Refusal) -> ListContents {
+  func contents(_ event: Event) async throws(Refusal) -> ListContents { try await opened(event).contents }
+
+  /// The same, and why the private part does not decrypt.
+  private func opened(_ event: Event) async throws(Refusal) -> (contents: ListContents, problem: String?) {
     let form = ListContents(event).form
     let method: Method<SignerCipher, SignerText>
     switch form {
-    case .none, .unknown: return ListContents(event)
+    case .none, .unknown: return (ListContents(event), nil)
     case .nip44: method = SignerMethod.nip44Decrypt
     case .nip04: method = SignerMethod.nip04Decrypt
     }
@@ -232,11 +235,11 @@ extension ListKeeper {
       let shown: JSONValue = try JSONPayload.decode(JSONValue.self, from: event.json)
       let opened = try await bus.request(
         method, SignerCipher(account: key, peer: key, contentOf: shown), ttlMilliseconds: Self.answerMilliseconds)
-      return ListContents(event, hiddenText: opened.text)
+      return (ListContents(event, hiddenText: opened.text), nil)
     } catch {
       // What was never encrypted for this account does not decrypt later either.
       guard [.badRequest, .failed, .badPayload].contains(error.code) else { throw error }
-      return ListContents(event)
+      return (ListContents(event), error.message)
     }
   }
 

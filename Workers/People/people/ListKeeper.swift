@@ -10,6 +10,7 @@ import Logging
 import Nostr
 import NostrContracts
 import PeopleLedger
+import Storage
 import WorkerKit
 import WorkerLedger
 
@@ -84,11 +85,11 @@ final class ListKeeper {
     let present = Set(accounts.accounts.keys)
     histories = histories.filter { present.contains($0.key.account) }
     deferred = deferred.filter { present.contains($0.key.account) }
-    let opened = present.filter { accounts.isOpen($0) && !open.contains($0) }
+    let new = present.filter { accounts.isOpen($0) && !open.contains($0) }
     open = present.filter { accounts.isOpen($0) }
     observe()
-    guard !opened.isEmpty else { return }
-    EventLoopActor.task { [self] in await opened(opened) }
+    guard !new.isEmpty else { return }
+    EventLoopActor.task { [self] in await opened(new) }
   }
 
   /// What waited for these accounts is done.
@@ -177,15 +178,19 @@ final class ListKeeper {
 
   /// Writes what has changed, then has it in memory.
   func keep(
-    _ history: ListHistory, _ keeping: ListKeeping, of key: ListKey, event: Event? = nil, waits: Bool = false
+    _ history: ListHistory, _ keepings: [ListKeeping], of key: ListKey, event: Event? = nil, waits: Bool = false
   ) async throws(Refusal) {
-    guard !keeping.isEmpty || histories[key]?.memo != history.memo else {
+    func all(_ part: KeyPath<ListKeeping, Set<EventID>>) -> Set<EventID> {
+      keepings.reduce(into: []) { $0.formUnion($1[keyPath: part]) }
+    }
+    guard keepings.contains(where: { !$0.isEmpty }) || histories[key]?.memo != history.memo else {
       histories[key] = history
       return
     }
+    let changed = all(\.changed)
     let change = PeopleLedger.Change(
-      memo: history.memo, records: history.records.filter { keeping.changed.contains($0.id) }, event: event,
-      waits: waits, forgotten: keeping.forgotten, dropped: keeping.dropped)
+      memo: history.memo, records: history.records.filter { changed.contains($0.id) }, event: event, waits: waits,
+      forgotten: all(\.forgotten), dropped: all(\.dropped))
     do throws(StorageFault) {
       try await ledger.write(change, of: key)
       health.written()
@@ -237,7 +242,7 @@ final class ListKeeper {
     let isKnown = history.records.contains { $0.id == event.id }
     let hidden = isKnown ? nil : try await contents(event).hiddenText
     let keeping = history.received(event, hiddenText: hidden, at: WallClock.seconds)
-    try await keep(history, keeping, of: key, event: isKnown ? nil : event)
+    try await keep(history, [keeping], of: key, event: isKnown ? nil : event)
     return history.isUndecided
   }
 
@@ -256,16 +261,15 @@ final class ListKeeper {
   /// Learns which relays have the versions that the decision is about.
   func learnPlaces(_ key: ListKey) async throws(Refusal) -> ListHistory {
     var history = try await history(key)
-    var changed = ListKeeping()
+    var changed: [ListKeeping] = []
     let now = WallClock.seconds
-    func saw(_ keeping: ListKeeping) { changed.changed.formUnion(keeping.changed) }
     let ours = history.records.filter(\.isOurs).suffix(Self.confirmedCount).map { "\($0.id)" }
     // `try?`: as below.
     if !ours.isEmpty, let found = try? await publications(ours) {
       for publication in found {
         guard let id = EventID(publication.id) else { continue }
         for target in publication.targets where target.state == .confirmed {
-          saw(history.confirmed(id, by: target.relay, at: target.confirmedAt ?? now))
+          changed.append(history.confirmed(id, by: target.relay, at: target.confirmedAt ?? now))
         }
       }
     }
@@ -274,7 +278,9 @@ final class ListKeeper {
       let seen = try? await bus.request(
         StoreMethod.seen, StoreSeen(id: text), ttlMilliseconds: Self.answerMilliseconds)
       guard let id = EventID(text) else { continue }
-      for place in seen?.relays ?? [] { saw(history.confirmed(id, by: place.relay, at: place.firstSeenAt)) }
+      for place in seen?.relays ?? [] {
+        changed.append(history.confirmed(id, by: place.relay, at: place.firstSeenAt))
+      }
     }
     try await keep(history, changed, of: key)
     return history
@@ -299,10 +305,10 @@ final class ListKeeper {
       // `try?`: it is asked for again when it matters.
       try? await turn(key) { () async throws(Refusal) in
         var history = try await history(key)
-        var changed = ListKeeping()
+        var changed: [ListKeeping] = []
         for target in publication.targets where target.state == .confirmed {
           let at = target.confirmedAt ?? WallClock.seconds
-          changed.changed.formUnion(history.confirmed(id, by: target.relay, at: at).changed)
+          changed.append(history.confirmed(id, by: target.relay, at: at))
         }
         try await keep(history, changed, of: key)
       }
@@ -319,7 +325,7 @@ final class ListKeeper {
     tell(step, key)
     guard let contents = step.contents else {
       let keeping = history.settled(step)
-      try await keep(history, keeping, of: key)
+      try await keep(history, [keeping], of: key)
       return nil
     }
     let createdAt = try await time(after: step.newestCreatedAt)
@@ -327,7 +333,7 @@ final class ListKeeper {
     let template = contents.template(by: key.account, createdAt: createdAt, encrypted: encrypted)
     let event = try await signed(template)
     let keeping = history.wrote(event, step)
-    try await keep(history, keeping, of: key, event: event, waits: true)
+    try await keep(history, [keeping], of: key, event: event, waits: true)
     if kinds.insert(key.kind).inserted { observe() }
     publisher.wake()
     return event

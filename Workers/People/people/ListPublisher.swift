@@ -1,10 +1,12 @@
 import Bus
+import Clocks
 import Contracts
 import EventLoop
 import Frames
 import Logging
 import Nostr
 import PeopleLedger
+import Storage
 import WorkerKit
 import WorkerLedger
 
