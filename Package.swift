@@ -401,7 +401,7 @@ let rooms: [[Target]] = [
     tests("Workers/Mirror/CopyLedgerTests", ["Cryptography", "Nostr", "CopyLedger", "TestSupport"]),
     tests(
       "Workers/People/ListEditingTests",
-      ["Addresses", "Clocks", "Cryptography", "JSON", "Nostr", "ListEditing", "TestSupport"]),
+      ["Addresses", "Clocks", "Cryptography", "JSON", "Nostr", "Frames", "ListEditing", "TestSupport"]),
     tests(
       "Workers/DVMTracker/JobTrackingTests",
       values + ["Addresses", "JobTracking", "JobLedger", "Rendering", "TestSupport"]),

@@ -64,6 +64,8 @@ extension ListHistory {
     var hashes: [UInt64: UInt64]
     /// See rule 4.
     var isDoubtful: Bool
+    /// Whether the version is exactly an older one.
+    var isRepeated: Bool
   }
 
   func base(of id: EventID, _ hashes: [UInt64: UInt64]) -> Base {
@@ -73,24 +75,27 @@ extension ListHistory {
     // Rule 1; rule 2 for what is the same as an older version.
     var found = best(of: older.filter { distances[$0] > 0 }, distances, for: record)
     if let same = best(of: older.filter { distances[$0] == 0 }, distances, for: record) {
-      let undone = older.filter { place in
-        let isOneStep =
-          distances[place] == 1
-          || distances[place] > 0 && (records[place].base.flatMap { places[$0] }.map { distances[$0] == 0 } ?? hashes.isEmpty)
-        return isOneStep && records[place].isNewer(than: records[same]) && canHaveSeen(records[place], record)
-      }
-      found = undone.reduce(nil) { best, place in
-        best.map { records[place].isNewer(than: records[$0]) ? place : $0 } ?? place
-      } ?? same
+      let seen = newest(of: older.filter { canHaveSeen(records[$0], record) })
+      found = seen.flatMap { isOneStep($0, distances) && records[$0].isNewer(than: records[same]) ? $0 : nil } ?? same
     }
     // Rule 3.
-    let sawHead = head.map { canHaveSeen(records[known: $0.id, places], record) } ?? false
-    if !sawHead, hashes.count < found.map({ distances[$0] }) ?? .max { found = nil }
+    let sawOne = older.contains { canHaveSeen(records[$0], record) }
+    if !sawOne, hashes.count < found.map({ distances[$0] }) ?? .max { found = nil }
     let base = found.map { self.hashes(at: $0) } ?? [:]
     let lostCount = base.keys.count { hashes[$0] == nil }
     let isDoubtful =
       lostCount >= Self.doubtCountMinimum && lostCount * ListShrinkage.part >= base.count
-    return Base(hashes: base, isDoubtful: isDoubtful)
+    return Base(hashes: base, isDoubtful: isDoubtful, isRepeated: older.contains { distances[$0] == 0 })
+  }
+
+  private func newest(of found: [Int]) -> Int? {
+    found.max { records[$1].isNewer(than: records[$0]) }
+  }
+
+  /// Whether a list differs from a version in one entry, or is what that version was made from.
+  private func isOneStep(_ place: Int, _ distances: [Int]) -> Bool {
+    distances[place] == 1
+      || distances[place] > 0 && records[place].base.flatMap { places[$0] }.map { distances[$0] == 0 } ?? false
   }
 
   private func best(of found: [Int], _ distances: [Int], for record: ListRecord) -> Int? {
@@ -184,13 +189,15 @@ private struct Merging {
         if isConflict { report.conflictCount += 1 }
         follows = isConflict ? history.isLater(record, difference) : before == difference.new
       }
-      if !follows, isNewest, let places = earlier[difference.key]?.filter({ $0.value == difference.new }).map(\.place) {
+      if !follows, isNewest, let places = earlier[difference.key]?.filter({ $0.value == difference.new }).map(\.place),
+        !places.isEmpty
+      {
         // Rule 5.
         let cannotHaveSeen = !record.sightings.isEmpty && places.allSatisfy { $0 > seen ?? -1 }
-        if !cannotHaveSeen || !canRetry {
+        if !canRetry || base.isRepeated && !cannotHaveSeen {
           follows = true
           report.yieldedCount += 1
-          if cannotHaveSeen { report.hasGivenUp = true }
+          if !canRetry { report.hasGivenUp = true }
         }
       }
       if follows {

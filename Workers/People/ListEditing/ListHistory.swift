@@ -12,15 +12,16 @@ public import Nostr
 //    it is one that the device can have seen, then the newest. Every version counts, also those that are no longer
 //    kept: records of their differences are small.
 // 2. A list that is exactly an older version is either a stale device that writes without a change, or the removal of
-//    what was just changed. It is the latter only if it undoes one version, and a relay that sent the list had that
-//    version before: the device can have seen it. Otherwise the stale device is assumed: what returns by mistake can be
+//    what was just changed. It is the latter only if it undoes one version, and that is the newest one that a relay
+//    which sent the list had before: the device can have seen it. Otherwise the stale device is assumed: what returns by mistake can be
 //    removed again, what is lost by mistake is not noticed.
-// 3. An empty list is a base too, if the device cannot have seen the head: it began with nothing.
+// 3. An empty list is a base too, if no relay that sent the list had a known version: its device began with nothing.
 // 4. A list that lacks a quarter of its base, and at least four entries, is doubted: it was made from a version that
 //    is not known, or by accident. Nothing is removed for it, and only entries that no known version ever had are
 //    added, so that a stale device cannot bring back what was removed.
-// 5. What was put on top once and lacks again is left to the other device, which can have seen it; it is put on top
-//    again only if no relay that sent the list had it, and not more than 16 times between two edits.
+// 5. A device that writes an older list again, though what it lacks was put on top once and the device can have seen
+//    that, means it. Where no relay that sent the list had ours, or the list is another one, as when an application
+//    writes from its own old copy, ours is put on top each time, up to 16 times between two edits; then it is given up.
 // 6. Where both changed the same entry, the later version counts.
 // 7. A version that arrives late, and is older than the head, is treated in the same way: what its device did is done.
 //    But what is older than the version of the first edit here is history: its owner has moved on from it.
