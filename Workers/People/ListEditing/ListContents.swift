@@ -61,9 +61,10 @@ public struct ListContents: Sendable {
   public var form: HiddenForm {
     guard ListChange.haveHiddenPart(kind: kind), !content.isEmpty else { return .none }
     if content.utf8.count > 28, content.utf8.suffix(28).starts(with: "?iv=".utf8) { return .nip04 }
-    // The first byte of the payload is the version, 2.
+    // The first byte of the payload is the version, 2; the second letter also has bits of the next byte.
     let isPayload =
-      content.utf8.count >= Self.encryptedByteCountMinimum && content.utf8.starts(with: "Ag".utf8)
+      content.utf8.count >= Self.encryptedByteCountMinimum && content.utf8.first == UInt8(ascii: "A")
+      && content.utf8.dropFirst().first.map { (0x67...0x76).contains($0) } == true
       && content.utf8.allSatisfy { byte in
         byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || byte == 0x2B || byte == 0x2F || byte == 0x3D
       }
