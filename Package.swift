@@ -193,7 +193,8 @@ let rooms: [[Target]] = [
   room(
     "Workers/People",
     library("PeopleLedger", ["Cryptography", "Nostr", "Storage"]),
-    program("people", worker + ["Storage", "NostrContracts", "WorkerLedger", "PeopleLedger"])
+    library("Profiles", values + ["Wording", "DequeModule"]),
+    program("people", worker + ["Storage", "NostrContracts", "WorkerLedger", "PeopleLedger", "Profiles"])
   ),
   room(
     "Workers/Backup",
@@ -395,6 +396,7 @@ let rooms: [[Target]] = [
     tests(
       "Workers/Mirror/MirroringTests",
       ["Clocks", "Addresses", "Cryptography", "Nostr", "Frames", "Contracts", "Mirroring"]),
+    tests("Workers/People/ProfilesTests", values + ["Profiles"]),
     tests("Workers/Mirror/CopyLedgerTests", ["Cryptography", "Nostr", "CopyLedger", "TestSupport"]),
     tests(
       "Workers/DVMTracker/JobTrackingTests",

@@ -141,7 +141,8 @@ enum Schema {
     "people": [
       Setting(
         "fresh-for", entry: "freshMilliseconds", of: PeopleSettings.self,
-        .milliseconds(.seconds(1) ... .seconds(86_400)))
+        .milliseconds(.seconds(1) ... .seconds(86_400))),
+      Setting("profile-memory", entry: "profileBytes", of: PeopleSettings.self, .size(1 << 20...1 << 30)),
     ],
     "mirror": [
       Setting(

@@ -15,10 +15,13 @@ final class People {
   let worker: Worker
   let ledger: PeopleLedger
   let log = Logger(label: "people")
+  private let profiles: ProfileKeeper
   private(set) lazy var health = LedgerHealth("the ledger of lists", log) { [ledger] in ledger.markDamaged() }
 
   init(_ worker: Worker, directory: String) throws(Refusal) {
     self.worker = worker
+    let settings = try worker.settings(of: PeopleSettings.self)
+    profiles = ProfileKeeper(worker, log, memoryBytes: settings.profileBytes)
     do throws(StorageFault) {
       ledger = try PeopleLedger(directory: directory, now: WallClock.seconds)
     } catch {
@@ -30,8 +33,17 @@ final class People {
   /// Starts to serve.
   func start() {
     worker.serve(PeopleMethod.status) { [unowned self] (_, _) throws(Refusal) in try await status() }
+    profiles.start()
+    worker.onSettings = { [unowned self] _ in settingsChanged() }
+    worker.onDrain = { [unowned self] in profiles.drain() }
     worker.onEnd = { [unowned self] in
       do throws(StorageFault) { try ledger.close() } catch { log.error("cannot close", metadata: ["why": "\(error)"]) }
+    }
+  }
+
+  private func settingsChanged() {
+    do throws(Refusal) { profiles.memoryIs(try worker.settings(of: PeopleSettings.self).profileBytes) } catch {
+      log.error("the new settings are not taken", metadata: ["why": "\(error.message)"])
     }
   }
 
