@@ -19,7 +19,9 @@ struct Roost: ParsableCommand {
         name: "Looking", subcommands: [Status.self, Why.self, Logs.self, Events.self, Doctor.self, DeadLetters.self]),
       CommandGroup(
         name: "Events",
-        subcommands: [Publish.self, Queue.self, Observe.self, ProfileCommand.self, Import.self, Export.self]),
+        subcommands: [
+          Publish.self, Queue.self, Observe.self, ProfileCommand.self, FindCommand.self, Import.self, Export.self,
+        ]),
       CommandGroup(name: "Jobs", subcommands: [JobCommand.self]),
       CommandGroup(
         name: "Workers",
