@@ -192,9 +192,12 @@ let rooms: [[Target]] = [
   ),
   room(
     "Workers/People",
-    library("PeopleLedger", ["Cryptography", "Nostr", "Storage"]),
+    library("ListEditing", ["Addresses", "Cryptography", "JSON", "Nostr", "Wording"]),
+    library("PeopleLedger", ["Cryptography", "Nostr", "Storage", "Frames", "ListEditing"]),
     library("Profiles", values + ["Wording", "DequeModule"]),
-    program("people", worker + ["Storage", "NostrContracts", "WorkerLedger", "PeopleLedger", "Profiles"])
+    program(
+      "people",
+      worker + ["Addresses", "Storage", "NostrContracts", "WorkerLedger", "ListEditing", "PeopleLedger", "Profiles"])
   ),
   room(
     "Workers/Backup",
@@ -398,6 +401,9 @@ let rooms: [[Target]] = [
       ["Clocks", "Addresses", "Cryptography", "Nostr", "Frames", "Contracts", "Mirroring"]),
     tests("Workers/People/ProfilesTests", values + ["Profiles"]),
     tests("Workers/Mirror/CopyLedgerTests", ["Cryptography", "Nostr", "CopyLedger", "TestSupport"]),
+    tests(
+      "Workers/People/ListEditingTests",
+      ["Addresses", "Clocks", "Cryptography", "JSON", "Nostr", "ListEditing", "TestSupport"]),
     tests(
       "Workers/DVMTracker/JobTrackingTests",
       values + ["Addresses", "JobTracking", "JobLedger", "Rendering", "TestSupport"]),

@@ -10,10 +10,17 @@ internal import Rendering
 internal import RoostClient
 
 /// `roost profile`
+struct ProfileGroup: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "profile", abstract: "Shows a person, or changes one's own profile.",
+    subcommands: [ProfileCommand.self, ProfileEdit.self], defaultSubcommand: ProfileCommand.self)
+}
+
+/// `roost profile show`
 struct ProfileCommand: LoopCommand {
   static let isReading = true
   static let configuration = CommandConfiguration(
-    commandName: "profile",
+    commandName: "show",
     abstract: "Shows people: name, addresses, relays, whom they follow, their last note; of several the names.",
     discussion: """
       KEY is an npub, an nprofile, 64 hexadecimal digits, the name of an account, or name@domain (NIP-05), which is \

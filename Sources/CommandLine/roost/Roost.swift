@@ -19,9 +19,10 @@ struct Roost: ParsableCommand {
         name: "Looking", subcommands: [Status.self, Why.self, Logs.self, Events.self, Doctor.self, DeadLetters.self]),
       CommandGroup(
         name: "Events",
-        subcommands: [
-          Publish.self, Queue.self, Observe.self, ProfileCommand.self, FindCommand.self, Import.self, Export.self,
-        ]),
+        subcommands: [Publish.self, Queue.self, Observe.self, ProfileGroup.self, Import.self, Export.self]),
+      CommandGroup(
+        name: "People",
+        subcommands: [Follow.self, Unfollow.self, Mute.self, Unmute.self, Lists.self, FindCommand.self]),
       CommandGroup(name: "Jobs", subcommands: [JobCommand.self]),
       CommandGroup(
         name: "Workers",

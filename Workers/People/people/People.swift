@@ -15,8 +15,13 @@ final class People {
   let worker: Worker
   let ledger: PeopleLedger
   let log = Logger(label: "people")
+  let accounts: AccountBook
+  let lists: ListKeeper
   private let profiles: ProfileKeeper
   private(set) lazy var health = LedgerHealth("the ledger of lists", log) { [ledger] in ledger.markDamaged() }
+
+  /// The longest wait after a failure of another worker.
+  static let retryMillisecondsMaximum: UInt64 = 10_000
 
   init(_ worker: Worker, directory: String) throws(Refusal) {
     self.worker = worker
@@ -28,16 +33,36 @@ final class People {
       throw Refusal(error.mayPass ? .unavailable : .failed, error.description)
     }
     ledger.rescue?.tell("the ledger of lists", log)
+    accounts = AccountBook(worker, log)
+    lists = ListKeeper(worker, ledger, accounts, log)
   }
 
   /// Starts to serve.
   func start() {
     worker.serve(PeopleMethod.status) { [unowned self] (_, _) throws(Refusal) in try await status() }
-    profiles.start()
+    worker.bus.onEvent = { [unowned self] in received($0) }
+    worker.bus.onRegistry = { [unowned self] _ in accounts.ask() }
+    worker.onDrain = { [unowned self] in
+      accounts.drain()
+      lists.drain()
+      profiles.drain()
+    }
     worker.onSettings = { [unowned self] _ in settingsChanged() }
-    worker.onDrain = { [unowned self] in profiles.drain() }
     worker.onEnd = { [unowned self] in
       do throws(StorageFault) { try ledger.close() } catch { log.error("cannot close", metadata: ["why": "\(error)"]) }
+    }
+    lists.start()
+    accounts.start()
+    profiles.start()
+  }
+
+  private func received(_ event: BusEvent) {
+    defer { event.acknowledge() }
+    do throws(Refusal) {
+      if let changes = try event.value(of: SignerTopic.changes) { accounts.received(changes.accounts) }
+      if let publication = try event.value(of: PlanTopic.published) { lists.published(publication) }
+    } catch {
+      log.error("an event of a topic cannot be read", metadata: ["why": "\(error.message)"])
     }
   }
 
