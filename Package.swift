@@ -194,9 +194,10 @@ let rooms: [[Target]] = [
     "Workers/People",
     library("ListEditing", ["Addresses", "Cryptography", "JSON", "Nostr", "Wording"]),
     library("PeopleLedger", ["Cryptography", "Nostr", "Storage", "Frames", "ListEditing"]),
+    library("Profiles", values + ["Wording", "DequeModule"]),
     program(
       "people",
-      worker + ["Addresses", "Storage", "NostrContracts", "WorkerLedger", "ListEditing", "PeopleLedger"])
+      worker + ["Addresses", "Storage", "NostrContracts", "WorkerLedger", "ListEditing", "PeopleLedger", "Profiles"])
   ),
   room(
     "Workers/Backup",
@@ -398,6 +399,7 @@ let rooms: [[Target]] = [
     tests(
       "Workers/Mirror/MirroringTests",
       ["Clocks", "Addresses", "Cryptography", "Nostr", "Frames", "Contracts", "Mirroring"]),
+    tests("Workers/People/ProfilesTests", values + ["Profiles"]),
     tests("Workers/Mirror/CopyLedgerTests", ["Cryptography", "Nostr", "CopyLedger", "TestSupport"]),
     tests(
       "Workers/People/ListEditingTests",

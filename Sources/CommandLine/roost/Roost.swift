@@ -21,7 +21,8 @@ struct Roost: ParsableCommand {
         name: "Events",
         subcommands: [Publish.self, Queue.self, Observe.self, ProfileGroup.self, Import.self, Export.self]),
       CommandGroup(
-        name: "People", subcommands: [Follow.self, Unfollow.self, Mute.self, Unmute.self, Lists.self]),
+        name: "People",
+        subcommands: [Follow.self, Unfollow.self, Mute.self, Unmute.self, Lists.self, FindCommand.self]),
       CommandGroup(name: "Jobs", subcommands: [JobCommand.self]),
       CommandGroup(
         name: "Workers",

@@ -138,7 +138,9 @@ enum Schema {
     "local-relay": localRelay,
     "dvm-provider": provider,
     "dvm-tracker": tracker,
-    "people": [],
+    "people": [
+      Setting("profile-memory", entry: "profileBytes", of: PeopleSettings.self, .size(1 << 20...1 << 30))
+    ],
     "mirror": [
       Setting(
         "keep-follows", entry: "keepFollowsMilliseconds", of: MirrorSettings.self,

@@ -17,6 +17,7 @@ final class People {
   let log = Logger(label: "people")
   let accounts: AccountBook
   let lists: ListKeeper
+  private let profiles: ProfileKeeper
   private(set) lazy var health = LedgerHealth("the ledger of lists", log) { [ledger] in ledger.markDamaged() }
 
   /// The longest wait after a failure of another worker.
@@ -24,6 +25,8 @@ final class People {
 
   init(_ worker: Worker, directory: String) throws(Refusal) {
     self.worker = worker
+    let settings = try worker.settings(of: PeopleSettings.self)
+    profiles = ProfileKeeper(worker, log, memoryBytes: settings.profileBytes)
     do throws(StorageFault) {
       ledger = try PeopleLedger(directory: directory, now: WallClock.seconds)
     } catch {
@@ -42,12 +45,15 @@ final class People {
     worker.onDrain = { [unowned self] in
       accounts.drain()
       lists.drain()
+      profiles.drain()
     }
+    worker.onSettings = { [unowned self] _ in settingsChanged() }
     worker.onEnd = { [unowned self] in
       do throws(StorageFault) { try ledger.close() } catch { log.error("cannot close", metadata: ["why": "\(error)"]) }
     }
     lists.start()
     accounts.start()
+    profiles.start()
   }
 
   private func received(_ event: BusEvent) {
@@ -57,6 +63,12 @@ final class People {
       if let publication = try event.value(of: PlanTopic.published) { lists.published(publication) }
     } catch {
       log.error("an event of a topic cannot be read", metadata: ["why": "\(error.message)"])
+    }
+  }
+
+  private func settingsChanged() {
+    do throws(Refusal) { profiles.memoryIs(try worker.settings(of: PeopleSettings.self).profileBytes) } catch {
+      log.error("the new settings are not taken", metadata: ["why": "\(error.message)"])
     }
   }
 

@@ -278,6 +278,9 @@ public struct BackupSettings: WorkerSettings {
 
 /// The settings of a `people`.
 public struct PeopleSettings: WorkerSettings {
+  /// The bytes that profiles in memory may take; further ones are read from the store again.
+  public var profileBytes: Int64 = 16 << 20
+
   /// The defaults.
   public init() {}
 }
