@@ -45,7 +45,7 @@ public struct StoreObserve: FilterArguments {
   /// An example of the arguments.
   public static let example =
     #"{"filters":[{"kinds":[1]}],"afterSeq":0,"policy":"cache-with-network","maxAge":300,"#
-    + #""relays":["wss://relay.example"],"exclusiveRelays":false,"networkLimit":500,"id":"home","pages":false,"#
+    + #""relays":["wss://relay.example"],"exclusiveRelays":false,"networkLimit":500,"id":"home","pages":false,"superseded":false,"#
     + #""recipients":["82341f882b6eabcd2ba7f1ef90aad961cf074af15b9ef44a09f9d2a8fbfbe6a2"]}"#
 
   /// NIP-01 filters; at most ``filterMaximum``.
@@ -69,6 +69,9 @@ public struct StoreObserve: FilterArguments {
   public var id: String?
   /// Whether events come in pages.
   public var pages: Bool?
+  /// Whether events that come now and are older than the stored version of the same list are sent too, as ephemeral
+  /// ones are: without a seq, and not stored. Absent: no.
+  public var superseded: Bool?
   /// The keys whose gift wraps the store may send: see ``RecipientList``.
   public var recipients: [String]?
 

@@ -106,7 +106,8 @@ extension EventGate {
         announce(item, seq: seq, &actions)
       case .duplicate(let seq): if !gone.contains(id) { recent.insert(id, seq) }
       case .mended(let seq): actions.append(.mended(id, seq: seq))
-      case .superseded, .deleted, .vanished, .expired, .noted: break
+      case .superseded: if case .valid(let event)? = item.resolution { actions.append(.announceSuperseded(event)) }
+      case .deleted, .vanished, .expired, .noted: break
       }
       finish(number, .archived(outcome), &actions)
     }

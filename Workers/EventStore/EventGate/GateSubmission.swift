@@ -103,6 +103,8 @@ public struct GateResult: Sendable, Hashable {
 public enum GateAction: Sendable {
   /// Sends an event to its observers. In the order of seqs; nil for an ephemeral event.
   case announce(VerifiedEvent, seq: Int64?)
+  /// Sends an event that a stored one has replaced already to the observers that take those.
+  case announceSuperseded(VerifiedEvent)
   /// Answers a submission: each of its events has an outcome, and those that are stored are committed.
   case answer(UInt64, GateResult)
   /// Reports what a relay has sent.

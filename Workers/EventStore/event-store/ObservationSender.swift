@@ -43,6 +43,8 @@ final class ObservationSender {
   private let request: BusRequest
   /// What is observed.
   let plan: ObservePlan
+  /// Whether it takes what a newer event has replaced before it came.
+  let takesSuperseded: Bool
   private let recipients: Recipients?
   private let form: PartForm
   private let reader: StoreReader
@@ -59,6 +61,7 @@ final class ObservationSender {
   init(_ request: BusRequest, _ wanted: ObserveArguments, after afterSeq: Int64?, _ observers: Observers) {
     self.request = request
     plan = wanted.plan
+    takesSuperseded = wanted.takesSuperseded
     recipients = wanted.recipients
     form = wanted.form
     reader = wanted.reader

@@ -19,6 +19,8 @@ struct ObserveArguments {
   /// The only keys whose gift wraps are sent; nil: all.
   let recipients: Recipients?
   let form: PartForm
+  /// Whether it takes what a newer event has replaced before it came.
+  let takesSuperseded: Bool
   /// What the caller's role may read.
   let reader: StoreReader
 
@@ -37,6 +39,7 @@ struct ObserveArguments {
     guard ObserveTable.byteCount(plan) <= maximum else {
       throw Self.bad("'filters' and 'relays' have more bytes together than \(maximum), which is what can be observed")
     }
+    takesSuperseded = wanted.superseded ?? false
     maxAge = wanted.maxAge ?? 0
     afterSeq = wanted.afterSeq
     id = wanted.id

@@ -67,6 +67,16 @@ final class Observers {
     for listener in listeners { senders[listener]?.arrived(announced) }
   }
 
+  /// An event was not stored, since a newer one is in its place.
+  func announceSuperseded(_ event: VerifiedEvent) {
+    guard senders.values.contains(where: \.takesSuperseded) else { return }
+    let listeners = live.listeners(for: event.indexed) { SearchedText(json: event.json) }
+    let announced = AnnouncedEvent(event, nil)
+    for listener in listeners where senders[listener]?.takesSuperseded == true {
+      senders[listener]?.arrived(announced)
+    }
+  }
+
   /// A sender has events for ``flush()``.
   func isDue(_ sender: ObservationSender) { due.append(sender) }
 

@@ -267,6 +267,7 @@ final class Store {
   private func perform(_ action: GateAction) {
     switch action {
     case .announce(let event, let seq): observers.announce(event, seq)
+    case .announceSuperseded(let event): observers.announceSuperseded(event)
     case .answer(let number, let result):
       guard let request = requests.removeValue(forKey: number) else { return }
       request.answer(result, lastSeq: archive.lastSeq)

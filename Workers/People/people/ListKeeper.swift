@@ -119,6 +119,8 @@ final class ListKeeper {
         JSONValue(of: Filter(authors: Array(wanted.accounts), kinds: wanted.kinds.sorted()))
       ])
       asked.policy = .cacheOnly
+      // What another device wrote may come after a newer version of ours.
+      asked.superseded = true
       let answer = try await bus.ask(StoreMethod.observe, asked)
       self.answer = answer.answer
       while let part = try await answer.nextPart(), wanted == observed {
@@ -129,9 +131,13 @@ final class ListKeeper {
   }
 
   private static func event(_ part: ObservedEvents) -> Event? {
-    // `try?`: the store has verified it; other parts have none.
-    guard let value = (try? JSONPayload.decode(JSONValue.self, from: part.bytes))?["event"] else { return nil }
-    return try? Event(json: JSONPayload.encode(value))
+    // `try?`: parts without an event are marks. The store keeps only what it can read.
+    guard let whole = try? JSONPayload.decode(JSONValue.self, from: part.bytes), let value = whole["event"],
+      let event = try? Event(json: JSONPayload.encode(value))
+    else { return nil }
+    // Of what it does not keep the store verifies only a sample.
+    if whole["seq"] == nil { do throws(EventFault) { try event.verify() } catch { return nil } }
+    return event
   }
 
   /// The list of a version.

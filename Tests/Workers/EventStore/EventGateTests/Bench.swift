@@ -17,6 +17,7 @@ struct Bench {
   private(set) var announced: [EventID] = []
   /// Notes, with the number of events committed before each.
   private(set) var notes: [(note: ArchiveNote, behind: Int)] = []
+  private(set) var superseded: [EventID] = []
   private(set) var announcedRelays: [Int64?] = []
   private(set) var announcedSeqs: [Int64?] = []
   private(set) var answers: [UInt64: GateResult] = [:]
@@ -135,6 +136,7 @@ struct Bench {
         announced.append(event.indexed.id)
         announcedSeqs.append(seq)
         announcedRelays.append(event.relay)
+      case .announceSuperseded(let event): superseded.append(event.indexed.id)
       case .answer(let number, let result):
         #expect(answers[number] == nil, "answered twice")
         answers[number] = result
