@@ -193,7 +193,8 @@ let rooms: [[Target]] = [
   room(
     "Workers/People",
     library("PeopleLedger", ["Cryptography", "Nostr", "Storage"]),
-    program("people", worker + ["Storage", "NostrContracts", "WorkerLedger", "PeopleLedger"])
+    library("Feeds", ["JSON", "Cryptography", "Nostr", "Frames", "Contracts"]),
+    program("people", worker + ["Storage", "NostrContracts", "WorkerLedger", "PeopleLedger", "Feeds"])
   ),
   room(
     "Workers/Backup",
@@ -396,6 +397,8 @@ let rooms: [[Target]] = [
       "Workers/Mirror/MirroringTests",
       ["Clocks", "Addresses", "Cryptography", "Nostr", "Frames", "Contracts", "Mirroring"]),
     tests("Workers/Mirror/CopyLedgerTests", ["Cryptography", "Nostr", "CopyLedger", "TestSupport"]),
+    tests(
+      "Workers/People/FeedsTests", ["Clocks", "Cryptography", "Nostr", "Frames", "Contracts", "Feeds"]),
     tests(
       "Workers/DVMTracker/JobTrackingTests",
       values + ["Addresses", "JobTracking", "JobLedger", "Rendering", "TestSupport"]),
