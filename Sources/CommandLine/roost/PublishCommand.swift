@@ -101,15 +101,7 @@ struct Publish: LoopCommand {
   private func draft() throws(Refusal) -> JSONValue {
     var tags: [JSONValue] = []
     for text in tag { tags.append(.array(try TagArgument.read(text).map { .string($0) })) }
-    var text = content ?? ""
-    if content == "-" {
-      let bytes = try InputBytes.read("-", isRaw: true)
-      guard let read = String(validating: bytes, as: UTF8.self) else {
-        throw Refusal(.badRequest, "standard input is not UTF-8", outcome: .notStarted)
-      }
-      // The newline that ends a typed text is not part of it.
-      text = read.hasSuffix("\n") ? String(read.dropLast()) : read
-    }
+    let text = try InputBytes.text(content ?? "")
     return .object([
       "kind": .integer(Int64(kind ?? EventKind.textNote)), "content": .string(text), "tags": .array(tags),
     ])

@@ -20,6 +20,12 @@ struct Roost: ParsableCommand {
       CommandGroup(
         name: "Events",
         subcommands: [Publish.self, Queue.self, Observe.self, ProfileCommand.self, Import.self, Export.self]),
+      CommandGroup(
+        name: "People",
+        subcommands: [
+          FeedCommand.self, InboxCommand.self, ReplyCommand.self, CommentCommand.self, ReactCommand.self,
+          RepostCommand.self,
+        ]),
       CommandGroup(name: "Jobs", subcommands: [JobCommand.self]),
       CommandGroup(
         name: "Workers",
