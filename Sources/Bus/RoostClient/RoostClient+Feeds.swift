@@ -28,7 +28,7 @@ public enum InboxEntry: Sendable, Hashable {
 
 /// What the people write whom an account follows, each event once. Made by ``RoostClient/feed(_:)``. Ends as
 /// ``Observation`` does.
-public struct Feed: AsyncSequence, Sendable {
+public struct FeedSequence: AsyncSequence, Sendable {
   /// Events, their end, and states.
   public typealias Element = FeedItem
   /// The reason of an early end.
@@ -52,7 +52,7 @@ public struct Feed: AsyncSequence, Sendable {
 }
 
 /// What others write to an account, each once. Made by ``RoostClient/inbox(_:)``. Ends as ``Observation`` does.
-public struct Inbox: AsyncSequence, Sendable {
+public struct InboxSequence: AsyncSequence, Sendable {
   /// Items, their end, and states.
   public typealias Element = InboxEntry
   /// The reason of an early end.
@@ -77,15 +77,15 @@ public struct Inbox: AsyncSequence, Sendable {
 
 extension RoostClient {
   /// What the people write whom an account follows, or those of a set, without what the account has muted.
-  public nonisolated func feed(_ wanted: PeopleFeed = PeopleFeed()) -> Feed {
+  public nonisolated func feed(_ wanted: PeopleFeed = PeopleFeed()) -> FeedSequence {
     var wanted = wanted
     wanted.pages = nil
-    return Feed(client: self, wanted: wanted)
+    return FeedSequence(client: self, wanted: wanted)
   }
 
   /// What others write to an account: answers, mentions, quotes, reactions, reposts and zaps.
-  public nonisolated func inbox(_ wanted: PeopleInbox = PeopleInbox()) -> Inbox {
-    Inbox(client: self, wanted: wanted)
+  public nonisolated func inbox(_ wanted: PeopleInbox = PeopleInbox()) -> InboxSequence {
+    InboxSequence(client: self, wanted: wanted)
   }
 }
 

@@ -103,7 +103,7 @@ public enum FeedText {
     if state.isListKnown == false {
       remarks.append("the list of people is not here yet; what they write follows when it has come")
     } else if state.people == 0 {
-      remarks.append("the list names no one; 'roost follow KEY' adds somebody")
+      remarks.append("the list is empty; 'roost follow KEY' adds a person")
     }
     if let privatePeople = state.privatePeople {
       remarks += remark(privatePeople, "private people of the set", without: "they are left out")
@@ -116,7 +116,8 @@ public enum FeedText {
   ) -> [String] {
     switch entries {
     case .none, .read: []
-    case .locked: ["the \(what) cannot be read while the account is locked: \(consequence); 'roost key unlock' opens it"]
+    case .locked:
+      ["the \(what) cannot be read while the account is locked: \(consequence); 'roost key unlock' opens it"]
     case .foreign: ["the \(what) can be read by their owner only: \(consequence)"]
     case .unreadable: ["the \(what) cannot be decrypted: \(consequence)"]
     }

@@ -201,7 +201,7 @@ extension CommandSession {
         filters: try filters.map { filter throws(Refusal) in
           try JSONPayload.decode(JSONValue.self, from: filter.json)
         }, depth: .newest, urgency: .lookUp)
-      // Whoever wrote the nevent may be a stranger.
+      // The author of the nevent may be a stranger.
       wanted.foreignRelays = hints.isEmpty ? nil : Array(hints.prefix(Self.hintMaximum))
       wanted.seconds = Self.fetchSeconds
       // Asked until it is here: other relays need not be waited for.

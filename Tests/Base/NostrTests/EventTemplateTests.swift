@@ -43,7 +43,9 @@ import Testing
   @Test("An answer names each participant once, oneself never, and a hundred at most")
   func participants() throws {
     let many = (0..<150).map { ["p", "\(SHA256.hash(Array("\($0)".utf8)))"] }
-    let root = try subject(tags: [["p", "\(me)"], ["p", "\(other)", "ws://192.168.1.1", "bob"], ["p", "x"], ["p", "\(other)"]])
+    let root = try subject(tags: [
+      ["p", "\(me)"], ["p", "\(other)", "ws://192.168.1.1", "bob"], ["p", "x"], ["p", "\(other)"],
+    ])
     let tags = try EventTemplate.reply("", to: root, by: me).tags
     #expect(tags.filter { $0[0] == "p" } == [["p", "\(root.event.pubkey)", relay.text], ["p", "\(other)"]])
     let crowd = try EventTemplate.reply("", to: subject(tags: many), by: me).tags
@@ -56,8 +58,10 @@ import Testing
   func privateRelay() throws {
     let home = try RelayURL("ws://192.168.1.5")
     let root = try subject(tags: [["e", String(repeating: "0", count: 64), home.text, "root"]], at: home)
-    let written = try EventTemplate.reply("", to: root).tags.joined().joined()
-      + EventTemplate.repost(of: root).tags.joined().joined() + EventTemplate.reaction(.like, to: root).tags.joined().joined()
+    let written =
+      try EventTemplate.reply("", to: root).tags.joined().joined()
+      + EventTemplate.repost(of: root).tags.joined().joined()
+      + EventTemplate.reaction(.like, to: root).tags.joined().joined()
     #expect(!written.contains("192.168"))
   }
 
@@ -122,7 +126,8 @@ import Testing
     #expect(
       comment.tags == [
         ["A", "30023:\(author):f9347ca7", relay.text], ["K", "30023"], ["P", author, relay.text],
-        ["a", "30023:\(author):f9347ca7", relay.text], ["e", id, relay.text], ["k", "30023"], ["p", author, relay.text],
+        ["a", "30023:\(author):f9347ca7", relay.text], ["e", id, relay.text], ["k", "30023"],
+        ["p", author, relay.text],
       ])
   }
 
@@ -166,7 +171,9 @@ import Testing
 
   @Test("A comment that does not say what it is about begins a conversation of its own")
   func brokenComment() throws {
-    for tags in [[], [["E", "x"], ["K", "1063"]], [["E", String(repeating: "0", count: 64)]], [["I", ""], ["K", "web"]]] {
+    for tags in [
+      [], [["E", "x"], ["K", "1063"]], [["E", String(repeating: "0", count: 64)]], [["I", ""], ["K", "web"]],
+    ] {
       let comment = try subject(kind: 1_111, tags: tags)
       let answer = EventTemplate.answer("", to: comment, by: me)
       #expect(answer.tags.first?.prefix(2) == ["E", "\(comment.event.id)"] && answer.tags.contains(["K", "1111"]))
@@ -210,7 +217,9 @@ import Testing
     #expect(template.content == ":soapbox:")
     #expect(
       template.tags.last == ["emoji", "soapbox", "https://gleasonator.com/emoji/Gleasonator/soapbox.png"])
-    for (name, image) in [(":a b:", "https://a.example"), ("a", "ftp://a.example"), ("a", "https://a b"), ("", "https://a")] {
+    for (name, image) in [
+      (":a b:", "https://a.example"), ("a", "ftp://a.example"), ("a", "https://a b"), ("", "https://a"),
+    ] {
       #expect(throws: TemplateFault.badEmoji) { try ReactionContent(typed: name, image: image) }
     }
     let event = try testEvent(kind: 7, tags: template.tags, content: template.content)
@@ -234,7 +243,9 @@ import Testing
       let content = try ExternalContent(typed)
       #expect(content.id == id && content.kind == kind, "\(typed)")
     }
-    for text in ["", "#", "hello", "isbn:", "https://", "https://a:b@c.example/", "a b", "https://a.example/\u{7}", "x:y"] {
+    for text in [
+      "", "#", "hello", "isbn:", "https://", "https://a:b@c.example/", "a b", "https://a.example/\u{7}", "x:y",
+    ] {
       #expect(throws: TemplateFault.badExternal, "\(text)") { try ExternalContent(text) }
     }
   }

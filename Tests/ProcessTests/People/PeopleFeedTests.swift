@@ -10,7 +10,8 @@ import Testing
 extension ProcessTests {
   /// `people.feed` with real workers.
   @Suite("A feed") struct FeedTests {
-    @Test("The newest stored events come first, without asking any relay, then their end, then new ones; muted ones not")
+    @Test(
+      "The newest stored events come first, without asking any relay, then their end, then new ones; muted ones not")
     func page() throws {
       try FeedRig.run { rig in
         let (bob, carol, dave) = (SecretKey.generate(), SecretKey.generate(), SecretKey.generate())

@@ -21,8 +21,8 @@ extension RelayDirectory {
     EventKind.metadata, EventKind.follows, EventKind.relayList, EventKind.directMessageRelays,
   ]
 
-  /// The people whose inboxes an event goes to: those that its tags `p` name, if it is by an account of a person and is no
-  /// list. Of ten people or more only the one whom it answers, if it answers anyone.
+  /// The people whose inboxes an event goes to: those that its tags `p` name, if it is by an account of a person and is
+  /// no list. Of ten people or more only the one whom it answers, if it answers anyone.
   public func addressees(of event: UnsignedEvent) -> [PublicKey] {
     guard autopilot, personalAccounts.contains(where: { $0.key == event.pubkey }) else { return [] }
     switch KindClass(event.kind) {

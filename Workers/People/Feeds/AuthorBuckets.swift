@@ -48,7 +48,7 @@ public struct AuthorBuckets: Sendable {
   /// Two halves with so few people become one, so that a list that shrinks is not left with many small parts. Less than
   /// half of ``countMaximum``, so that one person who comes and goes changes nothing else.
   static let mergeMaximum = 40
-  /// Bits that are looked at. Keys that share them all are in one part, however many they are: nobody makes such keys.
+  /// Bits that are looked at. Keys that share them all are in one part, however many they are: such keys are not made.
   private static let depthMaximum = 48
 
   /// Parts of those who came later.
@@ -57,7 +57,7 @@ public struct AuthorBuckets: Sendable {
   private var parts: [Prefix: Set<PublicKey>] = [Prefix(): []]
   private var late: [Set<PublicKey>] = []
 
-  /// Nobody.
+  /// No people.
   public init() {}
 
   /// The parts that have people.

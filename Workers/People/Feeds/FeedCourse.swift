@@ -71,8 +71,8 @@ public struct FeedCourse: Sendable {
 
   // MARK: Questions
 
-  /// The filters of what is shown, each with at most so many bytes of JSON; empty: there is nobody whose events could
-  /// be shown.
+  /// The filters of what is shown, each with at most so many bytes of JSON; empty: the list has no people, or is not
+  /// known.
   public func shownFilters(byteMaximum: Int) -> [Filter] {
     guard case .people(_, let kinds) = subject else { return [judge.filter] }
     guard !lists.shown.isEmpty else { return [] }

@@ -114,7 +114,7 @@ public struct FeedLists: Sendable {
     return fill(&people) ? derive(.people) : []
   }
 
-  /// What the caller is told of these lists.
+  /// What the caller learns of these lists.
   public var state: FeedState {
     var state = FeedState(account: "\(account)", privateMutes: mutes.privacy)
     guard let source else { return state }

@@ -3,9 +3,9 @@ public import Cryptography
 internal import Frames
 public import Nostr
 
-// What an event that names an account is to it. What others claim is believed, except of a zap: its request is signed by
-// the payer and has to fit the receipt and the invoice (NIP-57). Only the payee's wallet may claim that it was paid, and
-// which key that is only a page on the web says; so an item has the key, and the reader decides.
+// What an event that names an account is to it. What others claim is believed, except of a zap: its request is signed
+// by the payer and has to fit the receipt and the invoice (NIP-57). Only the payee's wallet may claim that it was paid,
+// and which key that is only a page on the web says; so an item has the key, and the reader decides.
 
 /// Tells what an event is to an account.
 public struct InboxJudge: Sendable {

@@ -73,7 +73,8 @@ final class FeedService {
   ) async throws(Refusal) {
     guard runs.count < PeopleFeed.countMaximum, callers[request.caller, default: 0] < PeopleFeed.callerMaximum else {
       throw Refusal(
-        .full, "\(runs.count) feeds are open; \(PeopleFeed.callerMaximum) of a caller, \(PeopleFeed.countMaximum) in all",
+        .full,
+        "\(runs.count) feeds are open; \(PeopleFeed.callerMaximum) of a caller, \(PeopleFeed.countMaximum) in all",
         outcome: .notStarted)
     }
     callers[request.caller, default: 0] += 1
@@ -86,7 +87,11 @@ final class FeedService {
     }
     // What is committed from here on is not missed, and what is older is in the first page.
     let position: Int64
-    if let seq { position = seq } else { position = try await worker.bus.request(StoreMethod.status, NoArguments()).seq }
+    if let seq {
+      position = seq
+    } else {
+      position = try await worker.bus.request(StoreMethod.status, NoArguments()).seq
+    }
     let course = FeedCourse(of: account, subject, after: position)
     let run = FeedRun(
       number, request, worker, opener, policy == .cacheOnly ? nil : network, course,

@@ -48,7 +48,9 @@ extension EventTemplate {
       return [subject.eventTag(isRoot ? "E" : "e"), kind, person]
     }
     // Which version is meant.
-    return [address] + (isRoot ? [] : [["e", "\(event.id)"] + (subject.relay.map { [$0.text] } ?? [])]) + [kind, person]
+    return [address] + (isRoot ? [] : [["e", "\(event.id)"] + (subject.relay.map { [$0.text] } ?? [])]) + [
+      kind, person,
+    ]
   }
 }
 

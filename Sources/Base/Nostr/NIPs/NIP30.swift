@@ -25,7 +25,7 @@ public struct CustomEmoji: Hashable, Sendable {
     (self.name, self.image) = (name, image)
   }
 
-  /// The emoji that a whole text is; nil if it is none, or has no tag with an image.
+  /// The emoji that a whole text is; nil if it has another form, or no tag has its image.
   public init?(named text: String, in tags: [[String]]) {
     guard text.utf8.count > 2, text.hasPrefix(":"), text.hasSuffix(":") else { return nil }
     let name = String(text.dropFirst().dropLast())

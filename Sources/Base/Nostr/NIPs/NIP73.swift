@@ -17,8 +17,8 @@ public struct ExternalContent: Hashable, Sendable {
     ("isan", { $0 }), ("doi", { $0.lowercased() }),
   ]
 
-  /// Reads an id as a person types it, and spells it as NIP-73 does: a URL without its fragment, with scheme and host in
-  /// lower case; a hashtag in lower case.
+  /// Reads an id as a person types it, and spells it as NIP-73 does: a URL without its fragment, with scheme and host
+  /// in lower case; a hashtag in lower case.
   ///
   /// - Throws: `badExternal`.
   public init(_ text: String, page: String? = nil) throws(TemplateFault) {

@@ -59,11 +59,12 @@ import Testing
   @Test("Keys with the same first bits do not split without end")
   func alike() {
     var buckets = AuthorBuckets()
-    let alike = Set((1...500).map { FeedWorld.key($0).publicKey }.map { key in
-      var bytes = [UInt8](repeating: 0, count: 24) + key.octets.bytes.prefix(8)
-      bytes[0] = 9
-      return PublicKey(Octets32(bytes) ?? key.octets)
-    })
+    let alike = Set(
+      (1...500).map { FeedWorld.key($0).publicKey }.map { key in
+        var bytes = [UInt8](repeating: 0, count: 24) + key.octets.bytes.prefix(8)
+        bytes[0] = 9
+        return PublicKey(Octets32(bytes) ?? key.octets)
+      })
     buckets.adopt(alike)
     #expect(members(buckets) == alike.sorted())
   }

@@ -91,7 +91,8 @@ import Testing
     #expect(judge.judge(try zap(asked: 99_000)) == nil, "the invoice is for another amount")
     #expect(judge.judge(try zap([["P", "\(world.carol.publicKey)"]])) == nil, "another wallet should have signed")
     #expect(judge.judge(try zap(preimage: String(repeating: "0", count: 64))) == nil, "it is not the invoice's")
-    #expect(judge.judge(world.event(world.dave, kind: 9_735, [me, ["bolt11", "lnbc1"], ["description", "{}"]])) == nil)
+    #expect(
+      judge.judge(world.event(world.dave, kind: 9_735, [me, ["bolt11", "lnbc1"], ["description", "{}"]])) == nil)
     let forged = try zap()
     let tags = forged.tags.map { tag in
       tag[0] == "description" ? [tag[0], tag[1].replacing("Zap!", with: "Zip!")] : tag
