@@ -192,9 +192,15 @@ let rooms: [[Target]] = [
   ),
   room(
     "Workers/People",
-    library("PeopleLedger", ["Cryptography", "Nostr", "Storage"]),
+    library("ListEditing", ["Addresses", "Cryptography", "JSON", "Nostr", "Wording"]),
+    library("PeopleLedger", ["Cryptography", "Nostr", "Storage", "Frames", "ListEditing"]),
+    library("Profiles", values + ["Wording", "DequeModule"]),
     library("Feeds", ["JSON", "Cryptography", "Nostr", "Frames", "Contracts"]),
-    program("people", worker + ["Storage", "NostrContracts", "WorkerLedger", "PeopleLedger", "Feeds"])
+    program(
+      "people",
+      worker + [
+        "Addresses", "Storage", "NostrContracts", "WorkerLedger", "ListEditing", "PeopleLedger", "Profiles", "Feeds",
+      ])
   ),
   room(
     "Workers/Backup",
@@ -396,9 +402,13 @@ let rooms: [[Target]] = [
     tests(
       "Workers/Mirror/MirroringTests",
       ["Clocks", "Addresses", "Cryptography", "Nostr", "Frames", "Contracts", "Mirroring"]),
+    tests("Workers/People/ProfilesTests", values + ["Profiles"]),
     tests("Workers/Mirror/CopyLedgerTests", ["Cryptography", "Nostr", "CopyLedger", "TestSupport"]),
     tests(
       "Workers/People/FeedsTests", ["Clocks", "Cryptography", "Nostr", "Frames", "Contracts", "Feeds"]),
+    tests(
+      "Workers/People/ListEditingTests",
+      ["Addresses", "Clocks", "Cryptography", "JSON", "Nostr", "Frames", "ListEditing", "TestSupport"]),
     tests(
       "Workers/DVMTracker/JobTrackingTests",
       values + ["Addresses", "JobTracking", "JobLedger", "Rendering", "TestSupport"]),

@@ -19,6 +19,7 @@ import hub
 import jobs
 import measure
 import pages
+import profiles
 import publish
 import push
 import push_privacy
@@ -27,8 +28,8 @@ import report
 import restart
 import sockets
 
-PARTS = ["hub", "executor", "events", "gate", "publish", "endtoend", "pages", "relay", "jobs", "push", "push-privacy",
-         "restart", "sockets"]
+PARTS = ["hub", "executor", "events", "gate", "publish", "endtoend", "pages", "profiles", "relay", "jobs", "push",
+         "push-privacy", "restart", "sockets"]
 
 
 def main():
@@ -52,6 +53,7 @@ def main():
         "publish": lambda: publish.run(options.rounds),
         "endtoend": lambda: endtoend.run(options.rounds, options.idle_seconds),
         "pages": lambda: pages.run(options.rounds, options.idle_seconds),
+        "profiles": lambda: profiles.run(options.rounds),
         "relay": lambda: relay.run(options.rounds),
         "jobs": lambda: jobs.run(options.rounds),
         "push": lambda: push.run(options.rounds),

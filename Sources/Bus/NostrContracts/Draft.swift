@@ -29,9 +29,13 @@ public struct Draft: Hashable, Sendable {
   ///   - value: an object in which only `kind` is required.
   ///   - name: its name in refusals, `event`; empty: only the names of its members are given.
   ///   - allowsSecrets: whether it may contain a secret key, because its owner allows it: an example, a key given up.
+  ///   - checksTags: whether tags that refer to something must have a valid reference. An edited list keeps what others
+  ///     have put into it.
   ///   - now: seconds since 1970. A time far ahead of it is not in seconds, and relays refuse it.
   /// - Throws: `bad-request` with the place and what is expected there. A secret is never repeated.
-  public init(_ value: JSONValue, named name: String, allowsSecrets: Bool = false, now: Int64) throws(Refusal) {
+  public init(
+    _ value: JSONValue, named name: String, allowsSecrets: Bool = false, checksTags: Bool = true, now: Int64
+  ) throws(Refusal) {
     guard case .object(let members) = value else {
       throw Self.bad(name.isEmpty ? "an event is one JSON object" : "'\(name)' is not an object")
     }
@@ -50,7 +54,7 @@ public struct Draft: Hashable, Sendable {
     self.kind = kind
     createdAt = try Self.time(members["created_at"], place("created_at"), now: now)
     if !allowsSecrets { try Self.refuseSecrets(in: value, name) }
-    try Self.checkTags(members["tags"]) { index in place("tags[\(index)]") }
+    if checksTags { try Self.checkTags(members["tags"]) { index in place("tags[\(index)]") } }
   }
 
   /// The longest part of a wrong member that a refusal repeats, in characters.

@@ -1,4 +1,6 @@
 internal import Addresses
+public import Contracts
+internal import Cryptography
 internal import Frames
 public import Nostr
 internal import Wording
@@ -14,12 +16,15 @@ public struct PersonView: Sendable {
   public var followerCount: Int
   /// The signer's account of this person, if there is one.
   public var account: String?
+  /// What the server of the claimed name says; nil: it was not asked.
+  public var claim: NameClaim?
 
   /// What is stored of one person.
-  public init(_ person: Person, followerCount: Int, account: String? = nil) {
+  public init(_ person: Person, followerCount: Int, account: String? = nil, claim: NameClaim? = nil) {
     self.person = person
     self.followerCount = followerCount
     self.account = account
+    self.claim = claim
   }
 }
 
@@ -51,7 +56,7 @@ public enum ProfileText {
       let text = view.followerCount > 0 ? "" : "It may be unknown to this store only. "
       rows.lines.append("Nothing of this person is stored. \(text)'roost import' brings events in.")
     }
-    if let profile = person.profile { add(profile, &rows) }
+    if let profile = person.profile { add(profile, view.claim, &rows) }
     if let fault = person.profileFault { rows.add("profile", "cannot be read: \(fault)") }
     if let relays = person.relays {
       rows.add("writes to", relays: relays.writeRelays)
@@ -67,10 +72,14 @@ public enum ProfileText {
     return lines + (rows.lines.isEmpty ? [] : [""]) + rows.lines
   }
 
-  private static func add(_ profile: Profile, _ rows: inout Rows) {
+  private static func add(_ profile: Profile, _ claim: NameClaim?, _ rows: inout Rows) {
     if let name = profile.name, name != profile.bestName { rows.add("name", name) }
     if let about = profile.about { rows.add("about", about, lineMaximum: aboutLineMaximum) }
-    if let nip05 = profile.nip05 { rows.add("nip05", nip05, behind: " (claimed)") }
+    if let nip05 = profile.nip05 {
+      rows.add("nip05", nip05, behind: " (\(PeopleText.claim(claim?.verdict)))")
+      if let reason = claim?.reason { rows.add("", reason) }
+      if let other = claim?.otherPubkey.flatMap({ PublicKey($0) }) { rows.add("", "it leads to \(other.npub)") }
+    }
     if let address = profile.lightningAddress { rows.add("lightning", address) }
     if let page = profile.website { rows.add("website", page) }
     if let picture = profile.picture { rows.add("picture", picture) }
@@ -136,6 +145,7 @@ public struct PersonJSON: Encodable {
   private let banner: String?
   private let website: String?
   private let nip05: String?
+  private let claim: ClaimVerdict?
   private let lud16: String?
   private let isBot: Bool?
   private let profileCreatedAt: Int64?
@@ -161,6 +171,7 @@ public struct PersonJSON: Encodable {
     banner = profile?.banner
     website = profile?.website
     nip05 = profile?.nip05
+    claim = view.claim?.verdict
     lud16 = profile?.lightningAddress
     isBot = profile?.isBot
     profileCreatedAt = person.profileCreatedAt

@@ -54,7 +54,9 @@ struct FilterFlags: ParsableArguments, Sendable {
       try Self.set(&filters[index].until, until?.seconds, "--until")
       try Self.set(&filters[index].limit, limit, "--limit")
       for text in tag {
-        guard let (letter, value) = try? Self.condition(text) else { continue }  // Validated.
+        // `try?`: it was validated.
+        guard let (letter, typed) = try? Self.condition(text) else { continue }
+        let value = TagValue(try await session.tagValue(typed.description, ofTag: letter.description))
         filters[index].tags[letter, default: []].append(value)
       }
     }
@@ -151,9 +153,10 @@ enum TagArgument {
   }
 
   /// The value as events contain it: keys and ids in hexadecimal digits, where the user typed `npub1…`, `note1…` or the
-  /// like. A tag that refers to nothing may have any value.
+  /// like. A tag that refers to nothing may have any value. A name (NIP-05) for a key stays as it is:
+  /// ``CommandSession/tagValue(_:ofTag:)`` looks it up.
   static func value(_ text: String, ofTag name: String) throws(Refusal) -> String {
-    guard let reference = TagReference(tagName: name) else { return text }
+    guard let reference = TagReference(tagName: name), !KeyArgument.isName(text, for: reference) else { return text }
     do throws(EntityFault) { return try reference.value(spelled: text) } catch {
       if case .secret = error { throw Refusal(.badRequest, "the tag \(name) has a secret key", outcome: .notStarted) }
       let shown = SpottedSecret.redacted(String(text.prefix(shownLengthMaximum)))
@@ -167,37 +170,4 @@ enum TagArgument {
 
   /// The maximum number of letters of a wrong value that a refusal repeats.
   private static let shownLengthMaximum = 100
-}
-
-extension CommandSession {
-  /// The key that the user names: `npub`, `nprofile`, 64 hexadecimal digits, the name of one of the signer's accounts,
-  /// or `name@domain` (NIP-05), whose server is asked.
-  func publicKey(_ text: String) async throws(Refusal) -> PublicKey {
-    let fault: EntityFault
-    do throws(EntityFault) { return try PublicKey(spelled: text) } catch { fault = error }
-    if case .secret = fault {
-      throw Refusal(
-        .badRequest, "that is a secret key, and it is now in your shell's history; remove it there",
-        outcome: .notStarted)
-    }
-    if text.contains("@") {
-      let found = try await client.request(RelayMethod.resolveName, NameResolve(name: text))
-      guard let key = PublicKey(found.pubkey) else { throw Refusal(.badPayload, "'\(found.pubkey)' is no key") }
-      return key
-    }
-    // A broken entity is not an account's name. `try?`: without a signer, the refusal is about the key and not the
-    // signer.
-    let looksLikeEntity = ["npub1", "nprofile1", "nostr:", "note1", "nevent1"].contains { text.hasPrefix($0) }
-    if !looksLikeEntity, let accounts = try? await client.accounts(),
-      let account = accounts.first(where: { $0.name == text }), let key = PublicKey(account.publicKey)
-    {
-      return key
-    }
-    throw Refusal(
-      .badRequest,
-      looksLikeEntity
-        ? "'\(text)' is no key: \(fault)"
-        : "'\(text)' is no key (npub1…, nprofile1…, 64 hexadecimal digits) and no account",
-      outcome: .notStarted)
-  }
 }

@@ -30,7 +30,7 @@ struct JobArgument: ParsableArguments, Sendable {
 
 /// A provider that requests a payment.
 struct JobProviderOption: ParsableArguments, Sendable {
-  @Option(help: ArgumentHelp("The provider it is about, where several ask: npub1….", valueName: "key"))
+  @Option(help: ArgumentHelp("The provider it is about, where several ask: npub1… or name@domain.", valueName: "key"))
   var provider: String?
 }
 
@@ -167,7 +167,8 @@ struct JobApprove: LoopCommand {
   var preimage: String?
   @Flag(help: "Pay by a zap, though there is an invoice.")
   var zap = false
-  @Option(help: ArgumentHelp("Who writes the receipts of its wallet: npub1….", valueName: "key"))
+  @Option(
+    help: ArgumentHelp("Who writes the receipts of its wallet: npub1… or name@domain (NIP-05).", valueName: "key"))
   var wallet: String?
   @Option(help: ArgumentHelp("With --preimage: the invoice that its wallet made for the zap.", valueName: "invoice"))
   var invoice: String?
@@ -185,8 +186,9 @@ struct JobApprove: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()
-    var wanted = JobReference(job: job.job, provider: provider.provider, preimage: preimage?.lowercased())
-    (wanted.wallet, wanted.invoice) = (wallet, invoice)
+    let provider = try await session.withoutName(provider.provider)
+    var wanted = JobReference(job: job.job, provider: provider, preimage: preimage?.lowercased())
+    (wanted.wallet, wanted.invoice) = (try await session.withoutName(wallet), invoice)
     if zap { wanted.zap = true }
     let asked = wanted
     let approved = try await session.waiting(for: JobMethod.approve.declaration) { () async throws(Refusal) in
@@ -207,8 +209,9 @@ struct JobDeny: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()
+    let provider = try await session.withoutName(provider.provider)
     let denied = try await session.waiting(for: JobMethod.deny.declaration) { () async throws(Refusal) in
-      try await session.client.denyJob(job.job, provider: provider.provider)
+      try await session.client.denyJob(job.job, provider: provider)
     }
     await session.print(denied)
     return .done

@@ -38,7 +38,7 @@ struct JobSubmitCommand: LoopCommand {
     parsing: .unconditional,
     help: ArgumentHelp("Most to be paid: 50sat, 500msat.", valueName: "amount"))
   var bid: String?
-  @Option(help: ArgumentHelp("Who is asked: npub1…; several times.", valueName: "key"))
+  @Option(help: ArgumentHelp("Who is asked: npub1… or name@domain (NIP-05); several times.", valueName: "key"))
   var provider: [String] = []
   @Flag(help: "Ask one provider after another, instead of all at once.")
   var oneByOne = false
@@ -97,13 +97,17 @@ struct JobSubmitCommand: LoopCommand {
       throw ValidationError(secretAsArgument)
     }
     do throws(Refusal) {
-      if let problem = try submission().problem { throw Refusal(.badRequest, problem, outcome: .notStarted) }
+      if let problem = try submission(provider.map(KeyArgument.masked)).problem {
+        throw Refusal(.badRequest, problem, outcome: .notStarted)
+      }
     } catch { throw ValidationError("\(error.message).") }
   }
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    let wanted = try submission()
     try await session.client.connect()
+    var providers: [String] = []
+    for text in provider { providers.append(try await session.withoutName(text)) }
+    let wanted = try submission(providers)
     let job = try await session.waiting(for: JobMethod.submit.declaration) { () async throws(Refusal) in
       try await session.client.submit(wanted)
     }
@@ -121,7 +125,7 @@ struct JobSubmitCommand: LoopCommand {
     "No person has an account here, only workers have, so it is for the tracker's own, \(Role.dvmTracker.name). From "
     + "the first 'roost key generate' on jobs are for that account; --as chooses."
 
-  private func submission() throws(Refusal) -> JobSubmit {
+  private func submission(_ provider: [String]) throws(Refusal) -> JobSubmit {
     var job = JobSubmit(kind: kind)
     (job.key, job.account, job.output) = (key, account, output)
     if !input.isEmpty { job.inputs = try input.map { text throws(Refusal) in try JobWords.input(text) } }

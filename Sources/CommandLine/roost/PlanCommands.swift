@@ -67,7 +67,8 @@ struct PlanWrite: LoopCommand {
   var tag: [String] = []
   @Option(
     name: .customLong("as"),
-    help: ArgumentHelp("Whose event it is: npub, 64 hexadecimal digits or an account's name.", valueName: "key"))
+    help: ArgumentHelp(
+      "Whose event it is: npub, 64 hexadecimal digits, an account's name or name@domain (NIP-05).", valueName: "key"))
   var author: String?
   @OptionGroup var general: GeneralOptions
 
@@ -82,19 +83,21 @@ struct PlanWrite: LoopCommand {
   }
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    let given =
-      event == nil ? try draft() : try JSONPayload.decode(JSONValue.self, from: InputBytes.read(event, isRaw: false))
+    let typed =
+      event == nil ? nil : try JSONPayload.decode(JSONValue.self, from: InputBytes.read(event, isRaw: false))
+    try await session.client.connect()
+    let given = if let typed { typed } else { try await draft(in: session) }
     guard case .object(var fields) = given else {
       throw Refusal(.badRequest, "an event is a JSON object", outcome: .notStarted)
     }
-    try await session.client.connect()
     if let author { fields["pubkey"] = .string("\(try await session.publicKey(author))") }
     return try await session.showRoute(PlanRoute(event: .object(fields)))
   }
 
-  private func draft() throws(Refusal) -> JSONValue {
+  @EventLoopActor
+  private func draft(in session: CommandSession) async throws(Refusal) -> JSONValue {
     var tags: [JSONValue] = []
-    for text in tag { tags.append(.array(try TagArgument.read(text).map { .string($0) })) }
+    for text in tag { tags.append(.array(try await session.tag(text).map { .string($0) })) }
     return .object(["kind": .integer(Int64(kind ?? EventKind.textNote)), "tags": .array(tags)])
   }
 }

@@ -45,7 +45,7 @@ struct Publish: LoopCommand {
   @Option(
     help: ArgumentHelp(
       "A tag of the new event: NAME=VALUE or a JSON list; several times. The value of p, e, q and a may be npub, note, naddr "
-        + "and the like: it is written in hexadecimal digits.",
+        + "and the like, that of p a name@domain (NIP-05): it is written in hexadecimal digits.",
       valueName: "tag"))
   var tag: [String] = []
   @Option(name: .customLong("as"), help: ArgumentHelp("Who signs.", valueName: "account"))
@@ -77,8 +77,9 @@ struct Publish: LoopCommand {
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     let publishing = PublishRun(session, account, allowsSecrets: allowSecrets, replaces: replace, way)
     if content != nil {
-      let draft = try draft()
+      let text = try text()
       try await session.client.connect()
+      let draft = try await draft(text, in: session)
       try await publishing.publish(json: JSONPayload.encode(draft))
     } else if event == "-" {
       let source = try LineSource("-")
@@ -97,11 +98,14 @@ struct Publish: LoopCommand {
     return await publishing.finish()
   }
 
+  /// What the new event says.
+  private func text() throws(Refusal) -> String { try InputBytes.text(content ?? "") }
+
   /// The new event, in the form that the signer takes.
-  private func draft() throws(Refusal) -> JSONValue {
+  @EventLoopActor
+  private func draft(_ text: String, in session: CommandSession) async throws(Refusal) -> JSONValue {
     var tags: [JSONValue] = []
-    for text in tag { tags.append(.array(try TagArgument.read(text).map { .string($0) })) }
-    let text = try InputBytes.text(content ?? "")
+    for tag in tag { tags.append(.array(try await session.tag(tag).map { .string($0) })) }
     return .object([
       "kind": .integer(Int64(kind ?? EventKind.textNote)), "content": .string(text), "tags": .array(tags),
     ])

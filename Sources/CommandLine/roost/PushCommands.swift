@@ -46,7 +46,7 @@ struct PushDeviceList: LoopCommand {
   static let isReading = true
   static let configuration = CommandConfiguration(
     commandName: "devices", abstract: "Lists the devices, of one key or of all; with --json one a line.")
-  @Argument(help: "Only this key's: z-base-32, hexadecimal or npub.")
+  @Argument(help: "Only this key's: z-base-32, hexadecimal, npub or name@domain (NIP-05).")
   var owner: String?
   @Option(help: ArgumentHelp("At most so many.", valueName: "count"))
   var limit = 100
@@ -59,6 +59,8 @@ struct PushDeviceList: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     let options = RequestOptions.idempotent(ttlMilliseconds: Timeout.pushRelay.milliseconds)
+    try await session.client.connect()
+    let owner = try await session.withoutName(owner)
     let rows = try await session.askPushRelay(PushMethod.devices.declaration) { () async throws(Refusal) in
       try await session.client.stream(
         PushMethod.devices, PushDevices(owner: owner, limit: limit), options: options
@@ -77,7 +79,7 @@ struct PushDeviceList: LoopCommand {
 struct PushSendCommand: LoopCommand {
   static let configuration = CommandConfiguration(
     commandName: "send", abstract: "Wakes the devices of a key, past all limits: to try whether it works.")
-  @Argument(help: "Whose devices: z-base-32, hexadecimal or npub.")
+  @Argument(help: "Whose devices: z-base-32, hexadecimal, npub or name@domain (NIP-05).")
   var owner: String
   @Argument(help: "The wake's type.")
   var type = "noise_connect"
@@ -89,6 +91,8 @@ struct PushSendCommand: LoopCommand {
   private static let waitMilliseconds = 8_000
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    try await session.client.connect()
+    let owner = try await session.withoutName(owner)
     let request = PushSend(owner: owner, type: type, waitMilliseconds: noWait ? nil : Self.waitMilliseconds)
     let sent = try await session.askPushRelay(PushMethod.send.declaration) { () async throws(Refusal) in
       try await session.show(PushMethod.send, request, timeout: .pushRelay) { (sent, style) in

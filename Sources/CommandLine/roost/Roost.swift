@@ -19,12 +19,12 @@ struct Roost: ParsableCommand {
         name: "Looking", subcommands: [Status.self, Why.self, Logs.self, Events.self, Doctor.self, DeadLetters.self]),
       CommandGroup(
         name: "Events",
-        subcommands: [Publish.self, Queue.self, Observe.self, ProfileCommand.self, Import.self, Export.self]),
+        subcommands: [Publish.self, Queue.self, Observe.self, ProfileGroup.self, Import.self, Export.self]),
       CommandGroup(
         name: "People",
         subcommands: [
-          FeedCommand.self, InboxCommand.self, ReplyCommand.self, CommentCommand.self, ReactCommand.self,
-          RepostCommand.self,
+          Follow.self, Unfollow.self, Mute.self, Unmute.self, Lists.self, FindCommand.self, FeedCommand.self,
+          InboxCommand.self, ReplyCommand.self, CommentCommand.self, ReactCommand.self, RepostCommand.self,
         ]),
       CommandGroup(name: "Jobs", subcommands: [JobCommand.self]),
       CommandGroup(

@@ -32,6 +32,12 @@ enum SecretInput {
   /// Writes to the terminal, even if standard output is a pipe.
   static func say(_ text: String) { _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) } }
 
+  /// Asks a question on the terminal; anything but yes is no.
+  static func isYes(_ question: String) -> Bool {
+    say(question)
+    return ["y", "yes"].contains(Swift.readLine()?.lowercased() ?? "")
+  }
+
   /// Byte by byte, so that what follows the line stays for the next call, and no buffer keeps a copy.
   private static func readPlainLine(_ source: String) throws(Refusal) -> [UInt8]? {
     var line: [UInt8] = []

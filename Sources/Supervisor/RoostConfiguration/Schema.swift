@@ -139,9 +139,7 @@ enum Schema {
     "dvm-provider": provider,
     "dvm-tracker": tracker,
     "people": [
-      Setting(
-        "fresh-for", entry: "freshMilliseconds", of: PeopleSettings.self,
-        .milliseconds(.seconds(1) ... .seconds(86_400)))
+      Setting("profile-memory", entry: "profileBytes", of: PeopleSettings.self, .size(1 << 20...1 << 30))
     ],
     "mirror": [
       Setting(

@@ -16,44 +16,66 @@ final class People {
   let ledger: PeopleLedger
   let feeds: FeedService
   let log = Logger(label: "people")
+  let accounts: AccountBook
+  let lists: ListKeeper
+  private let profiles: ProfileKeeper
   private(set) lazy var health = LedgerHealth("the ledger of lists", log) { [ledger] in ledger.markDamaged() }
+
+  /// The longest wait after a failure of another worker.
+  static let retryMillisecondsMaximum: UInt64 = 10_000
 
   init(_ worker: Worker, directory: String) throws(Refusal) {
     self.worker = worker
     feeds = FeedService(worker, log)
+    let settings = try worker.settings(of: PeopleSettings.self)
+    profiles = ProfileKeeper(worker, log, memoryBytes: settings.profileBytes)
     do throws(StorageFault) {
       ledger = try PeopleLedger(directory: directory, now: WallClock.seconds)
     } catch {
       throw Refusal(error.mayPass ? .unavailable : .failed, error.description)
     }
     ledger.rescue?.tell("the ledger of lists", log)
+    accounts = AccountBook(worker, log)
+    lists = ListKeeper(worker, ledger, accounts, log)
   }
 
   /// Starts to serve.
   func start() {
     worker.serve(PeopleMethod.status) { [unowned self] (_, _) throws(Refusal) in try await status() }
-    feeds.start()
-    worker.onDrain = { [unowned self] in feeds.drain() }
     worker.bus.onEvent = { [unowned self] in received($0) }
-    worker.persist("signer.changes", ceilingMilliseconds: Self.retryMillisecondsMaximum, log) {
-      [self] () async throws(Refusal) in
-      try await worker.bus.subscribe(SignerTopic.changes)
-      return true
+    worker.bus.onRegistry = { [unowned self] _ in accounts.ask() }
+    worker.onDrain = { [unowned self] in
+      accounts.drain()
+      lists.drain()
+      profiles.drain()
+      feeds.drain()
     }
+    worker.onSettings = { [unowned self] _ in settingsChanged() }
     worker.onEnd = { [unowned self] in
       do throws(StorageFault) { try ledger.close() } catch { log.error("cannot close", metadata: ["why": "\(error)"]) }
     }
+    lists.start()
+    accounts.start()
+    profiles.start()
+    feeds.start()
   }
-
-  /// The longest wait after a failure of another worker.
-  private static let retryMillisecondsMaximum: UInt64 = 10_000
 
   private func received(_ event: BusEvent) {
     defer { event.acknowledge() }
     do throws(Refusal) {
-      if let changes = try event.value(of: SignerTopic.changes) { feeds.accountsAre(changes.accounts) }
+      if let changes = try event.value(of: SignerTopic.changes) {
+        accounts.received(changes.accounts)
+        feeds.accountsAre(changes.accounts)
+      }
+      if let publication = try event.value(of: PlanTopic.published) { lists.published(publication) }
     } catch {
-      log.error("the signer's accounts cannot be read", metadata: ["why": "\(error.message)"])
+      log.error("an event of a topic cannot be read", metadata: ["why": "\(error.message)"])
+    }
+  }
+
+  private func settingsChanged() {
+    do throws(Refusal) { profiles.memoryIs(try worker.settings(of: PeopleSettings.self).profileBytes) } catch {
+      log.error("the new settings are not taken", metadata: ["why": "\(error.message)"])
     }
   }
 

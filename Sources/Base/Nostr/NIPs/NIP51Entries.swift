@@ -30,6 +30,11 @@ public struct ListEntries: Hashable, Sendable {
     "-",
   ]
 
+  /// The kinds of such lists, by number.
+  public static var kinds: [UInt16] {
+    ([EventKind.metadata, EventKind.follows] + standardKinds + setKinds).sorted()
+  }
+
   /// Whether events of this kind are such lists.
   public static func areLists(ofKind kind: UInt16) -> Bool {
     kind == EventKind.metadata || kind == EventKind.follows || standardKinds.contains(kind) || setKinds.contains(kind)

@@ -82,7 +82,7 @@ public enum PlanMethod {
 public enum PlanTopic {
   /// Each change of a publication.
   public static let published = Topic<Publication>(
-    416, "plan.published", of: .outboxPlanner, for: [.client, .dvmTracker], "Each change of a publication.")
+    416, "plan.published", of: .outboxPlanner, for: [.client, .dvmTracker, .people], "Each change of a publication.")
 }
 
 extension Publication: Payload {}

@@ -278,8 +278,8 @@ public struct BackupSettings: WorkerSettings {
 
 /// The settings of a `people`.
 public struct PeopleSettings: WorkerSettings {
-  /// How long a list counts as fresh after the relays that its account writes to have answered, in milliseconds.
-  public var freshMilliseconds: Int64 = 300_000
+  /// The bytes that profiles in memory may take; further ones are read from the store again.
+  public var profileBytes: Int64 = 16 << 20
 
   /// The defaults.
   public init() {}

@@ -1,0 +1,92 @@
+import Bus
+import Contracts
+import Cryptography
+import EventLoop
+import Frames
+import Logging
+import Nostr
+import WorkerKit
+
+/// The accounts of persons, as the signer has them at present.
+@EventLoopActor
+final class AccountBook {
+  /// By key. An account of a worker is none of a person.
+  private(set) var accounts: [PublicKey: SignerAccount] = [:]
+  /// Whether the signer has answered since the start.
+  private(set) var isKnown = false
+  /// Called after each change.
+  var onChange: [@EventLoopActor () -> Void] = []
+  private let worker: Worker
+  private let log: Logger
+  private let timer = LoopTimer()
+
+  /// How often the accounts are asked for, in case a change was missed.
+  private static let askMilliseconds: UInt64 = 30_000
+  /// How long the signer has for an answer.
+  private static let answerMilliseconds: UInt32 = 5_000
+
+  init(_ worker: Worker, _ log: Logger) { (self.worker, self.log) = (worker, log) }
+
+  /// Reads the accounts, now and at each change.
+  func start() {
+    worker.persist("signer.changes", ceilingMilliseconds: People.retryMillisecondsMaximum, log) {
+      [self] () async throws(Refusal) in
+      try await worker.bus.subscribe(SignerTopic.changes)
+      return true
+    }
+    ask()
+  }
+
+  /// Asks the signer now.
+  func ask() {
+    guard !worker.isDraining else { return }
+    timer.set(afterMilliseconds: Self.askMilliseconds) { [unowned self] in ask() }
+    EventLoopActor.task { [self] in
+      // `try?`: what is known stays; the signer may return.
+      try? await read()
+    }
+  }
+
+  func drain() { timer.cancel() }
+
+  private func read() async throws(Refusal) {
+    received(
+      try await worker.bus.request(SignerMethod.accounts, NoArguments(), ttlMilliseconds: Self.answerMilliseconds)
+        .accounts)
+  }
+
+  /// The signer says which accounts there are.
+  func received(_ told: [SignerAccount]) {
+    var new: [PublicKey: SignerAccount] = [:]
+    for account in told where !account.isOfWorker {
+      if let key = PublicKey(account.publicKey) { new[key] = account }
+    }
+    guard !isKnown || new != accounts else { return }
+    (isKnown, accounts) = (true, new)
+    for tell in onChange { tell() }
+  }
+
+  /// Whether an account can sign and decrypt now.
+  func isOpen(_ key: PublicKey) -> Bool { accounts[key]?.state == .unlocked }
+
+  /// The account that a request names: by its name, its `npub` or its key; without a text the only one.
+  ///
+  /// - Throws: `no-such-account`, with what to say instead.
+  func account(_ text: String?) async throws(Refusal) -> (key: PublicKey, account: SignerAccount) {
+    if !isKnown || text.map({ named($0) == nil }) == true { try await read() }
+    guard let text else {
+      if let only = accounts.first, accounts.count == 1 { return (only.key, only.value) }
+      let names = accounts.values.map(\.name).sorted().joined(separator: ", ")
+      throw Refusal(
+        .noSuchAccount,
+        accounts.isEmpty ? "there is no account; 'roost key generate NAME' makes one" : "name the account: \(names)",
+        outcome: .notStarted)
+    }
+    if let found = named(text) { return found }
+    throw Refusal(.noSuchAccount, "there is no account '\(text)'", outcome: .notStarted)
+  }
+
+  private func named(_ text: String) -> (key: PublicKey, account: SignerAccount)? {
+    accounts.first { [$0.value.name, $0.value.npub, $0.value.publicKey].contains(text) }.map { ($0.key, $0.value) }
+  }
+}

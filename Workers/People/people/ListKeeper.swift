@@ -1,0 +1,360 @@
+import Addresses
+import Bus
+import Contracts
+import Cryptography
+import EventLoop
+import Frames
+import LinuxSystem
+import ListEditing
+import Logging
+import Nostr
+import NostrContracts
+import PeopleLedger
+import Storage
+import WorkerKit
+import WorkerLedger
+
+// Keeps the histories of lists.
+//
+//     store.observe ─▶ learn ─▶ ledger ─▶ decide ─▶ sign ─▶ ledger ─▶ plan.publish
+//     people.edit ─▶ fresh? ─────────────────┘
+//
+// What concerns one list is done one after the other (`turn`). A history is changed in memory only together with the
+// ledger: when that cannot be written, it is as before.
+
+/// Reads, changes and merges the lists of accounts.
+@EventLoopActor
+final class ListKeeper {
+  typealias ListKey = PeopleLedger.ListKey
+
+  let worker: Worker
+  let bus: BusConnection
+  let ledger: PeopleLedger
+  let accounts: AccountBook
+  let log: Logger
+  private(set) lazy var health = LedgerHealth("the ledger of lists", log) { [ledger] in ledger.markDamaged() }
+  private var histories: [ListKey: ListHistory] = [:]
+  /// Lists with something under way.
+  private var busy: Set<ListKey> = []
+  private let freed = Signal()
+  /// Versions whose private parts can be read only when their account is unlocked.
+  private var deferred: [ListKey: [Event]] = [:]
+  /// The accounts and kinds that are observed.
+  private var observed: (accounts: Set<PublicKey>, kinds: Set<UInt16>) = ([], [])
+  private var answer: BusAnswer?
+  /// Further kinds, of lists that were changed here.
+  private var kinds = Set(ListEntries.kinds)
+  /// The accounts that were open when they were looked at last.
+  private var open: Set<PublicKey> = []
+  let freshness: FreshnessAsker
+  private(set) lazy var publisher = ListPublisher(worker, ledger, health, log)
+
+  /// How long another worker has for an answer.
+  static let answerMilliseconds: UInt32 = 20_000
+  /// How long other relays have to send a version of another device too, which says what that device can have seen.
+  private static let gatherMilliseconds: UInt64 = 300
+  /// The most versions of a list that wait for their account to be unlocked; then the oldest is left out.
+  private static let deferredMaximum = 64
+  /// The last versions made here whose confirmations are asked for.
+  private static let confirmedCount = 16
+
+  init(_ worker: Worker, _ ledger: PeopleLedger, _ accounts: AccountBook, _ log: Logger) {
+    (self.worker, self.ledger, self.accounts, self.log) = (worker, ledger, accounts, log)
+    bus = worker.bus
+    freshness = FreshnessAsker(worker)
+  }
+
+  func start() {
+    worker.serve(PeopleMethod.list, list)
+    worker.serve(PeopleMethod.edit, edit)
+    worker.serve(PeopleMethod.versions, versions)
+    accounts.onChange.append { [unowned self] in accountsChanged() }
+    worker.persist("plan.published", ceilingMilliseconds: People.retryMillisecondsMaximum, log) {
+      [self] () async throws(Refusal) in
+      try await bus.subscribe(PlanTopic.published)
+      return true
+    }
+    publisher.start()
+  }
+
+  func drain() { answer?.abandon(Refusal(.cancelled, "the worker ends")) }
+
+  // MARK: Accounts
+
+  private func accountsChanged() {
+    let present = Set(accounts.accounts.keys)
+    histories = histories.filter { present.contains($0.key.account) }
+    deferred = deferred.filter { present.contains($0.key.account) }
+    let new = present.filter { accounts.isOpen($0) && !open.contains($0) }
+    open = present.filter { accounts.isOpen($0) }
+    observe()
+    guard !new.isEmpty else { return }
+    EventLoopActor.task { [self] in await opened(new) }
+  }
+
+  /// What waited for these accounts is done.
+  private func opened(_ opened: Set<PublicKey>) async {
+    let waiting = deferred.filter { opened.contains($0.key.account) }
+    for key in waiting.keys { deferred[key] = nil }
+    for event in waiting.values.joined() { await learn(event) }
+    // `try?`: the ledger's faults are told by what writes it.
+    for key in (try? await ledger.lists(of: Array(opened))) ?? [] {
+      // `try?`: told in the log; what is pending stays so.
+      try? await turn(key) { () async throws(Refusal) in try await decide(key) }
+    }
+  }
+
+  /// Reads the lists of the accounts from the store, now and at each change.
+  private func observe() {
+    let wanted = (accounts: Set(accounts.accounts.keys), kinds: kinds)
+    guard wanted != observed else { return }
+    observed = wanted
+    answer?.abandon(Refusal(.cancelled, "other lists are read"))
+    answer = nil
+    guard !wanted.accounts.isEmpty else { return }
+    worker.persist("store.observe of lists", ceilingMilliseconds: People.retryMillisecondsMaximum, log) {
+      [self] () async throws(Refusal) in
+      guard wanted == observed else { return true }
+      var asked = StoreObserve(filters: [
+        JSONValue(of: Filter(authors: Array(wanted.accounts), kinds: wanted.kinds.sorted()))
+      ])
+      asked.policy = .cacheOnly
+      let answer = try await bus.ask(StoreMethod.observe, asked)
+      self.answer = answer.answer
+      while let part = try await answer.nextPart(), wanted == observed {
+        if let event = Self.event(part) { await learn(event) }
+      }
+      return false
+    }
+  }
+
+  private static func event(_ part: ObservedEvents) -> Event? {
+    // `try?`: the store has verified it; other parts have none.
+    guard let value = (try? JSONPayload.decode(JSONValue.self, from: part.bytes))?["event"] else { return nil }
+    return try? Event(json: JSONPayload.encode(value))
+  }
+
+  /// The list of a version.
+  static func key(of event: Event) -> ListKey {
+    let identifier = KindClass(event.kind) == .addressable ? event.firstValue(of: "d") ?? "" : ""
+    return ListKey(account: event.pubkey, kind: event.kind, identifier: identifier)
+  }
+
+  // MARK: Turns
+
+  /// Does something with a list, while nothing else is done with it.
+  func turn<Value>(
+    _ key: ListKey, _ body: () async throws(Refusal) -> Value
+  ) async throws(Refusal) -> Value {
+    await freed.wait { !busy.contains(key) }
+    busy.insert(key)
+    defer {
+      busy.remove(key)
+      freed.raise()
+    }
+    return try await body()
+  }
+
+  /// The history of a list, from the ledger if need be.
+  func history(_ key: ListKey) async throws(Refusal) -> ListHistory {
+    if let known = histories[key] { return known }
+    let stored = try await reading { () throws(StorageFault) in try await ledger.stored(key) }
+    var history = ListHistory(kind: key.kind, author: key.account, identifier: key.identifier)
+    if let stored {
+      var contents: [EventID: ListContents] = [:]
+      for (id, event) in stored.events { contents[id] = try await self.contents(event) }
+      if let known = ListHistory(
+        kind: key.kind, author: key.account, identifier: key.identifier, memo: stored.memo, records: stored.records,
+        contents: { contents[$0] })
+      {
+        history = known
+      } else {
+        log.warning("what is kept of a list does not fit together, and is begun again", metadata: ["kind": "\(key.kind)"])
+      }
+    }
+    histories[key] = history
+    return history
+  }
+
+  /// Writes what has changed, then has it in memory.
+  func keep(
+    _ history: ListHistory, _ keepings: [ListKeeping], of key: ListKey, event: Event? = nil, waits: Bool = false
+  ) async throws(Refusal) {
+    func all(_ part: KeyPath<ListKeeping, Set<EventID>>) -> Set<EventID> {
+      keepings.reduce(into: []) { $0.formUnion($1[keyPath: part]) }
+    }
+    guard keepings.contains(where: { !$0.isEmpty }) || histories[key]?.memo != history.memo else {
+      histories[key] = history
+      return
+    }
+    let changed = all(\.changed)
+    let change = PeopleLedger.Change(
+      memo: history.memo, records: history.records.filter { changed.contains($0.id) }, event: event, waits: waits,
+      forgotten: all(\.forgotten), dropped: all(\.dropped))
+    do throws(StorageFault) {
+      try await ledger.write(change, of: key)
+      health.written()
+    } catch {
+      health.notWritten(error)
+      throw health.refusal(error)
+    }
+    histories[key] = history
+  }
+
+  func reading<Value>(_ body: () async throws(StorageFault) -> Value) async throws(Refusal) -> Value {
+    do throws(StorageFault) { return try await body() } catch { throw health.refusal(error) }
+  }
+
+  // MARK: Versions
+
+  /// A version came: it is remembered, and merged if another device has made it.
+  private func learn(_ event: Event) async {
+    let key = Self.key(of: event)
+    guard accounts.accounts[key.account] != nil else { return }
+    if !accounts.isOpen(key.account), ![.none, .unknown].contains(ListContents(event).form) {
+      deferred[key, default: []].append(event)
+      if deferred[key]?.count ?? 0 > Self.deferredMaximum { deferred[key]?.removeFirst() }
+      return
+    }
+    do throws(Refusal) {
+      let isUndecided = try await turn(key) { () async throws(Refusal) in try await remember(event, key) }
+      guard isUndecided else { return }
+      EventLoopActor.task { [self] in
+        await EventLoopActor.sleep(milliseconds: Self.gatherMilliseconds)
+        do throws(Refusal) {
+          try await turn(key) { () async throws(Refusal) in try await decide(key) }
+        } catch {
+          log.warning(
+            "a list that another device has written is not merged yet",
+            metadata: ["kind": "\(key.kind)", "account": "\(key.account)", "why": "\(error.message)"])
+        }
+      }
+    } catch {
+      log.warning(
+        "a version of a list is not kept",
+        metadata: ["kind": "\(key.kind)", "account": "\(key.account)", "why": "\(error.message)"])
+    }
+  }
+
+  /// - Returns: whether it is to be decided about.
+  func remember(_ event: Event, _ key: ListKey) async throws(Refusal) -> Bool {
+    var history = try await history(key)
+    let isKnown = history.records.contains { $0.id == event.id }
+    let hidden = isKnown ? nil : try await contents(event).hiddenText
+    let keeping = history.received(event, hiddenText: hidden, at: WallClock.seconds)
+    try await keep(history, [keeping], of: key, event: isKnown ? nil : event)
+    return history.isUndecided
+  }
+
+  /// Decides about versions of other devices, and makes the next version if one is needed.
+  private func decide(_ key: ListKey) async throws(Refusal) {
+    guard accounts.isOpen(key.account), try await history(key).isUndecided else { return }
+    let history = try await learnPlaces(key)
+    guard history.isUndecided else { return }
+    let step: ListStep
+    do throws(ListFault) { step = try history.next() } catch {
+      throw Refusal(.failed, error.description, outcome: .notStarted)
+    }
+    _ = try await take(step, key)
+  }
+
+  /// Learns which relays have the versions that the decision is about.
+  func learnPlaces(_ key: ListKey) async throws(Refusal) -> ListHistory {
+    var history = try await history(key)
+    var changed: [ListKeeping] = []
+    let now = WallClock.seconds
+    let ours = history.records.filter(\.isOurs).suffix(Self.confirmedCount).map { "\($0.id)" }
+    // `try?`: as below.
+    if !ours.isEmpty, let found = try? await publications(ours) {
+      for publication in found {
+        guard let id = EventID(publication.id) else { continue }
+        for target in publication.targets where target.state == .confirmed {
+          changed.append(history.confirmed(id, by: target.relay, at: target.confirmedAt ?? now))
+        }
+      }
+    }
+    for text in history.memo.pending {
+      // `try?`: without a place the decision is made by the entries alone.
+      let seen = try? await bus.request(
+        StoreMethod.seen, StoreSeen(id: text), ttlMilliseconds: Self.answerMilliseconds)
+      guard let id = EventID(text) else { continue }
+      for place in seen?.relays ?? [] {
+        changed.append(history.confirmed(id, by: place.relay, at: place.firstSeenAt))
+      }
+    }
+    try await keep(history, changed, of: key)
+    return history
+  }
+
+  private func publications(_ ids: [String]) async throws(Refusal) -> [Publication] {
+    let answer = try await bus.ask(
+      PlanMethod.publications, PlanPublications(ids: ids, limit: ids.count),
+      ttlMilliseconds: Self.answerMilliseconds)
+    var found: [Publication] = []
+    while let publication = try await answer.nextPart() { found.append(publication) }
+    return found
+  }
+
+  /// A publication has changed: what relays confirm is remembered.
+  func published(_ publication: Publication) {
+    guard let author = PublicKey(publication.author), let id = EventID(publication.id),
+      accounts.accounts[author] != nil,
+      let key = histories.first(where: { $0.key.account == author && $0.value.records.contains { $0.id == id } })?.key
+    else { return }
+    EventLoopActor.task { [self] in
+      // `try?`: it is asked for again when it matters.
+      try? await turn(key) { () async throws(Refusal) in
+        var history = try await history(key)
+        var changed: [ListKeeping] = []
+        for target in publication.targets where target.state == .confirmed {
+          let at = target.confirmedAt ?? WallClock.seconds
+          changed.append(history.confirmed(id, by: target.relay, at: at))
+        }
+        try await keep(history, changed, of: key)
+      }
+    }
+  }
+
+  // MARK: The next version
+
+  /// Makes the next version: dated, encrypted, signed, in the ledger; then it is published.
+  ///
+  /// - Returns: the new version; nil if none was needed.
+  func take(_ step: ListStep, _ key: ListKey) async throws(Refusal) -> Event? {
+    var history = try await history(key)
+    tell(step, key)
+    guard let contents = step.contents else {
+      let keeping = history.settled(step)
+      try await keep(history, [keeping], of: key)
+      return nil
+    }
+    let createdAt = try await time(after: step.newestCreatedAt)
+    let encrypted = contents.mustEncrypt ? try await encrypted(contents.hiddenText ?? "[]", key.account) : nil
+    let template = contents.template(by: key.account, createdAt: createdAt, encrypted: encrypted)
+    let event = try await signed(template)
+    let keeping = history.wrote(event, step)
+    try await keep(history, [keeping], of: key, event: event, waits: true)
+    if kinds.insert(key.kind).inserted { observe() }
+    publisher.wake()
+    return event
+  }
+
+  private func tell(_ step: ListStep, _ key: ListKey) {
+    guard let sentence = step.merge?.sentence else { return }
+    log.notice("\(sentence)", metadata: ["kind": "\(key.kind)", "account": "\(key.account)"])
+  }
+
+  /// When the next version is dated; waits for the second after the newest one.
+  private func time(after newest: Int64?) async throws(Refusal) -> Int64 {
+    while true {
+      let next: ListClock.Next
+      do throws(ListFault) {
+        next = try ListClock.next(after: newest, nowMilliseconds: WallClock.milliseconds)
+      } catch { throw Refusal(.badRequest, error.description, outcome: .notStarted) }
+      switch next {
+      case .at(let time): return time
+      case .wait(let milliseconds): await EventLoopActor.sleep(milliseconds: UInt64(max(1, milliseconds)))
+      }
+    }
+  }
+}
