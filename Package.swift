@@ -195,9 +195,12 @@ let rooms: [[Target]] = [
     library("ListEditing", ["Addresses", "Cryptography", "JSON", "Nostr", "Wording"]),
     library("PeopleLedger", ["Cryptography", "Nostr", "Storage", "Frames", "ListEditing"]),
     library("Profiles", values + ["Wording", "DequeModule"]),
+    library("Feeds", ["JSON", "Cryptography", "Nostr", "Frames", "Contracts"]),
     program(
       "people",
-      worker + ["Addresses", "Storage", "NostrContracts", "WorkerLedger", "ListEditing", "PeopleLedger", "Profiles"])
+      worker + [
+        "Addresses", "Storage", "NostrContracts", "WorkerLedger", "ListEditing", "PeopleLedger", "Profiles", "Feeds",
+      ])
   ),
   room(
     "Workers/Backup",
@@ -401,6 +404,8 @@ let rooms: [[Target]] = [
       ["Clocks", "Addresses", "Cryptography", "Nostr", "Frames", "Contracts", "Mirroring"]),
     tests("Workers/People/ProfilesTests", values + ["Profiles"]),
     tests("Workers/Mirror/CopyLedgerTests", ["Cryptography", "Nostr", "CopyLedger", "TestSupport"]),
+    tests(
+      "Workers/People/FeedsTests", ["Clocks", "Cryptography", "Nostr", "Frames", "Contracts", "Feeds"]),
     tests(
       "Workers/People/ListEditingTests",
       ["Addresses", "Clocks", "Cryptography", "JSON", "Nostr", "Frames", "ListEditing", "TestSupport"]),

@@ -14,6 +14,7 @@ import time
 import endtoend
 import events
 import executor
+import feeds
 import gate
 import hub
 import jobs
@@ -28,8 +29,8 @@ import report
 import restart
 import sockets
 
-PARTS = ["hub", "executor", "events", "gate", "publish", "endtoend", "pages", "profiles", "relay", "jobs", "push",
-         "push-privacy", "restart", "sockets"]
+PARTS = ["hub", "executor", "events", "gate", "publish", "endtoend", "pages", "profiles", "relay", "jobs", "feeds",
+         "push", "push-privacy", "restart", "sockets"]
 
 
 def main():
@@ -56,6 +57,7 @@ def main():
         "profiles": lambda: profiles.run(options.rounds),
         "relay": lambda: relay.run(options.rounds),
         "jobs": lambda: jobs.run(options.rounds),
+        "feeds": lambda: feeds.run(options.rounds),
         "push": lambda: push.run(options.rounds),
         "push-privacy": push_privacy.run,
         "restart": lambda: restart.run(options.restarts, options.idle_seconds),

@@ -46,6 +46,8 @@ public enum EventKind {
   public static let privateMessage: UInt16 = 14
   /// A private file, always a rumor (NIP-17).
   public static let privateFile: UInt16 = 15
+  /// A reaction to something outside Nostr (NIP-25).
+  public static let externalReaction: UInt16 = 17
   /// A repost of anything else (NIP-18).
   public static let genericRepost: UInt16 = 16
   /// A request to vanish (NIP-62).
@@ -90,6 +92,8 @@ public enum EventKind {
   public static let remoteSigning: UInt16 = 24_133
   /// Replaces a password in the header of an HTTP request (NIP-98).
   public static let httpAuthorization: UInt16 = 27_235
+  /// A set of people, of which an author may have several (NIP-51).
+  public static let peopleSet: UInt16 = 30_000
   /// An article (NIP-23).
   public static let article: UInt16 = 30_023
   /// A program that handles some kinds, such as a provider of jobs (NIP-89).

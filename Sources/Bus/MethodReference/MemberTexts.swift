@@ -158,6 +158,20 @@ public enum MemberTexts {
     DoctorResult.Check.name	What was checked.
     DoctorResult.Check.text	What was found, and what to do.
     DoctorResult.checks	All checks.
+    EditedList.account	The account's name.
+    EditedList.after	The number of entries now.
+    EditedList.before	The number of entries before.
+    EditedList.id	The version that counts now; absent: there is no such list.
+    EditedList.identifier	The list's name; empty for a list of which an account has one.
+    EditedList.isNew	Whether that version is new. False: the list was so already, and nothing is published.
+    EditedList.kind	The list's kind.
+    EditedList.silentRelays	Relays that the account writes to and that could not be asked. Absent: none.
+    EntryEdit.add	An entry that is to be in the list: a tag. An entry that is there already gets the tag's further elements, if it has any.
+    EntryEdit.isPrivate	For `add`: whether only the account can read the entry; default: no. For `remove`: whether it goes from the private or from the public entries only; default: from both.
+    EntryEdit.remove	An entry that is not to be in the list: the tag's name and its first value.
+    EntryEdit.set	A field of a profile that gets a value.
+    EntryEdit.unset	A field that is not to be in the profile.
+    EntryEdit.value	The value of `set`.
     EventCopies.Relay.at	When it was compared, or took or refused the event, seconds since 1970.
     EventCopies.Relay.reason	Why it is not there.
     EventCopies.Relay.relay	Its URL.
@@ -172,11 +186,37 @@ public enum MemberTexts {
     EventPage.Record.bytes	The range of its bytes in the page.
     EventPage.Record.kind	Its kind.
     EventPage.Record.seq	Its place in the order of commits; nil for an ephemeral event, which is not stored.
+    FeedEvents.bytes	The part.
+    FeedEvents.isRaw	Whether it is a page.
+    FeedState.account	Whose feed or inbox it is, 64 hexadecimal digits.
+    FeedState.isFeedState	Always true: it distinguishes this part from an event.
+    FeedState.isListKnown	Whether the list of people is here; false: it was never fetched, or its author has not published any. Absent for an inbox.
+    FeedState.people	How many people are in the list; absent for an inbox.
+    FeedState.privateMutes	The encrypted entries of the list of mutes (kind 10000).
+    FeedState.privatePeople	The encrypted entries of the set; absent for a follow list, which has none, and for an inbox.
     FieldRange.maximum	The greatest value; nil: the greatest value of the type.
     FieldRange.minimum	The least value.
     FieldRange.name	Its name; for a number in an inner object, with the object's name: `payment.jobMaximum`.
+    FoundPeople.people	The people.
+    FoundPerson.field	What matched.
+    FoundPerson.isFollowed	Whether one of the accounts that were meant follows the person.
+    FoundPerson.nip05	The internet identifier that the person claims; a stranger's text.
+    FoundPerson.petname	The petname; a text of the account's own. Absent: none.
+    FoundPerson.pubkey	The person's key, 64 hexadecimal digits.
+    FoundPerson.shownName	As in shownName.
+    FoundPerson.way	How it matched.
     HoldCommand.hold	False releases; default: true.
     HoldCommand.worker	The worker's name.
+    InboxItem.about	The event that it is about, 64 hexadecimal digits, or an address `kind:key:d`; absent for a mention that answers nothing, and for a zap to the account itself.
+    InboxItem.amountMillisatoshis	Of a zap: the amount of its invoice, in thousandths of a satoshi.
+    InboxItem.author	The author, 64 hexadecimal digits; of a zap the payer.
+    InboxItem.event	The event, in its own bytes.
+    InboxItem.seq	Its place in the order of commits.
+    InboxItem.sort	What it is.
+    InboxItem.text	What a reaction says, `+`, `-` or an emoji; what the payer of a zap says.
+    InboxItem.wallet	Of a zap: the key that claims that it was paid, 64 hexadecimal digits.
+    InboxItems.bytes	The part.
+    InboxItems.isRaw	Always false.
     IngestRecord.Problem.offset	The offset in the run, in bytes.
     IngestRecord.Problem.reason	What is wrong.
     IngestRecord.bytes	The range of its bytes in the run.
@@ -305,6 +345,39 @@ public enum MemberTexts {
     JobZapState.receipts	Receipts for the request that have arrived.
     JobZapState.request	The signed zap request (kind 9734) as JSON: the exact bytes to send to the wallet. Absent until it is signed.
     JobZapState.target	The zapped event, which is the event that asks for the payment.
+    KnownList.account	The account's name.
+    KnownList.checkedAt	When the relays that the account writes to were asked last, and enough of them have answered; seconds since 1970.
+    KnownList.content	Its content, as it is signed: the JSON of a profile, or the encrypted private entries.
+    KnownList.createdAt	When it was made, seconds since 1970.
+    KnownList.id	The event's id; absent: there is no such list.
+    KnownList.identifier	The list's name; empty for a list of which an account has one.
+    KnownList.kind	The list's kind.
+    KnownList.privateProblem	Why the private entries cannot be read.
+    KnownList.privateTags	The private entries; absent: there are none, or they cannot be read.
+    KnownList.silentRelays	The relays that did not answer then.
+    KnownList.tags	Its tags, all of them.
+    KnownProfile.about	A few sentences.
+    KnownProfile.askedAt	When relays were last asked for it, seconds since 1970; absent: not since the worker began.
+    KnownProfile.banner	The address of a wide picture.
+    KnownProfile.bot	Whether it says that its author is a program; absent: no.
+    KnownProfile.claim	What the name's server said of `nip05`, if that was asked within its time; absent: unknown. `people.name` asks.
+    KnownProfile.createdAt	When the event was made, seconds since 1970; absent without one.
+    KnownProfile.displayName	The longer name.
+    KnownProfile.fault	Why the event is not a profile.
+    KnownProfile.lud16	The lightning address (LUD-16).
+    KnownProfile.name	The name.
+    KnownProfile.nip05	The internet identifier that the person claims (NIP-05); it proves nothing.
+    KnownProfile.picture	The address of a picture.
+    KnownProfile.pubkey	The person's key, 64 hexadecimal digits.
+    KnownProfile.shownName	The name to show: the display name, else the name, else the name of the internet identifier, else the shortened `npub`. At most 64 characters on one line; control and direction marks are written as escapes.
+    KnownProfile.state	Whether there is a profile.
+    KnownProfile.website	The address of a page.
+    ListVersionRow.createdAt	When it was made, seconds since 1970.
+    ListVersionRow.entries	The number of its entries.
+    ListVersionRow.id	The event's id.
+    ListVersionRow.isOurs	Whether it was made here, and not by another device.
+    ListVersionRow.isWaiting	Whether the publish queue does not have it yet.
+    ListVersionRow.problem	What of ours another device's version lacks and is given up, in words. Absent: nothing.
     ListenAddress.host	The address. An IPv4 address that was written as an IPv6 address (`[::ffff:127.0.0.1]`) is stored as IPv4.
     ListenAddress.port	1 to 65,535.
     ListenAddressFault.description	The sentence.
@@ -429,6 +502,12 @@ public enum MemberTexts {
     MirrorStatus.entries	In the order of accounts and classes.
     MirrorStatus.peers	The other Roosts of the same owner, in the order of the settings.
     MirrorSync.peer	The peer, as in the settings; absent: all.
+    NameClaim.checkedAt	When the server was asked, seconds since 1970.
+    NameClaim.name	The name as it was looked up, in lower case.
+    NameClaim.otherPubkey	The key that the name leads to, when it is another one.
+    NameClaim.pubkey	The person's key, 64 hexadecimal digits.
+    NameClaim.reason	Why the verdict is `unknown` or `unreachable`, as a sentence; it may have text of the server's.
+    NameClaim.verdict	What its server says.
     NameResolve.name	`name@domain`, or a domain alone.
     ObserveChanges.changed	New and changed entries, each complete.
     ObserveChanges.generation	The generation of the store that counts these versions.
@@ -467,6 +546,46 @@ public enum MemberTexts {
     PeerStatus.reason	Why the last comparison was not brought to its end; absent: it was.
     PeerStatus.sameAt	When they were last the same in all that the accounts' interests name, seconds since 1970; absent: never.
     PeerStatus.sent	Events that were sent there in the last comparison, and are there now.
+    PeopleEdit.account	The account; may be left out as for the signer.
+    PeopleEdit.changes	The differences, made in this order; at most 16384.
+    PeopleEdit.fromHere	Whether the version that is here counts as the newest, without asking relays; default: no.
+    PeopleEdit.identifier	The list's name; default: empty.
+    PeopleEdit.isMeant	Whether the list may lose a quarter of its entries or more; default: no.
+    PeopleEdit.kind	The list's kind.
+    PeopleEdit.undo	Instead of changes: what this version of the list changed is taken back.
+    PeopleFeed.account	Whose feed it is: a name, or a key as 64 hexadecimal digits or `npub`, which need not be an account's. May be left out while there is exactly one account.
+    PeopleFeed.afterSeq	The last seq that the caller has handled.
+    PeopleFeed.kinds	The kinds; default: defaultKinds. At most 32.
+    PeopleFeed.limit	How many stored events, 0 to 500; default 50. Has no effect with `afterSeq`.
+    PeopleFeed.pages	Whether events come in pages, as EventPage.
+    PeopleFeed.policy	Whether relays are asked: `cache-with-network`, the default, or `cache-only`.
+    PeopleFeed.set	The set of people (kind 30000) that takes the place of the follow list: its address, `naddr`, or the identifier of one of the account's own.
+    PeopleFind.account	The account whose follows come first: its name or its key. Absent: those of all accounts.
+    PeopleFind.limit	The most people that are answered, 1 to 10000; default 20.
+    PeopleFind.text	The letters, 1 to 256 bytes.
+    PeopleInbox.account	Whose inbox it is: as in PeopleFeed.
+    PeopleInbox.afterSeq	The last seq that the caller has handled.
+    PeopleInbox.limit	How many stored items: as in PeopleFeed.
+    PeopleInbox.only	What is wanted; absent: everything.
+    PeopleInbox.policy	Whether relays are asked: as in PeopleFeed.
+    PeopleList.account	The account; may be left out as for the signer.
+    PeopleList.id	This version instead of the newest, 64 hexadecimal digits.
+    PeopleList.identifier	The list's name; default: empty.
+    PeopleList.isFresh	Whether the relays that the account writes to are asked first; default: no.
+    PeopleList.kind	The list's kind.
+    PeopleName.name	The name, `name@domain` or a domain. Absent: the one in the person's stored profile.
+    PeopleName.pubkey	The person's key, 64 hexadecimal digits.
+    PeopleProfiles.keys	The people: keys, 64 hexadecimal digits; 1 to 10000.
+    PeopleProfiles.live	Whether the request stays open for newer profiles until the caller cancels. Default: false.
+    PeopleProfiles.maxAge	In seconds: relays are not asked for a person for whom they were asked within this time, also when they had nothing. Default 0: they are asked now, or are being asked already.
+    PeopleProfiles.policy	`cache-only`: what is stored, no relay is asked. Default: `cache-with-network`.
+    PeopleSettings.profileBytes	The bytes that profiles in memory may take; further ones are read from the store again.
+    PeopleStatus.lists	Lists of which versions are kept.
+    PeopleStatus.versions	Versions that are kept.
+    PeopleStatus.waiting	Accepted edits that the publish queue does not have yet.
+    PeopleVersions.account	The account; may be left out as for the signer.
+    PeopleVersions.identifier	The list's name; default: empty.
+    PeopleVersions.kind	The list's kind.
     PlanCopy.account	The account that authenticates, 64 hexadecimal digits; absent: each event's author. Only another Roost of the same owner (`peers` of the mirror) is sent what others wrote, and it needs this.
     PlanCopy.ids	The events' ids, 64 hexadecimal digits each, in the order in which they are sent; at most 128.
     PlanCopy.relay	The relay.
@@ -527,6 +646,11 @@ public enum MemberTexts {
     PlannerSettings.peers	The other Roosts of the same owner, with PeerPath; set by roostd from the mirror's settings.
     PlannerSettings.publishExpiryMilliseconds	How long until relays that have not accepted an event are given up: three days, a weekend without a network.
     PlannerSettings.selection	How the relays of other people are chosen.
+    ProfilePage.asked	Every relay has sent what it has, or is not expected to; comes once.
+    ProfilePage.profiles	Profiles, each complete; empty in the part that has asked.
+    ProfilesAsked.count	For how many of the people relays were asked because of this request, or of another one at the same time.
+    ProfilesAsked.failed	For how many relays should have been asked and could not be; absent: none.
+    ProfilesAsked.reason	Why not.
     ProviderSettings.about	Its description in the announcement; "" for none.
     ProviderSettings.account	The account that answers; "" for the worker's own.
     ProviderSettings.announce	Whether it announces publicly what it serves (NIP-89).
@@ -743,6 +867,7 @@ public enum MemberTexts {
     RefusalCode.no-such-session	The caller has no session of this number.
     RefusalCode.no-such-snapshot	The worker does not keep this state of its files, or no longer.
     RefusalCode.no-such-version	The changes apply to a version that the connector does not have.
+    RefusalCode.not-fresh	It is not proven that the version that is known here is the newest: relays have not answered.
     RefusalCode.not-permitted	A process of another user, or a descendant of a managed worker.
     RefusalCode.not-reading	The peer does not read what it requested.
     RefusalCode.nothing-to-pay	No provider asks for a payment.
@@ -904,6 +1029,7 @@ public enum MemberTexts {
     Role.name	The name in HELLO and in `supervisor.conf`.
     Role.number	The number in a header, 0 … 127.
     Role.outbox-planner	Decides which relays are queried and which events go where.
+    Role.people	Edits lists, and knows the people of accounts.
     Role.push-relay	Wakes phones.
     Role.relay-connector	Connects to relays.
     Role.signer	Holds keys.

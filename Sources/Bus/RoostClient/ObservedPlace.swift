@@ -23,21 +23,29 @@ struct ObservedPlace: Sendable {
   /// Records an item; false for one that was returned before.
   mutating func isNew(_ item: ObservedItem) -> Bool {
     switch item {
-    case .event(let event):
-      guard let seq = event.seq else { return true }
-      if let last = resumeSeq {
-        // A lower seq is not a repetition: a relay that counts has just sent an event that was stored before.
-        resumeSeq = max(last, seq)
-        return true
-      }
-      guard !given.contains(seq) else { return false }
-      if given.count < Self.rememberedMaximum { given.insert(seq) }
-      return true
-    case .storedEnd(let seq):
-      defer { isEndTold = true }
-      resumeSeq = max(resumeSeq ?? seq, seq)
-      given = []
-      return !isEndTold
+    case .event(let event): isNew(seq: event.seq)
+    case .storedEnd(let seq): isNewEnd(seq: seq)
     }
+  }
+
+  /// Records an event with this seq; false for one that was returned before.
+  mutating func isNew(seq: Int64?) -> Bool {
+    guard let seq else { return true }
+    if let last = resumeSeq {
+      // A lower seq is not a repetition: a relay that counts has just sent an event that was stored before.
+      resumeSeq = max(last, seq)
+      return true
+    }
+    guard !given.contains(seq) else { return false }
+    if given.count < Self.rememberedMaximum { given.insert(seq) }
+    return true
+  }
+
+  /// Records the end of the stored events; false if it was returned before.
+  mutating func isNewEnd(seq: Int64) -> Bool {
+    defer { isEndTold = true }
+    resumeSeq = max(resumeSeq ?? seq, seq)
+    given = []
+    return !isEndTold
   }
 }

@@ -51,6 +51,6 @@ public enum ObservedItem: Sendable, Hashable {
     self = .event(try ReceivedEvent(json: Array(rest.dropFirst(Self.eventHead.count).dropLast()), seq: seq))
   }
 
-  private static let seqHead = Array("{\"seq\":".utf8)
-  private static let eventHead = Array("{\"event\":".utf8)
+  static let seqHead = Array("{\"seq\":".utf8)
+  static let eventHead = Array("{\"event\":".utf8)
 }

@@ -26,6 +26,15 @@ enum InputBytes {
     return bytes
   }
 
+  /// A text as typed, or standard input for `-`, without the newline that ends a typed text.
+  static func text(_ argument: String) throws(Refusal) -> String {
+    guard argument == "-" else { return argument }
+    guard let read = String(validating: try read("-", isRaw: true), as: UTF8.self) else {
+      throw Refusal(.badRequest, "standard input is not UTF-8", outcome: .notStarted)
+    }
+    return read.hasSuffix("\n") ? String(read.dropLast()) : read
+  }
+
   private static func readFile(_ path: String) throws(Refusal) -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure(path) }

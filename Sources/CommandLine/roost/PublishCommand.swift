@@ -99,15 +99,7 @@ struct Publish: LoopCommand {
   }
 
   /// What the new event says.
-  private func text() throws(Refusal) -> String {
-    guard content == "-" else { return content ?? "" }
-    let bytes = try InputBytes.read("-", isRaw: true)
-    guard let read = String(validating: bytes, as: UTF8.self) else {
-      throw Refusal(.badRequest, "standard input is not UTF-8", outcome: .notStarted)
-    }
-    // The newline that ends a typed text is not part of it.
-    return read.hasSuffix("\n") ? String(read.dropLast()) : read
-  }
+  private func text() throws(Refusal) -> String { try InputBytes.text(content ?? "") }
 
   /// The new event, in the form that the signer takes.
   @EventLoopActor

@@ -22,7 +22,10 @@ struct Roost: ParsableCommand {
         subcommands: [Publish.self, Queue.self, Observe.self, ProfileGroup.self, Import.self, Export.self]),
       CommandGroup(
         name: "People",
-        subcommands: [Follow.self, Unfollow.self, Mute.self, Unmute.self, Lists.self, FindCommand.self]),
+        subcommands: [
+          Follow.self, Unfollow.self, Mute.self, Unmute.self, Lists.self, FindCommand.self, FeedCommand.self,
+          InboxCommand.self, ReplyCommand.self, CommentCommand.self, ReactCommand.self, RepostCommand.self,
+        ]),
       CommandGroup(name: "Jobs", subcommands: [JobCommand.self]),
       CommandGroup(
         name: "Workers",

@@ -10,7 +10,8 @@ extension RelayDirectory {
   static let inboxMaximum = 6
   /// Most of them for one person.
   static let inboxMaximumOfPerson = 2
-  /// An event that names as many people as this goes to no inbox: that is a list or spam, not a conversation.
+  /// An event that names as many people as this goes to no inbox but that of the person whom it answers: that is a list
+  /// or spam, or a conversation that has become a crowd.
   static let crowdCount = 10
   /// Left-out inboxes that a route tells.
   private static let skippedInboxMaximum = 16
@@ -20,8 +21,8 @@ extension RelayDirectory {
     EventKind.metadata, EventKind.follows, EventKind.relayList, EventKind.directMessageRelays,
   ]
 
-  /// The people whose inboxes an event goes to: those that its tags `p` name, if it is by an account of a person, is no
-  /// list, and names fewer than ten people.
+  /// The people whose inboxes an event goes to: those that its tags `p` name, if it is by an account of a person and is
+  /// no list. Of ten people or more only the one whom it answers, if it answers anyone.
   public func addressees(of event: UnsignedEvent) -> [PublicKey] {
     guard autopilot, personalAccounts.contains(where: { $0.key == event.pubkey }) else { return [] }
     switch KindClass(event.kind) {
@@ -33,9 +34,18 @@ extension RelayDirectory {
     for tag in event.tags where tag.first == "p" && tag.count > 1 {
       guard let person = PublicKey(tag[1]), person != event.pubkey, !people.contains(person) else { continue }
       people.append(person)
-      guard people.count < Self.crowdCount else { return [] }
     }
-    return people
+    guard people.count >= Self.crowdCount else { return people }
+    return answered(by: event).map { people.contains($0) ? [$0] : [] } ?? []
+  }
+
+  /// The author of what an event answers: of a text as its tag says (NIP-10), of a comment the first person (NIP-22).
+  private func answered(by event: UnsignedEvent) -> PublicKey? {
+    switch event.kind {
+    case EventKind.textNote: ThreadPlace(tags: event.tags).parent?.author
+    case EventKind.comment: event.firstValue(of: "p").flatMap { PublicKey($0) }
+    default: nil
+    }
   }
 
   /// Those of these people whose relay lists (kind 10002) are not known.

@@ -14,6 +14,7 @@ import WorkerLedger
 final class People {
   let worker: Worker
   let ledger: PeopleLedger
+  let feeds: FeedService
   let log = Logger(label: "people")
   let accounts: AccountBook
   let lists: ListKeeper
@@ -25,6 +26,7 @@ final class People {
 
   init(_ worker: Worker, directory: String) throws(Refusal) {
     self.worker = worker
+    feeds = FeedService(worker, log)
     let settings = try worker.settings(of: PeopleSettings.self)
     profiles = ProfileKeeper(worker, log, memoryBytes: settings.profileBytes)
     do throws(StorageFault) {
@@ -46,6 +48,7 @@ final class People {
       accounts.drain()
       lists.drain()
       profiles.drain()
+      feeds.drain()
     }
     worker.onSettings = { [unowned self] _ in settingsChanged() }
     worker.onEnd = { [unowned self] in
@@ -54,12 +57,16 @@ final class People {
     lists.start()
     accounts.start()
     profiles.start()
+    feeds.start()
   }
 
   private func received(_ event: BusEvent) {
     defer { event.acknowledge() }
     do throws(Refusal) {
-      if let changes = try event.value(of: SignerTopic.changes) { accounts.received(changes.accounts) }
+      if let changes = try event.value(of: SignerTopic.changes) {
+        accounts.received(changes.accounts)
+        feeds.accountsAre(changes.accounts)
+      }
       if let publication = try event.value(of: PlanTopic.published) { lists.published(publication) }
     } catch {
       log.error("an event of a topic cannot be read", metadata: ["why": "\(error.message)"])

@@ -73,19 +73,85 @@ public struct ThreadPlace: Hashable, Sendable {
     isPositional = !references.isEmpty
   }
 
-  /// The tags of an answer to `event`: its root and itself, marked, and every participant.
+  /// The tags of an answer to a text: its root and itself, marked, and each participant once.
   ///
   /// - Parameters:
-  ///   - event: the event to answer.
-  ///   - relay: where `event` was seen.
-  public static func tags(answering event: Event, seenAt relay: RelayURL? = nil) -> [[String]] {
-    let parent = EventReference(id: event.id, relay: relay, author: event.pubkey)
+  ///   - subject: the text to answer.
+  ///   - author: who answers, and is not named; nil: not known.
+  public static func tags(answering subject: SubjectEvent, by author: PublicKey? = nil) -> [[String]] {
+    let event = subject.event
+    let parent = EventReference(id: event.id, relay: subject.relay, author: event.pubkey)
     let root = ThreadPlace(tags: event.tags).root
-    var tags = root.map { [$0.tag("root"), parent.tag("reply")] } ?? [parent.tag("root")]
-    var people = [event.pubkey]
-    for key in event.values(of: "p").prefix(referenceCountMaximum).compactMap({ PublicKey($0) })
-    where !people.contains(key) { people.append(key) }
-    tags += people.map { ["p", $0.description] }
+    var tags = root.map { [$0.sendable.tag("root"), parent.tag("reply")] } ?? [parent.tag("root")]
+    var people = PeopleTags(without: author)
+    people.add(subject.personTag())
+    for tag in event.tags.named("p") { people.add(tag) }
+    tags += people.tags
     return tags
+  }
+}
+
+extension EventTemplate {
+  /// An answer to a text of kind 1 (NIP-10): kind 1 too.
+  ///
+  /// - Parameters:
+  ///   - text: what it says. What it names with `nostr:` is tagged (NIP-18, NIP-27).
+  ///   - subject: the text that is answered.
+  ///   - author: who answers; nil: not known.
+  /// - Throws: `replyToOther`.
+  public static func reply(
+    _ text: String, to subject: SubjectEvent, by author: PublicKey? = nil
+  ) throws(TemplateFault) -> EventTemplate {
+    guard subject.event.kind == EventKind.textNote else { throw .replyToOther(subject.event.kind) }
+    let tags = ThreadPlace.tags(answering: subject, by: author)
+    return EventTemplate(kind: EventKind.textNote, content: text, tags: tags).namingReferences(by: author)
+  }
+
+  /// An answer to any event: a text to a text (NIP-10), a comment to everything else (NIP-22).
+  ///
+  /// - Parameters:
+  ///   - text: what it says.
+  ///   - subject: the event that is answered.
+  ///   - author: who answers; nil: not known.
+  public static func answer(
+    _ text: String, to subject: SubjectEvent, by author: PublicKey? = nil
+  ) -> EventTemplate {
+    do throws(TemplateFault) {
+      return subject.event.kind == EventKind.textNote
+        ? try reply(text, to: subject, by: author) : try comment(text, on: .event(subject), by: author)
+    } catch { preconditionFailure("the kind decides: \(error)") }
+  }
+}
+
+extension EventReference {
+  /// The same, without a relay that is not public: a stranger has named it.
+  fileprivate var sendable: EventReference {
+    EventReference(id: id, relay: relay?.isPublic == true ? relay : nil, author: author)
+  }
+}
+
+/// The `p` tags of a new event: each person once, oneself never, ``EventTemplate/peopleMaximum`` at most.
+struct PeopleTags {
+  private(set) var tags: [[String]] = []
+  private var people: Set<PublicKey>
+
+  /// - Parameters:
+  ///   - author: the author of the new event.
+  ///   - tags: `p` tags that it has.
+  init(without author: PublicKey?, _ tags: [[String]] = []) {
+    people = Set((author.map { [$0] } ?? []) + tags.named("p").compactMap { $0.count > 1 ? PublicKey($0[1]) : nil })
+    count = tags.named("p").count
+  }
+
+  private var count: Int
+
+  /// Adds a tag. One without a key is left out, and so is a relay that is not public; a name behind it is the other
+  /// author's own.
+  mutating func add(_ tag: [String]) {
+    guard count < EventTemplate.peopleMaximum, tag.count > 1, let key = PublicKey(tag[1]), people.insert(key).inserted
+    else { return }
+    let relay = tag.count > 2 ? RelayURL(reading: tag[2]) : nil
+    tags.append(["p", "\(key)"] + (relay?.isPublic == true ? [relay?.text ?? ""] : []))
+    count += 1
   }
 }

@@ -1,7 +1,7 @@
 public import Cryptography
 
-/// The keys and words that an author has muted (kind 10000, NIP-51): the public entries. The entries in the content are
-/// encrypted for the author, and are not read.
+/// The keys and words that an author has muted (kind 10000, NIP-51): the public entries, and those that were in the
+/// content, which only the author can decrypt.
 public struct MuteList: Hashable, Sendable {
   /// The owner of the list.
   public let author: PublicKey
@@ -25,15 +25,20 @@ public struct MuteList: Hashable, Sendable {
 
   /// Reads a list. Invalid entries are skipped. The caller verifies the signature.
   ///
+  /// - Parameters:
+  ///   - event: the list.
+  ///   - hidden: the decrypted entries of its content.
   /// - Throws: `wrongKind`.
-  public init(_ event: Event) throws(KindFault) {
+  public init(_ event: Event, hidden: [[String]] = []) throws(KindFault) {
     try KindFault.expect(EventKind.mutes, of: event.kind)
     author = event.pubkey
     createdAt = event.createdAt
-    people = Set(event.values(of: "p").lazy.compactMap { PublicKey($0) }.prefix(Self.countMaximum))
-    threads = Set(event.values(of: "e").lazy.compactMap { EventID($0) }.prefix(Self.countMaximum))
-    hashtags = Self.words(event.values(of: "t"))
-    words = Self.words(event.values(of: "word"))
+    // The hidden ones first: of a list that is too long, they are what its owner meant to keep for themselves.
+    let tags = hidden + event.tags
+    people = Set(tags.values(of: "p").lazy.compactMap { PublicKey($0) }.prefix(Self.countMaximum))
+    threads = Set(tags.values(of: "e").lazy.compactMap { EventID($0) }.prefix(Self.countMaximum))
+    hashtags = Self.words(tags.values(of: "t"))
+    words = Self.words(tags.values(of: "word"))
   }
 
   private static func words(_ texts: [String]) -> Set<String> {

@@ -20,6 +20,19 @@ public enum PeopleMethod {
   public static let status = Method<NoArguments, PeopleStatus>(
     908, "people.status", of: .people, for: [.client, .localRelay], "How many lists are kept, and what waits.")
 
+  /// What the people write whom an account follows.
+  public static let feed = Stream<PeopleFeed, FeedEvents, Nothing>(
+    902, "people.feed", of: .people, for: [.client, .localRelay],
+    "What the people write whom an account follows, or those of a set, without what it has muted: stored events, and "
+      + "then new ones, until the caller cancels.",
+    refuses: [.noSuchAccount, .full])
+  /// What others write to an account.
+  public static let inbox = Stream<PeopleInbox, InboxItems, Nothing>(
+    903, "people.inbox", of: .people, for: [.client, .localRelay],
+    "What others write to an account: answers, mentions, quotes, reactions, reposts and zaps; stored ones, and then new "
+      + "ones, until the caller cancels.",
+    refuses: [.noSuchAccount, .full])
+
   /// A version of a list.
   public static let list = Method<PeopleList, KnownList>(
     896, "people.list", of: .people, for: [.client], "The newest version of a list, with its entries.",
@@ -36,6 +49,6 @@ public enum PeopleMethod {
 
   static let all: [MethodDeclaration] = [
     list.declaration, edit.declaration, versions.declaration, name.declaration, profiles.declaration,
-    find.declaration, status.declaration,
+    find.declaration, feed.declaration, inbox.declaration, status.declaration,
   ]
 }

@@ -69,6 +69,22 @@ struct InboxTests {
     #expect(relays(named) == ["n.org"])
   }
 
+  @Test("An answer in a crowd goes to the inbox of the one whom it answers, if it names that one")
+  func crowd() throws {
+    let lists = (0..<12).map { ["wss://\($0).org"] }
+    let parent = ["e", String(repeating: "0", count: 64), "", "reply", people[7].key.description]
+    func crowded(_ kind: UInt16, _ tags: [[String]]) -> UnsignedEvent {
+      let plain = event(kind, naming: 12)
+      return UnsignedEvent(pubkey: plain.pubkey, createdAt: plain.createdAt, kind: kind, tags: plain.tags + tags)
+    }
+    let directory = try directory(lists)
+    #expect(relays(directory.plan(crowded(1, [parent]))) == ["a.org", "7.org"])
+    #expect(relays(directory.plan(crowded(1_111, []))) == ["a.org", "0.org"])
+    let stranger = ["e", String(repeating: "0", count: 64), "", "reply", String(repeating: "1", count: 64)]
+    #expect(relays(directory.plan(crowded(1, [stranger]))) == ["a.org"])
+    #expect(relays(directory.plan(crowded(1, []))) == ["a.org"])
+  }
+
   @Test("A relay that is blocked stays shut for inboxes and wraps even if alice lists it for herself")
   func blocked() throws {
     var directory = try directory([["wss://a.org", "wss://shut.org", "ws://127.0.0.1:1", "wss://open.org"]])
