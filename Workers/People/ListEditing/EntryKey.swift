@@ -30,7 +30,9 @@ struct EntryKey: Hashable, Sendable {
   /// The key of a tag; nil for `d`, which is a part of the list's address.
   init?(tag: [String], in place: EntryPlace) {
     guard let name = tag.first, !name.hasBytes("d") else { return nil }
-    self.init(place, name, tag.count > 1 && !Self.describing.contains(name) ? Self.spelling(tag[1], of: name) : "")
+    // The usual names first: most tags have one of them.
+    let lists = name == "p" || name == "r" || name == "relay" || !Self.describing.contains(name)
+    self.init(place, name, tag.count > 1 && lists ? Self.spelling(tag[1], of: name) : "")
   }
 
   /// Tags that describe the list itself, and list nothing.
@@ -44,7 +46,13 @@ struct EntryKey: Hashable, Sendable {
   static func spelling(_ value: String, of name: String) -> String {
     switch name {
     case "p", "e":
-      guard value.utf8.count == keyDigitCount, value.utf8.contains(where: { $0 &- 0x41 < 6 }) else { return value }
+      guard value.utf8.count == keyDigitCount else { return value }
+      let hasCapitals = value.withBytes { bytes in
+        var found: UInt8 = 0
+        for byte in bytes { found |= byte &- 0x41 < 6 ? 1 : 0 }
+        return found != 0
+      }
+      guard hasCapitals ?? true else { return value }
       let lower = value.lowercased()
       return lower.utf8.allSatisfy { $0 &- 0x30 < 10 || $0 &- 0x61 < 6 } ? lower : value
     case "r", "relay":
@@ -67,14 +75,36 @@ struct EntryKey: Hashable, Sendable {
 extension String {
   /// Whether the UTF-8 is the same.
   func hasBytes(_ other: String) -> Bool {
-    utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+    guard utf8.count == other.utf8.count else { return false }
+    let isSame = withBytes { bytes in other.withBytes { Self.areSame(bytes, $0) } }
+    return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
+  }
+
+  /// Eight bytes at a time: a list is compared entry by entry, and most of an entry is a key of 64 digits.
+  private static func areSame(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+    var place = 0
+    while place + 8 <= left.count {
+      guard left.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+        == right.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+      else { return false }
+      place += 8
+    }
+    while place < left.count {
+      guard left[place] == right[place] else { return false }
+      place += 1
+    }
+    return true
+  }
+
+  /// Nil if the bytes do not lie beside each other, as in no text that was read here.
+  func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
+    utf8.withContiguousStorageIfAvailable { body(UnsafeRawBufferPointer($0)) }
   }
 
   fileprivate func hashBytes(into hasher: inout Hasher) {
     let count = utf8.count
     hasher.combine(count)
-    let isHashed: Void? = utf8.withContiguousStorageIfAvailable { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-    if isHashed == nil { for byte in utf8 { hasher.combine(byte) } }
+    if withBytes({ hasher.combine(bytes: $0) }) == nil { for byte in utf8 { hasher.combine(byte) } }
   }
 }
 

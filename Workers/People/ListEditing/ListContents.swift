@@ -224,7 +224,8 @@ public struct ListContents: Sendable {
   /// The occurrences of these entries.
   private func occurrences(of wanted: Set<EntryKey>) throws(ListFault) -> [EntryKey: [[String]]] {
     var found: [EntryKey: [[String]]] = [:]
-    let names = Set(wanted.map(\.name))
+    // A few names are found faster one by one; they are those of a kind.
+    let names = Array(Set(wanted.map(\.name)))
     if wanted.contains(where: { $0.place == .open }) {
       for tag in tags where names.contains(tag[0]) {
         if let key = EntryKey(tag: tag, in: .open), wanted.contains(key) { found[key, default: []].append(tag) }

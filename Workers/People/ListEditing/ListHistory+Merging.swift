@@ -64,8 +64,8 @@ extension ListHistory {
     var hashes: [UInt64: UInt64]
     /// See rule 4.
     var isDoubtful: Bool
-    /// Whether the version is exactly an older one.
-    var isRepeated: Bool
+    /// Whether a doubtful version was written before, and is more like the head than like an empty list.
+    var isMeant: Bool
   }
 
   func base(of id: EventID, _ hashes: [UInt64: UInt64]) -> Base {
@@ -82,10 +82,19 @@ extension ListHistory {
     let sawOne = older.contains { canHaveSeen(records[$0], record) }
     if !sawOne, hashes.count < found.map({ distances[$0] }) ?? .max { found = nil }
     let base = found.map { self.hashes(at: $0) } ?? [:]
-    let lostCount = base.keys.count { hashes[$0] == nil }
-    let isDoubtful =
-      lostCount >= Self.doubtCountMinimum && lostCount * ListShrinkage.part >= base.count
-    return Base(hashes: base, isDoubtful: isDoubtful, isRepeated: older.contains { distances[$0] == 0 })
+    // Rule 4.
+    let isNearerToNothing = found.map { hashes.count < distances[$0] } ?? false
+    let current = head.flatMap { places[$0.id] }.map { self.hashes(at: $0) } ?? [:]
+    let isDoubtful = lacksMuch(of: base, hashes) || isNearerToNothing && lacksMuch(of: current, hashes)
+    let isMeant =
+      isDoubtful && older.contains { distances[$0] == 0 }
+      && hashes.count >= head.flatMap { places[$0.id] }.map { distances[$0] } ?? 0
+    return Base(hashes: base, isDoubtful: isDoubtful, isMeant: isMeant)
+  }
+
+  private func lacksMuch(of base: [UInt64: UInt64], _ hashes: [UInt64: UInt64]) -> Bool {
+    let count = base.keys.count { hashes[$0] == nil }
+    return count >= Self.doubtCountMinimum && count * ListShrinkage.part >= base.count
   }
 
   private func newest(of found: [Int]) -> Int? {
@@ -194,7 +203,7 @@ private struct Merging {
       {
         // Rule 5.
         let cannotHaveSeen = !record.sightings.isEmpty && places.allSatisfy { $0 > seen ?? -1 }
-        if !canRetry || base.isRepeated && !cannotHaveSeen {
+        if !canRetry || base.isMeant && !cannotHaveSeen {
           follows = true
           report.yieldedCount += 1
           if !canRetry { report.hasGivenUp = true }

@@ -19,9 +19,10 @@ public import Nostr
 // 4. A list that lacks a quarter of its base, and at least four entries, is doubted: it was made from a version that
 //    is not known, or by accident. Nothing is removed for it, and only entries that no known version ever had are
 //    added, so that a stale device cannot bring back what was removed.
-// 5. A device that writes an older list again, though what it lacks was put on top once and the device can have seen
-//    that, means it. Where no relay that sent the list had ours, or the list is another one, as when an application
-//    writes from its own old copy, ours is put on top each time, up to 16 times between two edits; then it is given up.
+// 5. A device that writes a doubted list again, though what it lacks was put on top once and the device can have seen
+//    that, means it; but not if the list is more like an empty one: an application that fails in the same way twice
+//    writes the same. In all other cases ours is put on top each time, as of an application that writes from its own
+//    old copy, up to 16 times between two edits; then it is given up.
 // 6. Where both changed the same entry, the later version counts.
 // 7. A version that arrives late, and is older than the head, is treated in the same way: what its device did is done.
 //    But what is older than the version of the first edit here is history: its owner has moved on from it.

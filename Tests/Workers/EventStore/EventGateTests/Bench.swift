@@ -18,6 +18,8 @@ struct Bench {
   /// Notes, with the number of events committed before each.
   private(set) var notes: [(note: ArchiveNote, behind: Int)] = []
   private(set) var superseded: [EventID] = []
+  /// Events in whose place a newer one is.
+  var late: Set<EventID> = []
   private(set) var announcedRelays: [Int64?] = []
   private(set) var announcedSeqs: [Int64?] = []
   private(set) var answers: [UInt64: GateResult] = [:]
@@ -109,6 +111,7 @@ struct Bench {
         return .noted
       case .event(let event):
         if let end = event.expiration, end <= now { return .expired }
+        if late.contains(event.indexed.id) { return .superseded }
         if let seq = seqs[event.indexed.id] {
           return damaged.removeValue(forKey: seq) == nil ? .duplicate(seq: seq) : .mended(seq: seq)
         }

@@ -272,6 +272,17 @@ struct GateTests {
     #expect(bench.gate.nextJob()?.count == 1)
   }
 
+  @Test("An event in whose place a newer one is, is announced apart, and not stored")
+  func superseded() {
+    var bench = Bench()
+    let event = Made.event(1, kind: 10_002)
+    bench.late = [event.id]
+    let number = bench.submit([event.json], .live)
+    bench.run()
+    #expect(bench.superseded == [event.id] && bench.announced.isEmpty && bench.committed.isEmpty)
+    #expect(bench.answers[number]?.counts.superseded == 1)
+  }
+
   @Test("Ephemeral events are announced once and written never; what came over is not announced")
   func ephemeral() {
     var bench = Bench()

@@ -44,8 +44,13 @@ struct TwoDevices {
   var now: Int64 = 1_700_000_000
   /// What was added and not removed.
   var expected: Set<Int> = []
-  /// Entries by the device that added them: where relays lie, each removes its own only.
+  /// What this device added: where relays lie, each device removes its own only.
   var ours: Set<Int> = []
+  /// What the other device removed from an old list so that it looks as if nothing had been meant: the list is the
+  /// same as another version, or lacks most. Then the entry stays, and nothing is lost.
+  var unclear: Set<Int> = []
+  /// The entries of every version.
+  var versions: Set<Set<Int>> = []
   var next = 0
   var isRunning = true
   var versionCount = 0
@@ -112,6 +117,7 @@ struct TwoDevices {
       plain[text] = contents.hiddenText
       encrypted = text
     }
+    if areRelaysLying { versions.insert(Set(entries(contents))) }
     return Author.event(contents, at: time, encrypted: encrypted)
   }
 
@@ -134,13 +140,13 @@ struct TwoDevices {
     if let event, keeping.changed.contains(event.id) { kept[event.id] = event }
     for id in keeping.forgotten.union(keeping.dropped) { kept[id] = nil }
     for id in keeping.dropped { rows[id] = nil }
-    rowOrder.removeAll { keeping.dropped.contains($0) }
+    if !keeping.dropped.isEmpty { rowOrder.removeAll { keeping.dropped.contains($0) } }
     // A new row has the last place; rows are written in the order of the records.
     for record in history.records.suffix(1) where rows[record.id] == nil { rowOrder.append(record.id) }
     for id in keeping.changed {
       rows[id] = try Self.stored(history.records[try #require(history.places[id])])
     }
-    memo = try Self.stored(history.memo)
+    if memo != history.memo { memo = try Self.stored(history.memo) }
   }
 
   /// As it is read from a ledger.
@@ -243,14 +249,19 @@ struct TwoDevices {
     let found = reached.compactMap { relays[$0].answer }.max { ($0.createdAt, $1.id) < ($1.createdAt, $0.id) }
     let contents =
       found.map { ListContents($0, hiddenText: plain[$0.content]) } ?? ListContents(none: history.kind)
-    let there = entries(contents).filter { !areRelaysLying || !ours.contains($0) }
+    let read = entries(contents)
+    // Where relays lie it removes what it added itself, and once: removed twice from different versions, an entry makes
+    // two bases equally near, and the newer one is taken.
+    let there = read.filter { !areRelaysLying || !ours.contains($0) && expected.contains($0) }
     var removed: Int?
     if !there.isEmpty, Int.random(in: 0..<3, using: &random) == 0 { removed = there.randomElement(using: &random) }
+    let isKnown = removed.map { versions.contains(Set(read).subtracting([$0])) } ?? false
     let event = try written(contents, adding: removed == nil ? [next] : [], removing: removed.map { [$0] } ?? [])
     // A list that no relay takes was not changed.
     guard !reached.filter({ relays[$0].take(event) }).isEmpty else { return }
     if let removed {
       expected.remove(removed)
+      if areRelaysLying, isKnown || read.count * 4 <= expected.count * 3 { unclear.insert(removed) }
     } else {
       expected.insert(next)
       next += 1
