@@ -43,7 +43,7 @@ public struct KnownList: Codable, Sendable, Hashable, Payload {
   public var tags: [[String]]
   /// Its content, as it is signed: the JSON of a profile, or the encrypted private entries.
   public var content: String
-  /// The private entries; absent: there are none, or they cannot be read.
+  /// The private entries; absent: without any, or when they cannot be read.
   public var privateTags: [[String]]?
   /// Why the private entries cannot be read.
   public var privateProblem: String?

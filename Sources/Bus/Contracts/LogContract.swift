@@ -82,7 +82,8 @@ public struct LogLevelResult: Codable, Sendable {
 public enum LogCategory {
   /// The categories of roostd and the workers, and those of plain lines on standard output and standard error.
   public static let builtIn = [
-    "audit", "backup", "bus", "door", "hub", "ingest", "jobs", "local-relay", "log", "mirror", "people", "plan", "publish",
+    "audit", "backup", "bus", "door", "hub", "ingest", "jobs", "local-relay", "log", "mirror", "people", "plan",
+    "publish",
     "push", "relay", "serving", "signer", "state", "stderr", "stdout", "store", "supervision", "systemd", "worker",
   ]
 }

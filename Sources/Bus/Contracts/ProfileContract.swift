@@ -231,8 +231,8 @@ public struct FoundPerson: Codable, Sendable, Hashable {
 /// `people.name`: whether an internet identifier (NIP-05) is a person's. The server of its domain is asked, unless its
 /// answer is known: a key for a day, a failure for an hour.
 ///
-/// Asking tells the server that its name is looked at here. So it is for a name that was typed, for a person who is shown
-/// alone, and for people whom an account follows; never for a whole list of strangers.
+/// Asking tells the server that its name is looked at here. So it is for a name that was typed, for a person who is
+/// shown alone, and for people whom an account follows; never for a whole list of strangers.
 public struct PeopleName: MethodArguments {
   /// An example of the arguments.
   public static let example =

@@ -353,7 +353,7 @@ public enum MemberTexts {
     KnownList.identifier	The list's name; empty for a list of which an account has one.
     KnownList.kind	The list's kind.
     KnownList.privateProblem	Why the private entries cannot be read.
-    KnownList.privateTags	The private entries; absent: there are none, or they cannot be read.
+    KnownList.privateTags	The private entries; absent: without any, or when they cannot be read.
     KnownList.silentRelays	The relays that did not answer then.
     KnownList.tags	Its tags, all of them.
     KnownProfile.about	A few sentences.
@@ -1180,6 +1180,7 @@ public enum MemberTexts {
     StoreObserve.policy	Where events come from; default: `cache-with-network`.
     StoreObserve.recipients	The keys whose gift wraps the store may send: see RecipientList.
     StoreObserve.relays	Relays to query in addition to those that the planner chooses; at most 32.
+    StoreObserve.superseded	Whether events that come now and are older than the stored version of the same list are sent too, as ephemeral ones are: without a seq, and not stored. Absent: no.
     StoreQuery.bytes	For `store.count`: whether the answer also has the events' bytes and the time of the oldest; refused by `store.query`. Absent: false.
     StoreQuery.filters	NIP-01 filters; each may have its own `limit`.
     StoreQuery.limit	The maximum number of events of all filters together, from 0.

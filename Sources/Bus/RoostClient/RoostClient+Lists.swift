@@ -23,8 +23,8 @@ extension RoostClient {
   /// is that of the publication with its id. After `outcome` `unknown` the caller may repeat it: what is there already
   /// is not changed again.
   ///
-  /// - Throws: `not-fresh` when too few relays have said what the newest version is; `would-replace` when the list would
-  ///   lose a quarter of itself; `bad-request` with the reason; `locked`; `disk-full`.
+  /// - Throws: `not-fresh` when too few relays have said what the newest version is; `would-replace` when the list
+  ///   would lose a quarter of itself; `bad-request` with the reason; `locked`; `disk-full`.
   public func edit(_ wanted: PeopleEdit) async throws(Refusal) -> EditedList {
     let options = RequestOptions.idempotent(ttlMilliseconds: Self.editMilliseconds)
     do throws(Refusal) { return try await request(PeopleMethod.edit, wanted, options: options) } catch {

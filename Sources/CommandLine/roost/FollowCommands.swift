@@ -141,7 +141,7 @@ struct ProfileEdit: LoopCommand {
   static let configuration = CommandConfiguration(
     commandName: "edit", abstract: "Changes fields of an account's own profile; all others stay as they are.",
     discussion: """
-      An empty text removes the field. --set takes any field, with a value of JSON or, if it is none, a text.
+      An empty text removes the field. --set takes any field, with a value of JSON; anything else is a text.
 
         roost profile edit --name alice --about 'I write tests' --website ''
         roost profile edit --set bot=true

@@ -5,8 +5,8 @@ internal import Frames
 internal import Nostr
 internal import RoostClient
 
-// A person as people type one. Wherever a command takes a key, it takes a name (NIP-05) too, which is looked up here and
-// nowhere else. What is typed is meant, so the server of the name is asked.
+// A person as people type one. Wherever a command takes a key, it takes a name (NIP-05) too, which is looked up here
+// and nowhere else. What is typed is meant, so the server of the name is asked.
 
 /// What may be typed for a key.
 enum KeyArgument {

@@ -296,7 +296,7 @@ extension CommandSession {
   private static let publicationLooks = 50
   private static let publicationMilliseconds: UInt64 = 100
 
-  /// The names of the people in entries, as far as their profiles are stored.
+  /// The names of the people in entries whose profiles are stored.
   func names(in tags: [[String]]) async throws(Refusal) -> [String: String] {
     let keys = Set(tags.filter { $0.count > 1 && $0[0] == "p" }.compactMap { PublicKey($0[1]) })
     guard !isJSON, !keys.isEmpty else { return [:] }

@@ -84,8 +84,9 @@ extension String {
   private static func areSame(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
     var place = 0
     while place + 8 <= left.count {
-      guard left.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-        == right.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+      guard
+        left.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+          == right.loadUnaligned(fromByteOffset: place, as: UInt64.self)
       else { return false }
       place += 8
     }

@@ -1,7 +1,7 @@
 internal import JSON
 
-// JSON is edited at its places in the text. Everything outside of them stays byte for byte: white space, order, escapes,
-// members that occur twice, values of forms that no reader here knows.
+// JSON is edited at its places in the text. Everything outside of them stays byte for byte: white space, order,
+// escapes, members that occur twice, values of forms that no reader here knows.
 
 /// The members of an object or the elements of an array, each with its place in the text.
 struct JSONParts {
@@ -33,7 +33,8 @@ struct JSONParts {
         let value = try scanner.skipValue()
         items.append(
           Item(
-            texts: [name.string(in: scanner.bytes)], range: name.content.lowerBound - 1..<value.upperBound, value: value))
+            texts: [name.string(in: scanner.bytes)], range: name.content.lowerBound - 1..<value.upperBound, value: value
+          ))
       }
     }
   }

@@ -14,7 +14,7 @@ public enum ListClock {
   /// When the next version is dated.
   ///
   /// - Parameters:
-  ///   - newest: `created_at` of the newest version; nil if there is none.
+  ///   - newest: `created_at` of the newest version; nil without one.
   ///   - nowMilliseconds: since 1970.
   /// - Throws: `ahead` if the newest version is dated too far ahead.
   public static func next(after newest: Int64?, nowMilliseconds: Int64) throws(ListFault) -> Next {

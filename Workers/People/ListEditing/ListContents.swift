@@ -22,7 +22,7 @@ public struct ListContents: Sendable {
   public internal(set) var tags: [[String]]
   /// Its content: a profile's JSON, an encrypted private part, or what other clients keep there.
   public internal(set) var content: String
-  /// The private part as it was decrypted, an array of tags; nil if there is none, or it was not decrypted.
+  /// The private part as it was decrypted, an array of tags; nil without one, and if it was not decrypted.
   public internal(set) var hiddenText: String?
   /// Whether the private part was changed, so that ``hiddenText`` is to be encrypted (NIP-44, for the author) and
   /// becomes the content.
@@ -234,7 +234,9 @@ public struct ListContents: Sendable {
     if wanted.contains(where: { $0.place == .field }) {
       let parts = try profileParts()
       for item in parts.items {
-        if let key = item.key(in: .field), wanted.contains(key) { found[key, default: []].append([parts.text(of: item)]) }
+        if let key = item.key(in: .field), wanted.contains(key) {
+          found[key, default: []].append([parts.text(of: item)])
+        }
       }
     }
     if hiddenText != nil, wanted.contains(where: { $0.place == .hidden }) {
@@ -261,7 +263,7 @@ private struct TargetEdits {
   }
 
   /// What the next occurrence of an entry becomes, nil inside if it is removed; nil if it stays.
-  mutating func next(_ key: EntryKey) -> [String]??  {
+  mutating func next(_ key: EntryKey) -> [String]?? {
     guard let place = places[key] else { return nil }
     defer { used[place] += 1 }
     let tags = targets[place].tags

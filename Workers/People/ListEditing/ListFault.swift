@@ -73,7 +73,8 @@ public enum ListFault: Error, Hashable, Sendable, CustomStringConvertible {
     case .badKey(let text): "\(Self.quoted(text)) is not a public key (64 hexadecimal digits, or npub1…)"
     case .badID(let text): "\(Self.quoted(text)) is not an event's id (64 hexadecimal digits, or note1…)"
     case .badRelay(let fault): VisibleText.make(fault.description)
-    case .badMarker(let marker): "\(Self.quoted(marker)) is no marker of a relay: write 'read', 'write', or none for both"
+    case .badMarker(let marker):
+      "\(Self.quoted(marker)) is no marker of a relay: write 'read', 'write', or none for both"
     case .badJSON(let field, let fault): "the value of \(Self.quoted(field)) is not JSON: \(fault)"
     case .unreadableProfile(let fault):
       "your newest profile (kind 0) is not a JSON object, so no field of it can be changed: \(fault); nothing was "

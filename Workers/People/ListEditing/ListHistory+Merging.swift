@@ -19,10 +19,11 @@ extension ListHistory {
   public func next(_ edit: ListEdit? = nil) throws(ListFault) -> ListStep {
     var merging = Merging(self)
     for version in pending { merging.take(version.id, version.contents, self) }
-    let newest = pending.last.flatMap { last -> EventID? in
-      guard let head else { return last.id }
-      return records[known: last.id, places].isNewer(than: records[known: head.id, places]) ? last.id : head.id
-    } ?? head?.id
+    let newest =
+      pending.last.flatMap { last -> EventID? in
+        guard let head else { return last.id }
+        return records[known: last.id, places].isNewer(than: records[known: head.id, places]) ? last.id : head.id
+      } ?? head?.id
     let before = newest.flatMap { id in head?.id == id ? head?.contents : pending.last?.contents }
     let start = before ?? ListContents(none: kind, identifier: identifier)
     let merged = try merging.result(on: start, isHead: newest == head?.id)

@@ -13,8 +13,8 @@ public import Nostr
 //    kept: records of their differences are small.
 // 2. A list that is exactly an older version is either a stale device that writes without a change, or the removal of
 //    what was just changed. It is the latter only if it undoes one version, and that is the newest one that a relay
-//    which sent the list had before: the device can have seen it. Otherwise the stale device is assumed: what returns by mistake can be
-//    removed again, what is lost by mistake is not noticed.
+//    which sent the list had before: the device can have seen it. Otherwise the stale device is assumed: what returns
+//    by mistake can be removed again, what is lost by mistake is not noticed.
 // 3. An empty list is a base too, if no relay that sent the list had a known version: its device began with nothing.
 // 4. A list that lacks a quarter of its base, and at least four entries, is doubted: it was made from a version that
 //    is not known, or by accident. Nothing is removed for it, and only entries that no known version ever had are
@@ -117,7 +117,7 @@ public struct ListHistory: Sendable {
     ([memo.head].compactMap { $0 } + memo.pending).compactMap { EventID($0) }
   }
 
-  /// The version that has all that was decided: what the list is now. Nil if there is none.
+  /// The version that has all that was decided: what the list is now. Nil without one.
   public var current: (id: EventID, contents: ListContents)? { head }
 
   /// Whether there are versions of other devices to decide about: ``next(_:)`` says what becomes of them.
@@ -135,7 +135,7 @@ public struct ListHistory: Sendable {
   ///
   /// - Parameters:
   ///   - event: the version; another event is ignored.
-  ///   - hiddenText: its private part, decrypted; nil if there is none, or it does not decrypt.
+  ///   - hiddenText: its private part, decrypted; nil without one, and if it does not decrypt.
   ///   - relay: where it is from; nil if that is not known.
   ///   - now: seconds since 1970.
   public mutating func received(

@@ -4,11 +4,11 @@ public import Nostr
 public struct ListStep: Sendable {
   /// The next version; nil: none is needed, the newest one is as it is to be.
   public let contents: ListContents?
-  /// The newest version, which the next one replaces; nil if there is none yet.
+  /// The newest version, which the next one replaces; nil without one.
   public let newest: EventID?
   /// `created_at` of the newest version, for ``ListClock``.
   public let newestCreatedAt: Int64?
-  /// The contents of the newest version, for ``ListShrinkage``; nil if there is none yet.
+  /// The contents of the newest version, for ``ListShrinkage``; nil without one.
   public let before: ListContents?
   /// What was decided about versions of other devices; nil if there were none to decide about.
   public let merge: ListMerge?
@@ -48,7 +48,8 @@ public struct ListMerge: Hashable, Sendable {
         + "\(ListHistory.retryCountMaximum) times, and is left now"
     }
     guard restoredCount > 0 else { return nil }
-    let why = isDoubtful ? "another device has written a list without most of yours" : "another device has written a list"
+    let why =
+      isDoubtful ? "another device has written a list without most of yours" : "another device has written a list"
     return "\(why); it lacked \(Self.changes(restoredCount)) made here, and they were put on top of it"
   }
 

@@ -3,8 +3,8 @@ internal import DequeModule
 
 // The callers of `people.profiles`, and what each has still to get.
 //
-// A caller that takes no parts stops only itself: a change meanwhile is a mark on a person, not a copy of a profile, and
-// two changes are one mark. So a caller costs some bytes for each of its people, whatever happens.
+// A caller that takes no parts stops only itself: a change meanwhile is a mark on a person, not a copy of a profile,
+// and two changes are one mark. So a caller costs some bytes for each of its people, whatever happens.
 
 /// The open requests for profiles.
 public struct ProfileReaders: Sendable {
@@ -167,8 +167,8 @@ public struct ProfileReaders: Sendable {
     return request.isLive ? .wait : .end
   }
 
-  /// Whether a request is sent what is known of a person now: a profile, or that there is none if no relay is being asked;
-  /// and not what it was sent last. It then counts as sent.
+  /// Whether a request is sent what is known of a person now: a profile, or its absence if no relay is being asked; and
+  /// not what it was sent last. It then counts as sent.
   ///
   /// - Parameters:
   ///   - reader: the request.

@@ -6,7 +6,7 @@ internal import Nostr
 public struct SoughtLetters: Sendable, Hashable {
   /// The words, folded.
   private let words: [UInt8]
-  /// The beginning of an `npub` or of a key's digits, in lower case; empty: it is none.
+  /// The beginning of an `npub` or of a key's digits, in lower case; empty for another text.
   private let keyText: String
 
   /// The fewest characters of a key that are searched for, after `npub1`: fewer match too many.

@@ -136,7 +136,7 @@ public struct StoredProfile: Sendable, Hashable {
 
 /// The name that is shown for a person, ready for one line of a terminal.
 public enum ShownName {
-  /// A name, or the shortened key if there is none.
+  /// A name, or the shortened key without one.
   ///
   /// - Parameters:
   ///   - name: a stranger's text.

@@ -10,7 +10,7 @@ import WorkerKit
 /// The accounts of persons, as the signer has them at present.
 @EventLoopActor
 final class AccountBook {
-  /// By key. An account of a worker is none of a person.
+  /// By key. Accounts of workers are left out.
   private(set) var accounts: [PublicKey: SignerAccount] = [:]
   /// Whether the signer has answered since the start.
   private(set) var isKnown = false

@@ -55,7 +55,8 @@ final class FreshnessAsker {
   func known(_ key: ListKeeper.ListKey) -> Finding? {
     let question = question(key)
     guard let answers = answers[question], let at = times[question] else { return nil }
-    return Finding(freshness: ListFreshness(relays: Array(answers.keys), answers: answers, now: WallClock.seconds), at: at)
+    return Finding(
+      freshness: ListFreshness(relays: Array(answers.keys), answers: answers, now: WallClock.seconds), at: at)
   }
 
   /// Whether what is here is the newest version, by the word of relays: they are asked unless they have answered a
@@ -103,7 +104,7 @@ final class FreshnessAsker {
           }
       }
     }
-    // A relay that no connector dials is none that can be reached.
+    // A relay that no connector dials cannot be reached.
     for relay in relays where answers[relay] == nil { answers[relay] = .unreachable }
     return answers
   }

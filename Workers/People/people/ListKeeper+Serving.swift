@@ -44,7 +44,7 @@ extension ListKeeper {
     do throws(Refusal) {
       let (contents, problem) = try await opened(event)
       if let text = contents.hiddenText {
-        // `try?`: what is no list of tags is told below.
+        // `try?`: what is no list of tags gets its problem below.
         known.privateTags = try? JSONPayload.decode([[String]].self, from: Array(text.utf8))
         if known.privateTags == nil { known.privateProblem = "they are no list of tags" }
       } else if contents.form != .none {
@@ -92,7 +92,9 @@ extension ListKeeper {
       StoreMethod.query, StoreQuery(filters: [JSONValue(of: filter)]), ttlMilliseconds: Self.answerMilliseconds)
     var events: [Event] = []
     // `try?`: the store has verified them.
-    while let part = try await answer.nextPart() { if let event = try? Event(json: part.bytes) { events.append(event) } }
+    while let part = try await answer.nextPart() {
+      if let event = try? Event(json: part.bytes) { events.append(event) }
+    }
     return events
   }
 
@@ -171,7 +173,8 @@ extension ListKeeper {
       record.isKept && (record.createdAt, version.id) < (version.createdAt, record.id)
     }.max { ($0.createdAt, $1.id) < ($1.createdAt, $0.id) }
     var previous = ListContents(none: key.kind, identifier: key.identifier)
-    if let older, let event = try await reading({ () throws(StorageFault) in try await ledger.event(older.id, of: key) })
+    if let older,
+      let event = try await reading({ () throws(StorageFault) in try await ledger.event(older.id, of: key) })
     {
       previous = try await contents(event)
     }
@@ -252,7 +255,7 @@ extension ListKeeper {
   }
 
   func signed(_ template: UnsignedEvent) async throws(Refusal) -> Event {
-    // What stands in the list already is no secret that this would tell.
+    // What is in the list already is no secret: all have it.
     let draft: JSONValue = try JSONPayload.decode(JSONValue.self, from: template.json)
     let answer = try await bus.request(
       SignerMethod.sign, SignerSign(account: "\(template.pubkey)", event: draft, allowSecrets: true),

@@ -97,7 +97,7 @@ final class ListKeeper {
     let waiting = deferred.filter { opened.contains($0.key.account) }
     for key in waiting.keys { deferred[key] = nil }
     for event in waiting.values.joined() { await learn(event) }
-    // `try?`: the ledger's faults are told by what writes it.
+    // `try?`: what writes the ledger logs its faults.
     for key in (try? await ledger.lists(of: Array(opened))) ?? [] {
       // `try?`: told in the log; what is pending stays so.
       try? await turn(key) { () async throws(Refusal) in try await decide(key) }
@@ -175,7 +175,8 @@ final class ListKeeper {
       {
         history = known
       } else {
-        log.warning("what is kept of a list does not fit together, and is begun again", metadata: ["kind": "\(key.kind)"])
+        log.warning(
+          "what is kept of a list does not fit together, and is begun again", metadata: ["kind": "\(key.kind)"])
       }
     }
     histories[key] = history

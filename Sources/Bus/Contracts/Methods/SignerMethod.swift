@@ -38,7 +38,8 @@ public enum SignerMethod {
   /// The accounts, without any secret, and the key to seal secrets to.
   public static let accounts = Method<NoArguments, SignerAccounts>(
     648, "signer.accounts", of: .signer,
-    for: [.client, .relayConnector, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .localRelay, .mirror,
+    for: [
+      .client, .relayConnector, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .localRelay, .mirror,
       .people,
     ],
     "The accounts, without anything secret, and the key to seal secrets to.")

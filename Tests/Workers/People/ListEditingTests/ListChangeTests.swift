@@ -10,7 +10,10 @@ struct ListChangeTests {
   @Test("have their values in one spelling: keys in lower case or from npub, relays in canonical form")
   func spelling() throws {
     let changes = try ListChange.checked(
-      [.add("p", Self.key.uppercased()), .remove("p", "npub180cvv07tjdrrgpa0j7j7tmnyl2yr6yr7l8j4s3evf6u64th6gkwsyjh6w6")],
+      [
+        .add("p", Self.key.uppercased()),
+        .remove("p", "npub180cvv07tjdrrgpa0j7j7tmnyl2yr6yr7l8j4s3evf6u64th6gkwsyjh6w6"),
+      ],
       kind: 3)
     #expect(changes[0].value == Self.key)
     #expect(changes[1].value == "3bf0c63fcb93463407af97a5e5ee64fa883d107ef9e558472c4eb9aaaefa459d")

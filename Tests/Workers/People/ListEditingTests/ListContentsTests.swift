@@ -14,7 +14,9 @@ struct ListContentsTests {
 
   @Test("keep every tag that is not touched, in its place")
   func untouched() throws {
-    let tags = [["x", "", "y"], ["p", Self.a.uppercased(), "", "Al\u{301}"], ["p"], ["p", "garbage"], ["client", "z"]]
+    let tags = [
+      ["x", "", "y"], ["p", Self.a.uppercased(), "", "Al\u{301}"], ["p"], ["p", "garbage"], ["client", "z"],
+    ]
     let after = try #require(try contents(3, tags, content: "{\"wss://a\":{}}").applying([.add("p", Self.b)]))
     #expect(after.tags == tags + [["p", Self.b]])
     #expect(after.content == "{\"wss://a\":{}}" && !after.mustEncrypt)
@@ -46,7 +48,8 @@ struct ListContentsTests {
 
   @Test("have a relay's marker changed, also where it occurs twice")
   func markers() throws {
-    let list = contents(10_002, [["r", "wss://a.org/", "read"], ["r", "wss://b.org"], ["r", "wss://a.org", "write", "x"]])
+    let list = contents(
+      10_002, [["r", "wss://a.org/", "read"], ["r", "wss://b.org"], ["r", "wss://a.org", "write", "x"]])
     let writes = try #require(try list.applying([.add("r", "wss://a.org", further: ["write"])]))
     #expect(
       writes.tags == [["r", "wss://a.org/", "write"], ["r", "wss://b.org"], ["r", "wss://a.org", "write", "x"]])
@@ -168,7 +171,8 @@ struct ListContentsTests {
       let fault = #expect(throws: ListFault.self) { _ = try broken.applying([.add("p", Self.b, to: .hidden)]) }
       #expect("\(String(describing: fault))".isEmpty == false)
     }
-    let long = contents(10_000, content: Self.encrypted, hidden: "[[\"t\",\"\(String(repeating: "a", count: 65_530))\"]]")
+    let long = contents(
+      10_000, content: Self.encrypted, hidden: "[[\"t\",\"\(String(repeating: "a", count: 65_530))\"]]")
     #expect(throws: ListFault.self) { _ = try long.applying([.add("p", Self.b, to: .hidden)]) }
   }
 

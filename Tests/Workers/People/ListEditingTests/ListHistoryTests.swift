@@ -262,7 +262,8 @@ struct ListHistoryTests {
     var history = ListHistory(kind: 10_000, author: Author.key)
     _ = history.received(event("A", at: 1_000), hiddenText: #"[["word","a"]]"#, from: "r1", at: 1_000)
     let step = try history.next(.changes([.add("word", "x", to: .hidden)]))
-    let ours = Author.event(try #require(step.contents), at: 2_000, encrypted: "Ag" + String(repeating: "B", count: 130))
+    let ours = Author.event(
+      try #require(step.contents), at: 2_000, encrypted: "Ag" + String(repeating: "B", count: 130))
     _ = history.wrote(ours, step)
     var broken = history
     _ = history.received(event("C", at: 3_000), hiddenText: #"[ ["word","a"], ["word","c"] ]"#, from: "r2", at: 3_000)

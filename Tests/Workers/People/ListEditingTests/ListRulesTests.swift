@@ -10,7 +10,8 @@ struct ListRulesTests {
   func shrinkage() throws {
     func lost(_ count: Int, of all: Int) -> ListShrinkage? {
       let tags = (0..<all).map { ["relay", "wss://\($0).org"] }
-      return ListShrinkage(from: contents(10_050, tags + [["alt", "x"]]), to: contents(10_050, Array(tags.dropFirst(count))))
+      return ListShrinkage(
+        from: contents(10_050, tags + [["alt", "x"]]), to: contents(10_050, Array(tags.dropFirst(count))))
     }
     #expect(lost(1, of: 4)?.sentence == "this removes 1 of your list of 4 relays (kind 10050)")
     #expect(lost(1, of: 5) == nil && lost(2, of: 5) != nil && lost(3, of: 3) == nil && lost(0, of: 8) == nil)
@@ -18,7 +19,8 @@ struct ListRulesTests {
     let after = contents(0, content: #"{"c":3,"e":5,"d":""}"#)
     #expect(
       ListShrinkage(from: profile, to: after)?.sentence == "this removes 2 of your profile of 4 fields: a, \\u{202E}b")
-    let hidden = contents(10_000, content: ListContentsTests.encrypted, hidden: #"[["t","a"],["t","b"],["t","c"],["t","d"]]"#)
+    let hidden = contents(
+      10_000, content: ListContentsTests.encrypted, hidden: #"[["t","a"],["t","b"],["t","c"],["t","d"]]"#)
     let less = try #require(try hidden.applying([.remove("t", "a", from: .hidden)]))
     #expect(ListShrinkage(from: hidden, to: less)?.lostCount == 1)
   }
@@ -54,7 +56,8 @@ struct ListRulesTests {
     #expect(!fresh([.answered(at: 1_000), .answered(at: 1_000), .silent]).isFresh)
     let few = fresh([.unreachable, .unreachable, .unreachable, nil, .answered(at: 990)])
     #expect(
-      few.sentence == "wss://4.org, wss://1.org, wss://2.org and 1 more did not answer within 5 minutes (1 of 5 relays did)"
+      few.sentence
+        == "wss://4.org, wss://1.org, wss://2.org and 1 more did not answer within 5 minutes (1 of 5 relays did)"
     )
   }
 }

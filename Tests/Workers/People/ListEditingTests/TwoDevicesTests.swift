@@ -28,7 +28,8 @@ struct TwoDevicesTests {
   @Test("lose nothing in 1,000 edits, and bring nothing back", arguments: seeds(1), TwoDevices.Shape.allCases)
   func exact(seed: UInt64, shape: TwoDevices.Shape) throws { try run(shape, seed, edits: 1_000) }
 
-  @Test("lose nothing when relays answer with older lists, or with none", arguments: seeds(1), TwoDevices.Shape.allCases)
+  @Test(
+    "lose nothing when relays answer with older lists, or with none", arguments: seeds(1), TwoDevices.Shape.allCases)
   func lying(seed: UInt64, shape: TwoDevices.Shape) throws { try run(shape, seed, lying: true, edits: 1_000) }
 
   @Test("lose nothing of a list of 221 KB, or of 14,000 follows", arguments: [3_100, 14_000])
