@@ -1,4 +1,5 @@
 import Clocks
+import Glibc
 import Nostr
 import TestSupport
 import Testing
@@ -7,6 +8,9 @@ import Testing
 
 @Suite("Two devices that write one list")
 struct TwoDevicesTests {
+  /// A thousand in one run when seeds are drawn (`make soak`): an edit takes some 20 ms when it is built for debugging.
+  private static let editCount = getenv("ROOST_SEEDS") == nil ? 250 : 1_000
+
   /// `lying`: relays answer the other device with older lists than they have, or with none.
   ///
   /// At the end exactly what was added and not removed is in the list, and that list is the newest one at the relays.
@@ -22,15 +26,16 @@ struct TwoDevicesTests {
       "missing \(world.expected.subtracting(found).sorted()), too much \(found.subtracting(world.expected).sorted())")
     let newest = world.relays.compactMap(\.newest).max { ($0.createdAt, $1.id) < ($1.createdAt, $0.id) }
     #expect(newest?.id == world.history.current?.id && world.waiting.isEmpty)
-    #expect(!world.history.isUndecided && world.mergeCount > 0)
+    // Among a few edits there may be none that the other device made without ours.
+    #expect(!world.history.isUndecided && (edits < Self.editCount || world.mergeCount > 0))
   }
 
-  @Test("lose nothing in 1,000 edits, and bring nothing back", arguments: seeds(1), TwoDevices.Shape.allCases)
-  func exact(seed: UInt64, shape: TwoDevices.Shape) throws { try run(shape, seed, edits: 1_000) }
+  @Test("lose nothing in hundreds of edits, and bring nothing back", arguments: seeds(1), TwoDevices.Shape.allCases)
+  func exact(seed: UInt64, shape: TwoDevices.Shape) throws { try run(shape, seed, edits: Self.editCount) }
 
   @Test(
     "lose nothing when relays answer with older lists, or with none", arguments: seeds(1), TwoDevices.Shape.allCases)
-  func lying(seed: UInt64, shape: TwoDevices.Shape) throws { try run(shape, seed, lying: true, edits: 1_000) }
+  func lying(seed: UInt64, shape: TwoDevices.Shape) throws { try run(shape, seed, lying: true, edits: Self.editCount) }
 
   @Test("lose nothing of a list of 221 KB, or of 14,000 follows", arguments: [3_100, 14_000])
   func large(count: Int) throws {

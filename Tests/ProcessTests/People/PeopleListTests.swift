@@ -1,0 +1,102 @@
+import Contracts
+import Cryptography
+import Frames
+import LinuxSystem
+import Nostr
+import TestSupport
+import Testing
+
+extension ProcessTests {
+  /// Lists changed as differences, with relays by other people, and another device that writes its whole list.
+  @Suite("Lists of accounts", .enabled(if: PythonPeer.isAvailable, "no .venv: run Scripts/python-environment.sh"))
+  struct PeopleListTests {
+    private func list(_ rig: FeedRig, _ kind: UInt16 = 3) throws -> KnownList {
+      try rig.rig.ask("people.list", PeopleList(account: "alice", kind: kind), as: KnownList.self)
+    }
+
+    private func people(_ rig: FeedRig) throws -> Set<String> { Set(try list(rig).tags.compactMap { $0.last }) }
+
+    private func edit(_ rig: FeedRig, adding people: [String]) throws -> EditedList {
+      let changes = people.map { key in
+        var edit = EntryEdit()
+        edit.add = ["p", key]
+        return edit
+      }
+      return try rig.rig.ask(
+        "people.edit", PeopleEdit(account: "alice", kind: 3, changes: changes), as: EditedList.self)
+    }
+
+    private func publish(_ event: Event, at relay: RealRelay, _ rig: FeedRig) throws {
+      let answer = try rig.rig.client.call(
+        "relay.publish", #"{"relay":"\#(relay.url)","event":\#(String(decoding: event.json, as: UTF8.self))}"#)
+      #expect(answer.isResponse, "\(answer.text)")
+    }
+
+    private func keys(_ count: Int) -> [String] { (0..<count).map { _ in "\(SecretKey.generate().publicKey)" } }
+
+    @Test("An accepted change is published through the death of its worker, and nothing else in the list changes")
+    func accepted() throws {
+      let (relay, known) = (try RealRelay(), keys(3))
+      try FeedRig.run([relay.url]) { rig in
+        let garbage = [["p", known[0], "", "petname"], ["p", "no key"], ["unknown", "x"], ["p", known[1]]]
+        let old = rig.event(rig.alice, kind: 3, garbage, "{\"kept\":1}", at: WallClock.seconds - 100)
+        try publish(old, at: relay, rig)
+        let edited = try edit(rig, adding: [known[2]])
+        try rig.rig.kill("people")
+        #expect(edited.isNew && edited.after == edited.before + 1)
+        let id = try #require(edited.id)
+        try awaitSoon("it is published", within: 60, every: 200) {
+          let found = try rig.rig.client.call("plan.publications", #"{"ids":["\#(id)"],"states":["confirmed"]}"#)
+          return found.parts.count == 1
+        }
+        try awaitSoon("the worker is back", within: 60, every: 200) {
+          try list(rig).tags == garbage + [["p", known[2]]]
+        }
+        #expect(try list(rig).content == old.content)
+        let again = try edit(rig, adding: [known[2]])
+        #expect(!again.isNew && again.id == id, "what is there already is not published again")
+      }
+    }
+
+    @Test("What another device wrote without having seen the newest version is brought together with it, early or late")
+    func merged() throws {
+      let (relay, known) = (try RealRelay(), keys(6))
+      try FeedRig.run([relay.url]) { rig in
+        let now = WallClock.seconds
+        let first = rig.event(rig.alice, kind: 3, known.prefix(2).map { ["p", $0] }, at: now - 500)
+        try publish(first, at: relay, rig)
+        #expect(try edit(rig, adding: [known[2]]).isNew)
+        // It had read the first version. Its list is the newest now.
+        let blind = rig.event(rig.alice, kind: 3, [known[0], known[1], known[3]].map { ["p", $0] }, at: now + 4)
+        try awaitSoon("its time has come", within: 20) { WallClock.seconds > now + 4 }
+        try publish(blind, at: relay, rig)
+        #expect(try rig.store(blind) > 0)
+        try awaitSoon("both changes are in the list", within: 60, every: 200) {
+          try people(rig) == Set(known.prefix(4))
+        }
+        // And one that is older than ours, and comes late: relays and the store have a newer version already.
+        let late = rig.event(rig.alice, kind: 3, [known[0], known[1], known[4]].map { ["p", $0] }, at: now - 1)
+        let answer = try rig.rig.client.call("store.publish", String(decoding: late.json, as: UTF8.self))
+        #expect(!answer.isResponse, "the store keeps the newer one: \(answer.text)")
+        try awaitSoon("all changes are in the list", within: 60, every: 200) {
+          try people(rig) == Set(known.prefix(5))
+        }
+      }
+    }
+
+    @Test("A list is not changed while relays cannot say which version is the newest, unless that is meant")
+    func proven() throws {
+      let known = keys(2)
+      try FeedRig.run { rig in
+        let own = rig.event(rig.alice, kind: 3, [["p", known[0]]], at: WallClock.seconds - 100)
+        try rig.store(own)
+        let arguments = #"{"account":"alice","kind":3,"changes":[{"add":["p","\#(known[1])"]}]"#
+        let refused = try rig.rig.client.call("people.edit", arguments + "}")
+        #expect(refused.text.contains("not-fresh") && refused.text.contains("ws://127.0.0.1:1"), "\(refused.text)")
+        #expect(try people(rig) == [known[0]])
+        #expect(try rig.rig.client.call("people.edit", arguments + #","fromHere":true}"#).isResponse)
+        #expect(try people(rig) == Set(known))
+      }
+    }
+  }
+}
