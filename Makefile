@@ -11,7 +11,8 @@ SANITIZERS ?= address thread
 
 # What the shipped supervisor.conf starts, and what a person needs beside it. `make run` builds no more than this.
 PROGRAMS = roostd roost roost-exec event-store outbox-planner relay-connector signer local-relay \
-  dvm-tracker dvm-provider $(foreach name,push-relay mirror people backup,$(shell Scripts/is-wanted.sh $(name) $(CONFIG)))
+  dvm-tracker dvm-provider \
+  $(foreach name,push-relay mirror people backup,$(shell Scripts/is-wanted.sh $(name) $(CONFIG)))
 SWIFT_SOURCES = Sources Workers Tests Package.swift $(wildcard Benchmarks)
 
 .DEFAULT_GOAL := help

@@ -2,10 +2,10 @@
 
     LocalRelay ─ WebSocket ─▶ relay-connector ─▶ event-store ─▶ people ─▶ an application
 
-Cold: a Roost with nothing stored is asked for the profiles of 10,000 people (`people.profiles`), which one LocalRelay of
-nostr-sdk has; the time is that until the application has the last one. There every event is verified, committed and
-kept. The yardstick is nostr-sdk's own client, in its Python package, with the same authors and kind at the same relay: it
-has the list in memory, verified and kept nowhere.
+Cold: a Roost with nothing stored is asked for the profiles of 10,000 people (`people.profiles`), which one LocalRelay
+of nostr-sdk has; the time is that until the application has the last one. There every event is verified, committed
+and kept. The yardstick is nostr-sdk's own client, in its Python package, with the same authors and kind at the same
+relay: it has the list in memory, verified and kept nowhere.
 
 Look-ups: the same people again, 100 to a request, eight requests in flight, each person counted. Memory: the private
 memory of the process `people` with all of them.

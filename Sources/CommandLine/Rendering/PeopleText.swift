@@ -59,7 +59,7 @@ public enum PeopleText {
     }
     var table = TextTable([
       TextTable.Column(title: "NAME", columnsMaximum: nameColumns),
-      TextTable.Column(title: "MATCH", columnsMaximum: 28),
+      TextTable.Column(title: "MATCH", columnsMaximum: 36),
       TextTable.Column(title: "NIP05 (CLAIMED)", columnsMaximum: 32, isSpareable: true),
       TextTable.Column(title: "NPUB"),
     ])

@@ -57,7 +57,10 @@ extension CopyLedger {
 
   /// From now on events may come from another Roost whose publications are not known.
   ///
-  /// - Parameter now: seconds since 1970.
+  /// - Parameters:
+  ///   - account: the account.
+  ///   - peer: the other Roost.
+  ///   - now: seconds since 1970.
   /// - Returns: what ``Peer/openSince`` is now; never the same twice.
   public func open(_ account: PublicKey, _ peer: String, at now: Int64) async throws(StorageFault) -> Int64 {
     let known = try await self.peer(account, peer)

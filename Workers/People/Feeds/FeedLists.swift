@@ -99,7 +99,7 @@ public struct FeedLists: Sendable {
   /// - Parameters:
   ///   - hidden: the entries; nil: they cannot be read.
   ///   - id: the version.
-  ///   - privacy: why they cannot be read; ``FeedState/PrivateEntries/locked``: not yet.
+  ///   - privacy: why they cannot be read; `locked`: not yet.
   public mutating func opened(
     _ hidden: [[String]]?, of id: EventID, _ privacy: FeedState.PrivateEntries
   ) -> Change {

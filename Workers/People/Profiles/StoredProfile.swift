@@ -109,7 +109,7 @@ public struct StoredProfile: Sendable, Hashable {
   /// The places in tables, the heads of the arrays, and what the allocator rounds up: as measured.
   private static let entryCost = 320
 
-  /// Appends it as ``KnownProfile`` in JSON.
+  /// Appends it as a `KnownProfile` in JSON.
   ///
   /// - Parameters:
   ///   - key: the person's key.
