@@ -128,8 +128,8 @@ public struct FeedState: Codable, Sendable, Hashable {
   public var isFeedState = true
   /// Whose feed or inbox it is, 64 hexadecimal digits.
   public var account: String
-  /// Whether the list of people is here; false: it was never fetched, or its author has not published any. Absent for an
-  /// inbox.
+  /// Whether the list of people is here; false: it was never fetched, or its author has not published any. Absent for
+  /// an inbox.
   public var isListKnown: Bool?
   /// How many people are in the list; absent for an inbox.
   public var people: Int?
