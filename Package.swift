@@ -123,7 +123,8 @@ let rooms: [[Target]] = [
       ]),
     library(
       "Backups", ["Clocks", "Cryptography", "LinuxSystem", "EventLoop", "Frames", "Contracts"]),
-    library("WorkerLedger", ["EventLoop", "Storage", "Frames", "Contracts", "WorkerKit", "Logging"])
+    library("DataKeys", ["Cryptography", "EventLoop", "Frames", "Contracts", "NostrContracts", "Bus"]),
+    library("WorkerLedger", ["LinuxSystem", "EventLoop", "Storage", "Frames", "Contracts", "WorkerKit", "Logging"])
   ),
   room(
     "Sources/Supervisor",
@@ -192,6 +193,7 @@ let rooms: [[Target]] = [
   ),
   room(
     "Workers/People",
+    library("Forgetting", ["Contracts"]),
     library("ListEditing", ["Addresses", "Cryptography", "JSON", "Nostr", "Wording"]),
     library("PeopleLedger", ["Cryptography", "Nostr", "Storage", "Frames", "ListEditing"]),
     library("Profiles", values + ["Wording", "DequeModule"]),
@@ -199,7 +201,8 @@ let rooms: [[Target]] = [
     program(
       "people",
       worker + [
-        "Addresses", "Storage", "NostrContracts", "WorkerLedger", "ListEditing", "PeopleLedger", "Profiles", "Feeds",
+        "Addresses", "Storage", "NostrContracts", "DataKeys", "WorkerLedger", "Forgetting", "ListEditing",
+        "PeopleLedger", "Profiles", "Feeds",
       ])
   ),
   room(
@@ -330,7 +333,7 @@ let rooms: [[Target]] = [
     tests(
       "ProcessTests",
       values + [
-        "Addresses", "LinuxSystem", "EventLoop", "Storage", "NostrContracts", "Recordings", "RoostClient",
+        "Addresses", "LinuxSystem", "EventLoop", "Storage", "NostrContracts", "Recordings", "RoostClient", "DataKeys",
         "Reconciliation",
         "PushDelivery", "PushLedger", "TestSupport",
       ], exclude: ["Transcripts"]),
@@ -356,6 +359,7 @@ let rooms: [[Target]] = [
       "Bus/BackupsTests",
       ["Clocks", "Cryptography", "EventLoop", "Frames", "Contracts", "Backups", "TestSupport"]),
     tests("Bus/MethodReferenceTests", ["Frames", "Contracts", "MethodReference"]),
+    tests("Bus/DataKeysTests", ["Cryptography", "DataKeys"]),
     tests("Bus/NostrContractsTests", ["Cryptography", "Nostr", "Frames", "NostrContracts"]),
     tests("Bus/RecordingsTests", ["Clocks", "Frames", "Contracts", "Recordings", "TestSupport"]),
     tests(
@@ -431,6 +435,7 @@ let rooms: [[Target]] = [
       "Workers/PushRelay/PushLedgerTests",
       ["Clocks", "Cryptography", "Storage", "PushDelivery", "PushLedger", "TestSupport"]),
     tests("Workers/PushRelay/PushFakesTests", ["Addresses", "Cryptography", "HTTP2Client", "Frames", "TestSupport"]),
+    tests("Workers/People/ForgettingTests", ["Contracts", "Forgetting"]),
     tests("Workers/Signer/SigningTests", values + ["NostrContracts", "Signing"]),
     tests("Workers/Signer/KeyStoreTests", ["Cryptography", "Nostr", "LinuxSystem", "KeyStore", "TestSupport"]),
     tests(

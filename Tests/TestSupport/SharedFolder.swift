@@ -36,6 +36,28 @@ public enum SharedFolder {
     }
   }
 
+  /// All plain files below a directory, by their paths; those that go meanwhile are left out.
+  public static func files(below path: String) -> [String] {
+    guard let folder = opendir(path) else { return [] }
+    defer { closedir(folder) }
+    var found: [String] = []
+    while let entry = readdir(folder) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      guard name != ".", name != ".." else { continue }
+      let file = path + "/" + name
+      var status = stat()
+      guard lstat(file, &status) == 0 else { continue }
+      switch status.st_mode & S_IFMT {
+      case S_IFDIR: found += files(below: file)
+      case S_IFREG: found.append(file)
+      default: continue
+      }
+    }
+    return found
+  }
+
   private static func write(_ text: String) {
     let bytes = Array(text.utf8)
     _ = Glibc.write(STDERR_FILENO, bytes, bytes.count)

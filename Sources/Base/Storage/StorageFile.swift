@@ -92,7 +92,8 @@ public final class StorageFile: Sendable {
     configuration.maximumReaderCount = settings.readerCount
     configuration.busyMode = .timeout(5)
     configuration.prepareDatabase { database in
-      // Must be the first statement: the others read the schema.
+      // Must be the first statement: the others read the schema. What is removed is overwritten at once
+      // (`secure_delete`), so that it can be forgotten later without a look at every free page.
       if settings.isDamaged { try database.execute(sql: Self.damagedPragma) }
       let synchronous = settings.durability == .full ? "FULL" : "NORMAL"
       try database.execute(
@@ -102,6 +103,7 @@ public final class StorageFile: Sendable {
           PRAGMA wal_autocheckpoint = \(settings.checkpointPageCount * Checkpointer.patience);
           PRAGMA journal_size_limit = \(settings.checkpointPageCount * 3 * 4_096);
           PRAGMA temp_store = MEMORY;
+          PRAGMA secure_delete = ON;
           """)
     }
     counter =

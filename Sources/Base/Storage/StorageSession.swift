@@ -30,6 +30,9 @@ public struct StorageSession {
 
   /// Rows that the last statement changed.
   public var changedRowCount: Int { database.changesCount }
+
+  /// Rows that all statements of this connection have changed.
+  public var totalChangeCount: Int { database.totalChangesCount }
 }
 
 /// A compiled statement. Parameters and columns are numbers, bytes or text; the bytes of a column are borrowed, not

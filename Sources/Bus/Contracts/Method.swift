@@ -101,14 +101,16 @@ public enum BuiltInMethods {
   public static let all: [MethodDeclaration] = [
     SupervisorMethod.all, RelayMethod.all, StoreMethod.all, PlanMethod.all, JobMethod.all, ProviderMethod.all,
     PushMethod.all, SignerMethod.all, LocalRelayMethod.all, MirrorMethod.all, BackupMethod.all,
-    PeopleMethod.all,
+    AccountMethod.all, PeopleMethod.all,
   ].flatMap(\.self).sorted { $0.number < $1.number }
 
   /// The methods that a role serves, by number.
   public static func served(by role: Role) -> [MethodDeclaration] {
     all.filter { method in
       guard method.kind == .method else { return false }
-      return method.server == role || method.server == .worker && Role.withFiles.contains(role)
+      guard method.server == .worker else { return method.server == role }
+      let roles = method.number == AccountMethod.forget.declaration.number ? Role.withAccountData : Role.withFiles
+      return roles.contains(role)
     }
   }
 }

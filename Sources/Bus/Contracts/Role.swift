@@ -74,6 +74,13 @@ public struct Role: Hashable, Sendable, CustomStringConvertible {
     .eventStore, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .signer, .localRelay, .mirror,
     .people,
   ]
+
+  /// Roles whose workers keep something for single accounts, and serve `account.forget`; in the order in which they are
+  /// asked. The mirror is first, because it says which events are kept for no account; the store is last, because the
+  /// others read from it. The signer and `people` are none of them: their parts are steps of `people.forget` itself.
+  public static let withAccountData: [Role] = [
+    .mirror, .dvmTracker, .dvmProvider, .pushRelay, .outboxPlanner, .localRelay, .eventStore,
+  ]
 }
 
 /// A set of roles, as 128 bits.

@@ -7,9 +7,9 @@ public import Frames
 // stealing. But they do contain texts to encrypt and decrypted texts. Therefore `AccessEntry.isSecret` is true for all
 // of them.
 //
-// `account` is a name, an `npub` or 64 hexadecimal digits. It may be left out while there is exactly one account and no
-// refused key: once a refused key is repaired or removed, the only account could be a different one. Accounts of
-// workers (``Role/withAccount``) do not count here.
+// `account` is a name, an `npub` or 64 hexadecimal digits. Where it is left out, the account is meant that `signer.use`
+// has named, or else the only one that is not left, while there is no refused key: once a refused key is repaired or
+// removed, the only account could be a different one. Accounts of workers (``Role/withAccount``) do not count here.
 //
 // `signer.own` takes no arguments and is answered with the ``SignerAccount`` of the caller's role, which the signer
 // makes if it does not exist. A repeated call makes no second account.
@@ -257,6 +257,13 @@ public struct SignerAccount: Codable, Sendable, Hashable {
   public var origin: Origin
   /// When the signer got the key, in seconds since 1970.
   public var createdAt: Int64
+  /// True: it is meant where no account is named (`signer.use`). Absent otherwise.
+  public var isUsed: Bool?
+  /// True: it is left (`signer.leave`). Its key is locked, nothing is asked of relays for it, and everything is kept.
+  /// Absent otherwise.
+  public var isLeft: Bool?
+  /// True: it is left, and to be forgotten: role `people` may remove its key. Absent otherwise.
+  public var isForgetting: Bool?
 
   /// Whether it is a worker's own account, not a person's. Such an account is never used where no account is named.
   public var isOfWorker: Bool { Role.withAccount.contains { $0.name == name } }
@@ -273,6 +280,11 @@ public struct SignerAccount: Codable, Sendable, Hashable {
     self.origin = origin
     self.createdAt = createdAt
   }
+}
+
+extension [SignerAccount] {
+  /// Those for which something is asked of relays: all that are not left.
+  public var present: [SignerAccount] { filter { $0.isLeft != true } }
 }
 
 /// A key that exists but is not used. As long as there is one, no account counts as the only one.
@@ -332,8 +344,8 @@ public struct SignerAccounts: Codable, Sendable {
   }
 }
 
-/// An event of the topic `signer.changes`: all accounts, whenever one is added, removed, locked or unlocked. A
-/// subscriber may miss one; `signer.accounts` gives the same.
+/// An event of the topic `signer.changes`: all accounts, whenever one is added, removed, locked, unlocked, left, or
+/// meant where several are. A subscriber may miss one; `signer.accounts` gives the same.
 public struct SignerChanges: Codable, Sendable {
   /// By name.
   public var accounts: [SignerAccount]
@@ -384,18 +396,18 @@ public struct SignerImport: MethodArguments {
   }
 }
 
-/// `signer.unlock`. Answered with the ``SignerAccount``.
+/// `signer.unlock`. Answered with the ``SignerAccount``, which is no longer left.
 public struct SignerUnlock: MethodArguments {
   /// An example of the arguments.
   public static let example = #"{"account":"alice","passphrase":{"key":"…","payload":"…"}}"#
 
   /// The account; may be left out while exactly one is locked.
   public var account: String?
-  /// Its passphrase.
-  public var passphrase: SealedSecret
+  /// Its passphrase; absent for an account that is left and whose key is stored unencrypted.
+  public var passphrase: SealedSecret?
 
   /// An account to unlock.
-  public init(account: String? = nil, passphrase: SealedSecret) {
+  public init(account: String? = nil, passphrase: SealedSecret? = nil) {
     self.account = account
     self.passphrase = passphrase
   }
@@ -449,6 +461,78 @@ public struct SignerRemove: MethodArguments {
   public init(name: String, publicKey: String) {
     self.name = name
     self.publicKey = publicKey
+  }
+}
+
+/// `signer.use`: from now on this account is meant where none is named. Answered with its ``SignerAccount``. A left
+/// account is no longer left; its key stays locked if it has a passphrase.
+public struct SignerChoose: MethodArguments {
+  /// An example of the arguments.
+  public static let example = #"{"account":"alice"}"#
+
+  /// The account.
+  public var account: String
+
+  /// An account to use.
+  public init(account: String) { self.account = account }
+}
+
+/// `signer.leave`: locks an account, also one whose key is stored unencrypted, and ends what is asked of relays for it.
+/// Everything is kept. It stays left over restarts, until `signer.unlock` or `signer.use`. Answered with its
+/// ``SignerAccount``.
+public struct SignerLeave: MethodArguments {
+  /// An example of the arguments.
+  public static let example = #"{"account":"alice","isForgetting":true}"#
+
+  /// The account.
+  public var account: String
+  /// Whether `people.forget` follows: role `people` may then remove the key. An account that is already left for that
+  /// stays so without it.
+  public var isForgetting: Bool?
+
+  /// An account to leave.
+  public init(account: String, isForgetting: Bool? = nil) {
+    self.account = account
+    self.isForgetting = isForgetting
+  }
+}
+
+/// `signer.data-key`: 32 random bytes for an account and the caller's role, under which that role seals what it stores
+/// for the account. The role keeps them only as a text, encrypted by NIP-44 from the account to itself: without the
+/// account's key they cannot be had.
+public struct SignerDataKeyRequest: MethodArguments {
+  /// An example of the arguments.
+  public static let example = #"{"account":"alice","sealingKey":"…, 64 hexadecimal digits","text":"…"}"#
+
+  /// The account, which must be unlocked.
+  public var account: String?
+  /// A public key that the caller has made for this one answer: the data key is sealed for it.
+  public var sealingKey: String
+  /// The text of an earlier answer; absent: a new key is made.
+  public var text: String?
+
+  /// A data key to make or to open.
+  public init(account: String? = nil, sealingKey: String, text: String? = nil) {
+    self.account = account
+    self.sealingKey = sealingKey
+    self.text = text
+  }
+}
+
+/// The answer of `signer.data-key`.
+public struct SignerDataKey: Codable, Sendable {
+  /// The account's public key, 64 hexadecimal digits.
+  public var account: String
+  /// The 32 bytes, sealed for the caller.
+  public var key: SealedSecret
+  /// What the caller stores.
+  public var text: String
+
+  /// A data key.
+  public init(account: String, key: SealedSecret, text: String) {
+    self.account = account
+    self.key = key
+    self.text = text
   }
 }
 

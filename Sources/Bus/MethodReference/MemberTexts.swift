@@ -16,6 +16,14 @@ public enum MemberTexts {
     AccessTable.ServeProblem.method	The method's name.
     AccessTable.ServeProblem.reason	Why it may not.
     AccessTable.ServeProblem.role	The peer's role.
+    AccountForget.account	The account, 64 hexadecimal digits.
+    AccountForget.keep	NIP-01 filters: events that one of them matches stay. At most keepMaximum.
+    AccountForget.others	The other accounts of persons, 64 hexadecimal digits each: what is also theirs stays. At most 256.
+    AccountForgotten.Part.count	How many were removed.
+    AccountForgotten.Part.what	What they are, in plain words for any number: `events that it wrote`.
+    AccountForgotten.gone	What this call has removed; kinds of which nothing was there are left out.
+    AccountForgotten.keep	From a mirror: the filters of its configuration, for keep.
+    AccountForgotten.remark	What stays although it has to do with the account, and why, as a sentence; absent: nothing.
     ActiveObserve.exclusiveRelays	Whether only these relays are to be queried.
     ActiveObserve.filters	The filters, in canonical form.
     ActiveObserve.key	Always the same for the same filters, policy and relays: 64 hexadecimal digits.
@@ -197,6 +205,10 @@ public enum MemberTexts {
     FieldRange.maximum	The greatest value; nil: the greatest value of the type.
     FieldRange.minimum	The least value.
     FieldRange.name	Its name; for a number in an inner object, with the object's name: `payment.jobMaximum`.
+    ForgetStep.gone	What was removed.
+    ForgetStep.isDone	Whether it is done.
+    ForgetStep.remark	Why it waits, or what stays, as a sentence.
+    ForgetStep.step	What is done: a worker's name, `relays`, `people` or `key`.
     FoundPeople.people	The people.
     FoundPerson.field	What matched.
     FoundPerson.isFollowed	Whether one of the accounts that were meant follows the person.
@@ -563,6 +575,10 @@ public enum MemberTexts {
     PeopleFind.account	The account whose follows come first: its name or its key. Absent: those of all accounts.
     PeopleFind.limit	The most people that are answered, 1 to 10000; default 20.
     PeopleFind.text	The letters, 1 to 256 bytes.
+    PeopleForget.account	The account, 64 hexadecimal digits.
+    PeopleForgotten.gone	What was removed, all steps together.
+    PeopleForgotten.relays	Relays that have events of the account, as far as was known here, the one with the most first. Nothing is asked of them: deletion at relays is another thing (NIP-62), and needs the key.
+    PeopleForgotten.remarks	What stays on this machine, as sentences.
     PeopleInbox.account	Whose inbox it is: as in PeopleFeed.
     PeopleInbox.afterSeq	The last seq that the caller has handled.
     PeopleInbox.limit	How many stored items: as in PeopleFeed.
@@ -1085,6 +1101,9 @@ public enum MemberTexts {
     SignedEvent.isRaw	Whether the sender marked the bytes as RAW, which is wrong for an event.
     SignerAccount.createdAt	When the signer got the key, in seconds since 1970.
     SignerAccount.isEncrypted	Whether the stored key is encrypted with a passphrase (NIP-49).
+    SignerAccount.isForgetting	True: it is left, and to be forgotten: role `people` may remove its key. Absent otherwise.
+    SignerAccount.isLeft	True: it is left (`signer.leave`). Its key is locked, nothing is asked of relays for it, and everything is kept. Absent otherwise.
+    SignerAccount.isUsed	True: it is meant where no account is named (`signer.use`). Absent otherwise.
     SignerAccount.name	Lower case letters, digits, `-` and `_`, at most 32.
     SignerAccount.npub	The same as people write it.
     SignerAccount.origin	Where the key is.
@@ -1100,15 +1119,24 @@ public enum MemberTexts {
     SignerAuthenticate.challenge	The challenge that the relay sent, 1 … 512 bytes.
     SignerAuthenticate.relay	The relay, in its canonical spelling.
     SignerChanges.accounts	By name.
+    SignerChoose.account	The account.
     SignerCipher.account	The account whose key is used.
     SignerCipher.event	For decrypting, instead of text: the peer's event that has the text as its content, whole and signed. A worker that may read only some kinds proves the kind with it.
     SignerCipher.peer	The public key of the other side: 64 hexadecimal digits or `npub`.
     SignerCipher.text	The text to encrypt or decrypt. The frame and the NIP limit its length.
+    SignerDataKey.account	The account's public key, 64 hexadecimal digits.
+    SignerDataKey.key	The 32 bytes, sealed for the caller.
+    SignerDataKey.text	What the caller stores.
+    SignerDataKeyRequest.account	The account, which must be unlocked.
+    SignerDataKeyRequest.sealingKey	A public key that the caller has made for this one answer: the data key is sealed for it.
+    SignerDataKeyRequest.text	The text of an earlier answer; absent: a new key is made.
     SignerGenerate.name	The account's name.
     SignerGenerate.passphrase	Encrypts the stored key; without one it is stored unencrypted.
     SignerImport.name	The account's name.
     SignerImport.passphrase	For an `ncryptsec`, the passphrase that opens it and stays its passphrase; otherwise the passphrase to store the key under, if any.
     SignerImport.secret	`nsec1…`, `ncryptsec1…` or 64 hexadecimal digits.
+    SignerLeave.account	The account.
+    SignerLeave.isForgetting	Whether `people.forget` follows: role `people` may then remove the key. An account that is already left for that stays so without it.
     SignerLock.account	The account; all encrypted ones when absent.
     SignerPassphrase.account	The account; may be left out while there is exactly one.
     SignerPassphrase.new	The new passphrase; absent: the key is stored unencrypted.
@@ -1128,7 +1156,7 @@ public enum MemberTexts {
     SignerSigned.event	The event with id and signature.
     SignerText.text	The text.
     SignerUnlock.account	The account; may be left out while exactly one is locked.
-    SignerUnlock.passphrase	Its passphrase.
+    SignerUnlock.passphrase	Its passphrase; absent for an account that is left and whose key is stored unencrypted.
     SignerUnwrap.account	The recipient's account; default: the account that one of its `p` tags names.
     SignerUnwrap.wrap	The gift wrap.
     SignerUnwrapped.author	The author, proven by the seal's signature.

@@ -4,16 +4,19 @@ internal import Wording
 
 /// Accounts as `roost key` shows them. They contain nothing secret.
 public enum AccountText {
+  /// What to type where there is no account.
+  public static let advice = "'roost account new NAME' makes one, 'roost key import NAME' takes one over"
+
   /// A table of the accounts, and remarks about their files.
   public static func list(_ accounts: SignerAccounts, _ style: Style) -> [String] {
     var lines: [String] = []
     if accounts.accounts.isEmpty {
-      lines.append("No accounts. 'roost key generate NAME' makes one, 'roost key import NAME' takes one over.")
+      lines.append("No accounts: \(advice).")
     } else {
       var table = TextTable([.init(title: "ACCOUNT"), .init(title: "STATE"), .init(title: "KEPT"), .init(title: "KEY")])
       for account in accounts.accounts {
         table.append([
-          .init(account.name), .init(account.state.rawValue, account.state == .locked ? .warning : .good),
+          .init(account.name), .init(state(account), account.state == .locked ? .warning : .good),
           .init(kept(account)), .init(account.npub),
         ])
       }
@@ -35,7 +38,7 @@ public enum AccountText {
     var text = Amount.count(accounts.accounts.count, "account")
     if accounts.problems.isEmpty { text += ", no key file refused" }
     var checks = [DoctorResult.Check(name: "keys", isGood: true, text: text)]
-    let locked = accounts.accounts.filter { $0.state == .locked }.map(\.name)
+    let locked = accounts.accounts.present.filter { $0.state == .locked }.map(\.name)
     if let first = locked.first {
       // This is normal after each start of a signer whose keys have passphrases; nothing needs fixing.
       let are = locked.count == 1 ? "is locked and signs" : "are locked and sign"
@@ -55,7 +58,7 @@ public enum AccountText {
   /// One account, a fact a line.
   public static func one(_ account: SignerAccount, _ style: Style) -> [String] {
     [
-      ("account", account.name), ("npub", account.npub), ("hex", account.publicKey), ("state", account.state.rawValue),
+      ("account", account.name), ("npub", account.npub), ("hex", account.publicKey), ("state", state(account)),
       ("kept", kept(account)),
     ].map { name, value in
       style.paint(name + String(repeating: " ", count: 9 - name.count), .strong) + VisibleText.make(value)
@@ -66,6 +69,13 @@ public enum AccountText {
   public static func changed(_ account: SignerAccount, _ verb: String, _ style: Style) -> [String] {
     ["\(VisibleText.make(account.name)) is \(verb)."]
       + ["npub " + account.npub, "hex  " + account.publicKey].map { style.paint("  " + VisibleText.make($0), .dim) }
+  }
+
+  /// `unlocked, used`, `left`, `being forgotten`.
+  private static func state(_ account: SignerAccount) -> String {
+    if account.isForgetting == true { return "being forgotten" }
+    if account.isLeft == true { return "left" }
+    return account.state.rawValue + (account.isUsed == true ? ", used" : "")
   }
 
   private static func kept(_ account: SignerAccount) -> String {

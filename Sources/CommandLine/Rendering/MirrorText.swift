@@ -7,7 +7,7 @@ public enum MirrorText {
   /// A line for each class of each account, and one for each of its relays that has not sent everything.
   public static func status(_ status: MirrorStatus, now: Int64, _ style: Style) -> [String] {
     guard !status.entries.isEmpty else {
-      return ["Nothing is kept: there is no account yet. 'roost key generate NAME' makes one."]
+      return ["Nothing is kept: there is no account yet. \(AccountText.advice)."]
     }
     var table = TextTable([
       .init(title: "ACCOUNT"), .init(title: "WHAT"), .init(title: "EVENTS", alignment: .right),

@@ -84,7 +84,7 @@ struct AccountChoice: ParsableArguments, Sendable {
 
 extension SignerAccounts {
   /// Refuses the name of a stored key that is not in use, before the user types a passphrase for it.
-  fileprivate func refuseTaken(_ name: String) throws(Refusal) {
+  func refuseTaken(_ name: String) throws(Refusal) {
     guard let refused = refused.first(named: name) else { return }
     throw Refusal(.nameTaken, "\(refused.sentence); nothing is written over it", outcome: .notStarted)
   }
@@ -185,6 +185,10 @@ struct KeyUnlock: LoopCommand {
     guard account.state == .locked else {
       await session.print(account, AccountText.changed(account, "open already", session.style))
       return .done
+    }
+    // A left account is locked although its key has no passphrase.
+    guard account.isEncrypted else {
+      return try await session.change(SignerMethod.unlock, SignerUnlock(account: account.name), verb: "unlocked")
     }
     guard let passphrase = try session.sealed("Passphrase of \(account.name): ", for: present.sealingKey) else {
       throw Refusal(

@@ -23,8 +23,9 @@ extension CommandSession {
     }
   }
 
-  /// The account with this name, `npub` or hexadecimal key. Without a text: the only account that satisfies `isMeant`,
-  /// if no key is refused, because the refused key could be meant as well.
+  /// The account with this name, `npub` or hexadecimal key. Without a text: the one of `roost account use`, or else the
+  /// only account that is not left, of those that satisfy `isMeant`; if no key is refused, because the refused key could
+  /// be meant as well.
   func account(
     _ text: String?, among all: SignerAccounts, isMeant: (SignerAccount) -> Bool = { _ in true }
   ) throws(Refusal) -> SignerAccount {
@@ -40,7 +41,10 @@ extension CommandSession {
       let none = own.isEmpty ? Self.noAccountYet : "there is no such account\(near)"
       throw Refusal(.noSuchAccount, none, outcome: .notStarted)
     }
-    let meant = own.filter(isMeant)
+    var meant = own.filter(isMeant)
+    if let used = meant.first(where: { $0.isUsed == true }) { return used }
+    // What is left is meant only where nothing else could be.
+    if !meant.present.isEmpty { meant = meant.present }
     if meant.count == 1 {
       guard let refused = all.refused.first else { return meant[0] }
       throw Refusal(
@@ -53,10 +57,12 @@ extension CommandSession {
     }
     let names = meant.map(\.name).joined(separator: ", ")
     throw Refusal(
-      .badRequest, "name the account, as in --as \(meant[0].name); there are \(names)", outcome: .notStarted)
+      .badRequest,
+      "name the account, as in --as \(meant[0].name); there are \(names); 'roost account use NAME' says which is meant "
+        + "from now on", outcome: .notStarted)
   }
 
-  private static let noAccountYet = "there is no account yet; 'roost key generate NAME' makes one"
+  private static let noAccountYet = "there is no account yet; \(AccountText.advice)"
 
   /// Reads a secret and seals it at once; wipes what was typed.
   ///

@@ -36,7 +36,7 @@ struct Roost: ParsableCommand {
       CommandGroup(name: "Relays", subcommands: [Relay.self, Plan.self, MirrorCommand.self]),
       CommandGroup(name: "Local relay", subcommands: [ClientCommand.self]),
       CommandGroup(name: "Push relay", subcommands: [PushCommand.self]),
-      CommandGroup(name: "Keys", subcommands: [Key.self]),
+      CommandGroup(name: "Accounts", subcommands: [AccountCommand.self, Key.self]),
       CommandGroup(name: "Backup", subcommands: [BackupCommand.self, Restore.self]),
       CommandGroup(name: "Other", subcommands: [Version.self]),
     ])

@@ -14,6 +14,9 @@ extension Provider {
   func serve() {
     worker.serve(ProviderMethod.status) { [unowned self] (_, _) in status }
     worker.serve(ProviderMethod.jobs, list)
+    worker.serveForgetting(in: directory, forgotten, of: ledger.file) { [ledger] account throws(StorageFault) in
+      try await ledger.count(of: account)
+    }
   }
 
   private var status: ServingStatus {

@@ -54,6 +54,8 @@ final class Provider: RequestStream.Taker {
   /// When this process began to count, seconds since 1970.
   let startedAt = WallClock.seconds
   private let contents: ServingContents
+  /// What this start has removed of an account.
+  let forgotten: ForgottenAtStart
   private var stream: RequestStream?
   private let sweepTimer = LoopTimer()
   private(set) var isDraining = false
@@ -78,8 +80,15 @@ final class Provider: RequestStream.Taker {
     _ = try configuration.rules()
     let rescue: LedgerRescue?
     do throws(StorageFault) {
-      (ledger, contents, rescue) = try ProvidingLedger.openOrRescue(
-        path: directory + "/" + Self.fileName, now: WallClock.seconds)
+      let opened = try ProvidingLedger.openOrRescue(path: directory + "/" + Self.fileName, now: WallClock.seconds)
+      (ledger, rescue) = (opened.0, opened.2)
+      var known = opened.1
+      forgotten = try ForgettingNote(in: directory).settle { account throws(StorageFault) in
+        let count = try opened.0.forgetNow(account)
+        known = try opened.0.contentsNow()
+        return [AccountForgotten.Part("requests for jobs", count)]
+      }
+      contents = known
     } catch {
       throw Refusal(error.mayPass ? .unavailable : .failed, error.description)
     }

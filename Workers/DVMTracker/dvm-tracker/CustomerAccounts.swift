@@ -75,8 +75,8 @@ final class CustomerAccounts {
 
   // MARK: What is asked
 
-  /// The account that a submitter names, by its name or its key. Without a name: the only one, or the tracker's own if
-  /// the signer has no other.
+  /// The account that a submitter names, by its name or its key. Without a name: the one that is used, the only one, or
+  /// the tracker's own if the signer has no other.
   ///
   /// - Throws: `no-such-account`; what the signer refuses with.
   func account(named name: String?) async throws(Refusal) -> PublicKey {
@@ -164,13 +164,18 @@ final class CustomerAccounts {
   private static func choice(_ name: String?, in known: SignerAccounts) -> (key: PublicKey?, refusal: Refusal?) {
     if let name {
       let found = known.accounts.first { [$0.name, $0.publicKey, $0.npub].contains(name) }
+      if let found, found.isLeft == true {
+        let text = "the account \(found.name) is left; 'roost account use \(found.name)' brings it back"
+        return (nil, Refusal(.locked, text, outcome: .notStarted))
+      }
       if let key = found.flatMap({ PublicKey($0.publicKey) }) { return (key, nil) }
       let problem = known.refused.first(named: name).map { ": \($0.sentence)" } ?? ""
       return (
         nil, Refusal(.noSuchAccount, "there is no account \"\(name.prefix(80))\"\(problem)", outcome: .notStarted)
       )
     }
-    let people = known.accounts.filter { !$0.isOfWorker }
+    if let used = known.accounts.first(where: { $0.isUsed == true }) { return (PublicKey(used.publicKey), nil) }
+    let people = known.accounts.present.filter { !$0.isOfWorker }
     let refused = known.refused.filter { key in !Role.withAccount.contains { $0.name == key.account } }
     if people.count == 1, refused.isEmpty { return (PublicKey(people[0].publicKey), nil) }
     guard people.isEmpty, refused.isEmpty else {
@@ -194,6 +199,7 @@ final class CustomerAccounts {
   /// Why nothing can be signed for an account now, as a sentence's end; nil when no reason is known.
   func hindrance(of account: String) -> String? {
     guard let found = lastReported.first(where: { $0.publicKey == account }), found.state == .locked else { return nil }
+    if found.isLeft == true { return "its account \(found.name) is left: roost account use \(found.name)" }
     return "its account \(found.name) is locked: roost key unlock \(found.name)"
   }
 }

@@ -1,3 +1,4 @@
+import Contracts
 import EventLoop
 import Frames
 import JobLedger
@@ -38,10 +39,19 @@ final class LedgerAccess {
     _ worker: Worker, _ directory: String, _ log: Logger
   ) throws(Refusal) -> (LedgerAccess, JobLedgerContents) {
     do throws(StorageFault) {
-      let (ledger, contents, rescue) = try JobLedger.openOrRescue(
+      var (ledger, contents, rescue) = try JobLedger.openOrRescue(
         path: directory + "/" + fileName, now: WallClock.milliseconds)
       rescue?.tell(name, log)
-      return (LedgerAccess(ledger, worker, log), contents)
+      let forgotten = try ForgettingNote(in: directory).settle { account throws(StorageFault) in
+        let count = try ledger.forgetNow(account)
+        contents = try ledger.contentsNow(now: WallClock.milliseconds)
+        return [AccountForgotten.Part("jobs", count)]
+      }
+      let access = LedgerAccess(ledger, worker, log)
+      worker.serveForgetting(in: directory, forgotten, of: ledger.file) { account throws(StorageFault) in
+        try await ledger.count(of: account)
+      }
+      return (access, contents)
     } catch {
       throw Refusal(error.mayPass ? .unavailable : .failed, error.description)
     }

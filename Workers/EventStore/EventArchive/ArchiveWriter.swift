@@ -268,7 +268,7 @@ struct ArchiveWriter {
   ///
   /// - Parameter asksEveryRelay: whether it is a request to vanish to all relays. A request to single relays has made
   ///   no tombstone, and must not remove that of another request.
-  private func unbury(as request: IndexedEvent, asksEveryRelay: Bool) throws {
+  func unbury(as request: IndexedEvent, asksEveryRelay: Bool) throws {
     switch request.kind {
     case EventKind.deletion:
       for tag in request.tags {
@@ -288,7 +288,7 @@ struct ArchiveWriter {
     }
   }
 
-  private func unbury(_ term: UInt64, until: Int64) throws {
+  func unbury(_ term: UInt64, until: Int64) throws {
     try run("DELETE FROM tombstone WHERE term = ? AND until <= ?", Int64(bitPattern: term), until)
   }
 

@@ -100,7 +100,7 @@ extension ArchiveWriter {
   }
 
   /// Withdraws the coverage of one filter up to a second, at all relays.
-  private func forgetCoverage(of key: FilterKey, upTo time: Int64) throws {
+  func forgetCoverage(of key: FilterKey, upTo time: Int64) throws {
     let rows = try session.rows("SELECT relay, intervals FROM coverage WHERE filter = ?", key.digest.bytes) {
       (relay: $0.number(0), bytes: $0.bytes(1))
     }

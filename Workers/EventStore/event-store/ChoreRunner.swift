@@ -149,10 +149,14 @@ final class ChoreRunner {
 
   /// Removes events that are over a bound, slice by slice, in turn with what else is written.
   ///
+  /// - Parameters:
+  ///   - seqs: the events.
+  ///   - isForgetting: whether also what is never removed for a bound is removed, because its account is forgotten.
   /// - Returns: how many events went, and their bytes.
-  func remove(_ seqs: [Int64]) async throws(StorageFault) -> (count: Int, byteCount: Int64) {
+  func remove(_ seqs: [Int64], isForgetting: Bool = false) async throws(StorageFault) -> (count: Int, byteCount: Int64)
+  {
     guard !seqs.isEmpty else { return (0, 0) }
-    let removal = BoundedRemoval(seqs)
+    let removal = BoundedRemoval(seqs, isForgetting: isForgetting)
     bounded.append(removal)
     onDue?()
     await boundedEnded.wait { removal.isOver }
@@ -164,7 +168,12 @@ final class ChoreRunner {
     guard let removal = bounded.first else { return }
     do throws(StorageFault) {
       let slice = removal.seqs.prefix(EventArchive.boundedEventCount)
-      let removed = try await archive.remove(slice, kept: schedule.retention.keptAuthors, now: Store.now)
+      let removed: (gone: [EventID], byteCount: Int64)
+      if removal.isForgetting {
+        removed = (try await archive.forget(slice, now: Store.now), 0)
+      } else {
+        removed = try await archive.remove(slice, kept: schedule.retention.keptAuthors, now: Store.now)
+      }
       onRemoval?(removed.gone)
       removal.count += removed.gone.count
       removal.byteCount += removed.byteCount
@@ -232,7 +241,8 @@ private final class BoundedRemoval {
   var count = 0
   var byteCount: Int64 = 0
   var fault: StorageFault?
+  let isForgetting: Bool
   var isOver: Bool { seqs.isEmpty || fault != nil }
 
-  init(_ seqs: [Int64]) { self.seqs = seqs[...] }
+  init(_ seqs: [Int64], isForgetting: Bool) { (self.seqs, self.isForgetting) = (seqs[...], isForgetting) }
 }

@@ -32,6 +32,7 @@ final class Store {
 
   private let reads: ArchiveReads
   private let bounds: BoundService
+  private let forgetting: ForgetService
   private let reconciliations: ReconcileService
   private let askedReconciliations: ReconcileAskingService
   private let covered: CoveredTopic
@@ -62,6 +63,7 @@ final class Store {
     covered = CoveredTopic(worker.bus)
     chores = ChoreRunner(archive, health, log)
     bounds = BoundService(worker, reads, chores)
+    forgetting = ForgetService(worker, reads, chores)
     reportLosses(rescue)
     try adoptSettings()
     tellStatus()

@@ -142,7 +142,13 @@ struct Verdict: Sendable {
   /// accounts.
   private mutating func judgeKeys(_ keys: Told<SignerAccounts>) {
     guard let accounts = keys.value else { return }
-    let locked = accounts.accounts.count { $0.state == .locked }
+    if accounts.accounts.allSatisfy(\.isOfWorker), accounts.refused.isEmpty {
+      matters.append(
+        Matter(
+          subject: "Accounts", text: "there is no account yet: this makes one; 'roost key import NAME' takes one over",
+          command: "roost account new NAME", isNote: true))
+    }
+    let locked = accounts.accounts.present.count { $0.state == .locked }
     guard locked > 0 else { return }
     let all = Amount.count(accounts.accounts.count, "account")
     let (verb, whom) = locked == 1 ? ("is", "it") : ("are", "them")

@@ -93,6 +93,24 @@ final class AccountFollower {
     isConfirming = false
   }
 
+  /// Forgets an account, which is left: it is removed from the file, with every trace.
+  func forget(_ wanted: AccountForget) async throws(Refusal) -> AccountForgotten {
+    guard let key = PublicKey(wanted.account) else {
+      throw Refusal(.badRequest, "'account' is no public key", outcome: .notStarted)
+    }
+    await ask(within: Self.answerMilliseconds)
+    guard !keys.contains(key) else {
+      throw Refusal(.badRequest, "the account is not left: clients would be let in for it", outcome: .notStarted)
+    }
+    do throws(StorageFault) {
+      try await known.write(known.keys)
+      try await known.scrub()
+    } catch {
+      throw Refusal(error.mayPass ? .unavailable : .failed, error.description, outcome: .notStarted)
+    }
+    return AccountForgotten([])
+  }
+
   /// Closes the file, with the write-ahead log merged into it. No call may follow.
   func close() throws(StorageFault) { try known.close() }
 
@@ -113,7 +131,8 @@ final class AccountFollower {
   }
 
   private func adopt(_ told: [SignerAccount]) {
-    keys = Set(told.compactMap { PublicKey($0.publicKey) })
+    // A client that proves to be a left account is let in as a stranger is.
+    keys = Set(told.present.compactMap { PublicKey($0.publicKey) })
     guard known.adopt(keys) else { return }
     onChange?()
     EventLoopActor.task { [known, log] in

@@ -49,6 +49,9 @@ struct KnownAccounts {
     }
   }
 
+  /// Removes what is left of accounts that were removed.
+  func scrub() async throws(StorageFault) { _ = try await file.scrub() }
+
   /// Closes the file, with the write-ahead log merged into it. No call may follow.
   func close() throws(StorageFault) { try file.close() }
 }

@@ -384,6 +384,9 @@ final class LocalRelay: ClientLink.Owner {
   // MARK: Serving
 
   private func serve() {
+    worker.serve(AccountMethod.forget) { [unowned self] (_, wanted) throws(Refusal) in
+      try await accounts.forget(wanted)
+    }
     worker.serve(LocalRelayMethod.status) { [unowned self] (_, _) in status }
     worker.serve(LocalRelayMethod.clients) { [unowned self] (_, _) in
       let latest = clients.values.sorted { $0.number > $1.number }.prefix(LocalRelayClients.clientMaximum)

@@ -258,14 +258,38 @@ public struct CopyLedger: Sendable {
         UNION SELECT account FROM peer
         """
       ) { PublicKey($0, 0) }
-      for account in known where !accounts.contains(account) {
-        try session.run(
-          "DELETE FROM lack WHERE place IN (SELECT number FROM place WHERE account = ?)", account.octets)
-        for table in ["place", "round", "repaired", "listed", "peer"] {
-          try session.run("DELETE FROM \(table) WHERE account = ?", account.octets)
-        }
-      }
+      for account in known where !accounts.contains(account) { _ = try Self.remove(account, session) }
     }
+  }
+
+  /// Removes everything about an account, and its traces in the file.
+  ///
+  /// - Parameters:
+  ///   - account: the account.
+  ///   - apart: of the events that are set apart, those of other accounts, which stay.
+  /// - Returns: how many rows were removed.
+  public func forget(_ account: PublicKey, apart: Set<EventID>) async throws(StorageFault) -> Int {
+    let count = try await file.write { session in
+      var count = try Self.remove(account, session)
+      let known = try session.rows("SELECT event FROM apart") { EventID($0, 0) }
+      for event in known where !apart.contains(event) {
+        try session.run("DELETE FROM apart WHERE event = ?", event.octets)
+        count += 1
+      }
+      return count
+    }
+    _ = try await file.scrub()
+    return count
+  }
+
+  private static func remove(_ account: PublicKey, _ session: StorageSession) throws -> Int {
+    try session.run("DELETE FROM lack WHERE place IN (SELECT number FROM place WHERE account = ?)", account.octets)
+    var count = session.changedRowCount
+    for table in ["place", "round", "repaired", "listed", "peer"] {
+      try session.run("DELETE FROM \(table) WHERE account = ?", account.octets)
+      count += session.changedRowCount
+    }
+    return count
   }
 
   // MARK: Reading

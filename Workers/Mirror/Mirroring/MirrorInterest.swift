@@ -16,6 +16,8 @@ public struct MirrorAccount: Hashable, Sendable {
   public var isInboxKnown = false
   /// Where else its events may be.
   public var places = MirrorPlaces()
+  /// Whether it is left: everything of it is kept, and nothing is fetched.
+  public var isLeft = false
 
   /// An account whose lists are not known.
   public init(name: String, key: PublicKey) { (self.name, self.key) = (name, key) }

@@ -29,6 +29,8 @@ final class CopyKeeper {
   let log = Logger(label: "mirror")
   private(set) var settings = MirrorSettings()
   private(set) var accounts: [MirrorAccount] = []
+  /// The keys of all accounts whose rows stay: also of those that are left, for which nothing is done.
+  private var kept: [PublicKey] = []
   private(set) var running: Set<PublicKey> = []
   private(set) var schedules: [PublicKey: CopySchedule] = [:]
   private(set) lazy var health = LedgerHealth("the ledger of copies", log) { [ledger] in ledger.markDamaged() }
@@ -67,23 +69,57 @@ final class CopyKeeper {
     look()
   }
 
-  func accountsAre(_ accounts: [MirrorAccount]) {
-    let hadAccounts = !self.accounts.isEmpty
+  func accountsAre(_ accounts: [MirrorAccount], kept: [PublicKey]) {
+    let hadAccounts = !self.kept.isEmpty
     self.accounts = accounts
+    self.kept = kept
     for account in accounts where schedules[account.key] == nil {
       schedules[account.key] = CopySchedule(scrubSeconds: settings.scrubMilliseconds / 1_000)
     }
     look()
     // Before the first account the signer may not have read its keys yet.
-    if hadAccounts || !accounts.isEmpty { forgetOthers() }
+    if hadAccounts || !kept.isEmpty { forgetOthers() }
   }
 
   /// Forgets what is written down of accounts that were removed.
   private func forgetOthers() {
     EventLoopActor.task { [self] in
-      do throws(StorageFault) { try await ledger.keep(accounts.map(\.key)) } catch { health.notWritten(error) }
+      do throws(StorageFault) { try await ledger.keep(kept) } catch { health.notWritten(error) }
     }
   }
+
+  /// Removes everything that is written down of an account, and every trace of it in the file.
+  ///
+  /// - Returns: how many rows were removed.
+  func forget(_ account: PublicKey) async throws(Refusal) -> Int {
+    schedules[account] = nil
+    guard !running.contains(account) else {
+      throw Refusal(
+        .unavailable, "relays are being compared for it; that ends with the relay of now", outcome: .notStarted,
+        retryAfterMilliseconds: 500)
+    }
+    let apart = try await apart(butOf: account)
+    return try await reading { () throws(StorageFault) in try await ledger.forget(account, apart: apart) }
+  }
+
+  /// Of the events that are set apart, those that the store has and that another author wrote.
+  private func apart(butOf account: PublicKey) async throws(Refusal) -> Set<EventID> {
+    let ids = try await reading { () throws(StorageFault) in try await ledger.apart() }.sorted()
+    var others: Set<EventID> = []
+    for start in stride(from: 0, to: ids.count, by: Self.idMaximum) {
+      let some = Array(ids[start..<min(start + Self.idMaximum, ids.count)])
+      let wanted = StoreQuery(filters: [JSONValue(of: Filter(ids: some))])
+      let answer = try await worker.bus.ask(StoreMethod.query, wanted)
+      while let part = try await answer.nextPart() {
+        // `try?`: the store has verified it.
+        if let event = try? Event(json: part.bytes), event.pubkey != account { others.insert(event.id) }
+      }
+    }
+    return others
+  }
+
+  /// Ids in one question.
+  private static let idMaximum = 500
 
   private func isRemoved(_ account: MirrorAccount) -> Bool { !accounts.contains { $0.key == account.key } }
 

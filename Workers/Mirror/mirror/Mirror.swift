@@ -31,7 +31,12 @@ final class Mirror {
   let peers: PeerKeeper
   let bounds: BoundKeeper
   private var wishes: MirrorWishes
-  private var accounts: [MirrorAccount] = []
+  /// All accounts, also those that are left.
+  private(set) var accounts: [MirrorAccount] = []
+  /// Those for which something is done.
+  private var present: [MirrorAccount] { accounts.filter { !$0.isLeft } }
+  /// Accounts that are forgotten, while the signer still has their keys.
+  private var forgotten: Set<PublicKey> = []
   /// When the places of accounts were looked up last, seconds since 1970.
   var placesAt: [PublicKey: Int64] = [:]
   private var live: [LiveObserve.Plan: LiveObserve] = [:]
@@ -63,11 +68,11 @@ final class Mirror {
       try await peers.learnPublications(of: account)
     }
     peers.interests = { [unowned self] key in
-      guard var account = accounts.first(where: { $0.key == key }) else { return [] }
+      guard var account = present.first(where: { $0.key == key }) else { return [] }
       // A Roost of one's own may know that one receives messages.
       account.isInboxKnown = true
       // What belongs to no account is compared as the first one.
-      let isFirst = key == accounts.first?.key
+      let isFirst = key == present.first?.key
       return MirrorInterest.all(of: [account], wishes).filter { isFirst || $0.account != nil }
     }
     copies.isFetched = { [unowned self] key in
@@ -91,6 +96,7 @@ final class Mirror {
 
   /// Starts to serve and to fetch.
   func start() {
+    worker.serve(AccountMethod.forget) { [unowned self] (_, wanted) throws(Refusal) in try await forget(wanted) }
     worker.serve(MirrorMethod.status) { [unowned self] (_, _) throws(Refusal) in try await status() }
     worker.onSettings = { [unowned self] _ in settingsChanged() }
     worker.onDrain = { [unowned self] in
@@ -160,15 +166,48 @@ final class Mirror {
       mine.follows = before[key]?.follows ?? []
       mine.isInboxKnown = before[key]?.isInboxKnown ?? false
       mine.places = before[key]?.places ?? MirrorPlaces()
+      mine.isLeft = account.isLeft == true
       return mine
     }.sorted { $0.name < $1.name }
+    // One that was forgotten is gone, or is brought back.
+    forgotten.formIntersection(new.filter(\.isLeft).map(\.key))
+    adopt(new.filter { !forgotten.contains($0.key) })
+  }
+
+  private func adopt(_ new: [MirrorAccount]) {
     guard new != accounts else { return }
     let areOthers = Set(new.map(\.key)) != Set(accounts.map(\.key))
+    let arePresent = Set(new.filter { !$0.isLeft }.map(\.key)) != Set(present.map(\.key))
     accounts = new
     replan()
-    copies.accountsAre(new)
+    copies.accountsAre(present, kept: new.map(\.key))
     if areOthers { readLists() }
-    peers.accountsChanged()
+    if areOthers || arePresent { peers.accountsChanged() }
+  }
+
+  /// Removes what is written down of an account, which is left. From now on it counts as none.
+  private func forget(_ wanted: AccountForget) async throws(Refusal) -> AccountForgotten {
+    guard let key = PublicKey(wanted.account) else {
+      throw Refusal(.badRequest, "'account' is no public key", outcome: .notStarted)
+    }
+    guard !present.contains(where: { $0.key == key }) else {
+      throw Refusal(.badRequest, "the account is not left: its things would be fetched again", outcome: .notStarted)
+    }
+    forgotten.insert(key)
+    adopt(accounts.filter { $0.key != key })
+    for (name, fetch) in fetches where name.hasPrefix("\(key) ") {
+      fetch.abandon(Refusal(.cancelled, "the account is forgotten"))
+    }
+    placesAt[key] = nil
+    guard !peers.isComparing else {
+      throw Refusal(
+        .unavailable, "another Roost is being compared; that ends with the account of now", outcome: .notStarted,
+        retryAfterMilliseconds: 500)
+    }
+    let count = try await copies.forget(key)
+    return AccountForgotten(
+      [AccountForgotten.Part("notes on what relays lack of its events", count)],
+      keep: wishes.keeps.map { JSONValue(of: $0.filter) })
   }
 
   /// Other places are known of an account.
@@ -236,13 +275,14 @@ final class Mirror {
   // MARK: Fetching
 
   private func replan() {
-    let interests = MirrorInterest.all(of: accounts, wishes)
+    let interests = MirrorInterest.all(of: present, wishes)
     schedule.adopt(interests, at: WallClock.seconds)
     let wanted = Set(interests.map(\.key))
     for (key, fetch) in fetches where !wanted.contains(key) {
-      fetch.abandon(Refusal(.cancelled, "the account is removed, or follows fewer people"))
+      fetch.abandon(Refusal(.cancelled, "the account is removed or left, or follows fewer people"))
     }
-    bounds.adopt(interests, follows: accounts.flatMap(\.follows), wishes)
+    // What is kept of left accounts is no less than before.
+    bounds.adopt(MirrorInterest.all(of: accounts, wishes), follows: accounts.flatMap(\.follows), wishes)
     let plans = LiveObserve.plans(interests)
     for (plan, observe) in live where !plans.contains(plan) {
       observe.end()

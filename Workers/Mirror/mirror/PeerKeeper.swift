@@ -94,6 +94,9 @@ final class PeerKeeper {
     }
   }
 
+  /// Whether a comparison is under way.
+  var isComparing: Bool { schedules.values.contains(where: \.isRunning) }
+
   // MARK: mirror.status, mirror.sync
 
   func status() -> [PeerStatus] {

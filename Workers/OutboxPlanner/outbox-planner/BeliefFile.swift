@@ -67,6 +67,9 @@ struct BeliefFile {
     }
   }
 
+  /// Removes what is left of rows that were replaced.
+  func scrub() async throws(StorageFault) { _ = try await file.scrub() }
+
   /// Closes the file. No call may follow.
   func close() throws(StorageFault) { try file.close() }
 }

@@ -10,6 +10,7 @@ import Logging
 import Nostr
 import NostrContracts
 import OutboxRouting
+import Storage
 
 // Our own accounts: their keys, from the signer, and the lists that they have published, requested from relays and read
 // from the store.
@@ -37,7 +38,11 @@ extension Planner {
   /// How long to wait for a new account's lists.
   private static let listsMilliseconds: UInt64 = 1_000
 
-  func accountsAre(_ accounts: [SignerAccount]) {
+  func accountsAre(_ told: [SignerAccount]) {
+    // For a left account nothing is asked.
+    let accounts = told.present
+    usedAccount = accounts.first { $0.isUsed == true }.flatMap { PublicKey($0.publicKey) }
+    publishing?.forgetting = Set(told.filter { $0.isForgetting == true }.compactMap { PublicKey($0.publicKey) })
     let opened = Set(accounts.filter { $0.state == .unlocked }.compactMap { PublicKey($0.publicKey) })
     publishing?.accountsOpened(opened)
     if sealedLists.keys.contains(where: opened.contains) { EventLoopActor.task { [self] in await openBlocked() } }
@@ -48,6 +53,35 @@ extension Planner {
     let keys = Set(known.map(\.key.description))
     if keys != lists.accounts { wishLists(of: keys, butOf: Set(accounts.filter(\.isOfWorker).map(\.publicKey))) }
     update()
+  }
+
+  /// Forgets an account, which is left (`account.forget`).
+  func forget(_ wanted: AccountForget) async throws(Refusal) -> AccountForgotten {
+    guard let account = PublicKey(wanted.account) else {
+      throw Refusal(.badRequest, "'account' is no public key", outcome: .notStarted)
+    }
+    guard directory.account(account) == nil else {
+      throw Refusal(.badRequest, "the account is not left: its things would be asked for again", outcome: .notStarted)
+    }
+    guard let publishing else {
+      throw Refusal(
+        .unavailable, "the ledger of publications is not open yet", outcome: .notStarted, retryAfterMilliseconds: 500)
+    }
+    sealedLists[account] = nil
+    let others = Set(wanted.others.compactMap { PublicKey($0) })
+    var parts = try await publishing.forget(account, others: others)
+    // What was learned of people whom no other account reads is learned again if it is ever needed.
+    let known = others.union(directory.wantedAuthors)
+    let before = directory.beliefs
+    let kept = before.filter { belief in belief.person.isEmpty || PublicKey(belief.person).map(known.contains) ?? false
+    }
+    directory.recall(kept)
+    await keepBeliefs()
+    do throws(StorageFault) { try await beliefs?.scrub() } catch {
+      throw Refusal(error.mayPass ? .unavailable : .failed, error.description)
+    }
+    parts.append(AccountForgotten.Part("notes on where it and its people write", before.count - kept.count))
+    return AccountForgotten(parts)
   }
 
   /// Each account's own kinds are an interest of their own, so that another account does not change it. There is no

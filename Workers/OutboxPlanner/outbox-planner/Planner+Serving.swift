@@ -19,6 +19,7 @@ import WorkerKit
 
 extension Planner {
   func serve() {
+    worker.serve(AccountMethod.forget) { [unowned self] (_, wanted) throws(Refusal) in try await forget(wanted) }
     worker.serve(PlanMethod.route) { [unowned self] (_, wanted) throws(Refusal) in try await route(wanted) }
     worker.serve(PlanMethod.relays) { [unowned self] (_, _) in
       await settled()
@@ -137,14 +138,14 @@ extension Planner {
     }
     if fields["pubkey"] == nil {
       let accounts = directory.personalAccounts
-      guard accounts.count == 1 else {
+      guard let meant = usedAccount ?? (accounts.count == 1 ? accounts[0].key : nil) else {
         let who =
           accounts.isEmpty
-          ? "there is no account yet; 'roost key generate NAME' makes one"
+          ? "there is no account yet; 'roost account new NAME' makes one"
           : "there are \(accounts.count) accounts it could be by; 'roost plan write --as NAME' says which"
         throw Refusal(.badRequest, "'event.pubkey' is missing, and \(who)", outcome: .notStarted)
       }
-      fields["pubkey"] = .string(accounts[0].key.description)
+      fields["pubkey"] = .string(meant.description)
     }
     for (name, standard) in [("created_at", JSONValue.integer(0)), ("tags", .array([])), ("content", .string(""))]
     where fields[name] == nil {

@@ -61,6 +61,8 @@ final class Planner {
   var wants: [String: WishTally] = [:]
   /// Lists of blocked relays whose private entries the signer has not opened yet, by account.
   var sealedLists: [PublicKey: Event] = [:]
+  /// The account that is meant where none is named.
+  var usedAccount: PublicKey?
   /// Why the file of added relays cannot be written.
   var fault: StorageFault?
   private var storeEndpoint: UInt32?

@@ -31,6 +31,7 @@ extension PublishService {
   func publish(_ request: BusRequest, _ wanted: PlanPublish) async throws(Refusal) -> Publication? {
     let json = wanted.event.bytes
     let event = try Self.event(json)
+    try refuseForgotten(event)
     guard wanted.relays == nil || !Role.readsStrangers(request.callerRole) else {
       throw Refusal(.denied, "what a worker of this role names are 'foreignRelays'", outcome: .notStarted)
     }

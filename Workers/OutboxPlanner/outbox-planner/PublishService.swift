@@ -69,6 +69,8 @@ final class PublishService {
   /// Publications for which the relay lists of the people whom they name are being looked for.
   var joining: Set<EventID> = []
   var sentLists = SentRelayLists()
+  /// Accounts that are being forgotten: what they wrote is not published.
+  var forgetting: Set<PublicKey> = []
   var lastNumber: Int64
   var isDraining = false
   var followers: [EventID: [ChangeFollower<Publication>]] = [:]
@@ -282,8 +284,12 @@ final class PublishService {
   }
 
   /// A publication was taken out of the ledger.
-  func uncount(_ id: EventID) {
-    if let old = countedStates.removeValue(forKey: id) { counts[old, default: 0] -= 1 }
+  ///
+  /// - Parameters:
+  ///   - id: its event.
+  ///   - state: its state there, for one that was not in memory.
+  func uncount(_ id: EventID, _ state: Publication.State? = nil) {
+    if let old = countedStates.removeValue(forKey: id) ?? state { counts[old, default: 0] -= 1 }
   }
 
   // MARK: Sending

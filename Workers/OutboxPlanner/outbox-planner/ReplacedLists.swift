@@ -1,4 +1,5 @@
 import Contracts
+import Cryptography
 import EventLoop
 import Frames
 import Nostr
@@ -127,6 +128,20 @@ final class ReplacedLists {
   func forget(_ id: String) async throws(StorageFault) {
     try await file.write { session in try Self.remove(id, session) }
     lists.removeAll { $0.id == id }
+  }
+
+  /// Removes all versions of an author's lists, and their traces in the file.
+  ///
+  /// - Returns: how many were kept.
+  func forget(author: PublicKey) async throws(StorageFault) -> Int {
+    let text = author.description
+    let count = try await file.write { session in
+      try session.run("DELETE FROM replaced WHERE author = ?", text)
+      return session.changedRowCount
+    }
+    lists.removeAll { $0.author == text }
+    _ = try await file.scrub()
+    return count
   }
 
   /// The event of a version; nil when the version is not kept.

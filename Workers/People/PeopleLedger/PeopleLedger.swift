@@ -54,7 +54,7 @@ public struct PeopleLedger: Sendable {
         number INTEGER PRIMARY KEY, list INTEGER NOT NULL, id BLOB NOT NULL, record TEXT NOT NULL,
         waits INTEGER NOT NULL, event BLOB, UNIQUE (list, id));
       CREATE INDEX waiting ON version (waits) WHERE waits <> 0;
-      """)
+      """ + Self.forgettingTables)
   ]
 
   let file: StorageFile

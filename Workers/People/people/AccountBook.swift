@@ -7,7 +7,8 @@ import Logging
 import Nostr
 import WorkerKit
 
-/// The accounts of persons, as the signer has them at present.
+/// The accounts of persons, as the signer has them at present. For an account that is left nothing is done: it counts as
+/// none here, and what the ledger keeps of it stays.
 @EventLoopActor
 final class AccountBook {
   /// By key. Accounts of workers are left out.
@@ -58,7 +59,7 @@ final class AccountBook {
   /// The signer says which accounts there are.
   func received(_ told: [SignerAccount]) {
     var new: [PublicKey: SignerAccount] = [:]
-    for account in told where !account.isOfWorker {
+    for account in told.present where !account.isOfWorker {
       if let key = PublicKey(account.publicKey) { new[key] = account }
     }
     guard !isKnown || new != accounts else { return }
@@ -69,17 +70,19 @@ final class AccountBook {
   /// Whether an account can sign and decrypt now.
   func isOpen(_ key: PublicKey) -> Bool { accounts[key]?.state == .unlocked }
 
-  /// The account that a request names: by its name, its `npub` or its key; without a text the only one.
+  /// The account that a request names: by its name, its `npub` or its key; without a text the one that is used, or
+  /// the only one.
   ///
   /// - Throws: `no-such-account`, with what to say instead.
   func account(_ text: String?) async throws(Refusal) -> (key: PublicKey, account: SignerAccount) {
     if !isKnown || text.map({ named($0) == nil }) == true { try await read() }
     guard let text else {
+      if let used = accounts.first(where: { $0.value.isUsed == true }) { return (used.key, used.value) }
       if let only = accounts.first, accounts.count == 1 { return (only.key, only.value) }
       let names = accounts.values.map(\.name).sorted().joined(separator: ", ")
       throw Refusal(
         .noSuchAccount,
-        accounts.isEmpty ? "there is no account; 'roost key generate NAME' makes one" : "name the account: \(names)",
+        accounts.isEmpty ? "there is no account; 'roost account new NAME' makes one" : "name the account: \(names)",
         outcome: .notStarted)
     }
     if let found = named(text) { return found }

@@ -25,6 +25,8 @@ final class FeedRun {
   }
 
   let number: UInt64
+  /// Whose feed or inbox it is.
+  let account: PublicKey
   private let request: BusRequest
   private let bus: BusConnection
   private let network: FeedNetwork?
@@ -58,8 +60,9 @@ final class FeedRun {
 
   init(
     _ number: UInt64, _ request: BusRequest, _ worker: Worker, _ opener: ListOpener, _ network: FeedNetwork?,
-    _ course: FeedCourse, limit: Int?, _ form: Form, _ log: Logger
+    _ course: FeedCourse, of account: PublicKey, limit: Int?, _ form: Form, _ log: Logger
   ) {
+    self.account = account
     (self.number, self.request, self.opener, self.network) = (number, request, opener, network)
     (self.course, self.limit, self.form, self.log) = (course, limit, form, log)
     bus = worker.bus

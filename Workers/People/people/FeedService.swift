@@ -36,8 +36,13 @@ final class FeedService {
     }
   }
 
-  /// The signer's accounts have changed.
-  func accountsAre(_ accounts: [SignerAccount]) { opener.accountsAre(accounts) }
+  /// The signer's accounts have changed. Feeds of an account that is left end, and are begun again without relays.
+  func accountsAre(_ accounts: [SignerAccount]) {
+    let before = opener.left
+    opener.accountsAre(accounts)
+    let new = opener.left.subtracting(before)
+    for run in runs.values where new.contains(run.account) { run.end(isStopping: true) }
+  }
 
   /// Ends everything: callers ask the next process, after the last seq that they have.
   func drain() {
@@ -85,6 +90,7 @@ final class FeedService {
       let left = callers[request.caller, default: 1] - 1
       callers[request.caller] = left > 0 ? left : nil
     }
+    let isLeft = await opener.isLeft(account)
     // What is committed from here on is not missed, and what is older is in the first page.
     let position: Int64
     if let seq {
@@ -94,7 +100,7 @@ final class FeedService {
     }
     let course = FeedCourse(of: account, subject, after: position)
     let run = FeedRun(
-      number, request, worker, opener, policy == .cacheOnly ? nil : network, course,
+      number, request, worker, opener, policy == .cacheOnly || isLeft ? nil : network, course, of: account,
       limit: seq == nil ? limit ?? PeopleFeed.limitDefault : nil, form, log)
     runs[number] = run
     try await run.run()

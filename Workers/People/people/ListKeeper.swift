@@ -194,6 +194,10 @@ final class ListKeeper {
       histories[key] = history
       return
     }
+    // What is under way when an account is left, or forgotten, is not written.
+    guard accounts.accounts[key.account] != nil else {
+      throw Refusal(.noSuchAccount, "the account is left, or gone", outcome: .notStarted)
+    }
     let changed = all(\.changed)
     let change = PeopleLedger.Change(
       memo: history.memo, records: history.records.filter { changed.contains($0.id) }, event: event, waits: waits,

@@ -41,6 +41,18 @@ final class ListOpener {
 
   private var unlocked: Set<String> { Set((accounts ?? []).filter { $0.state == .unlocked }.map(\.publicKey)) }
 
+  /// Accounts for which no relay is asked.
+  var left: Set<PublicKey> {
+    Set((accounts ?? []).filter { $0.isLeft == true }.compactMap { PublicKey($0.publicKey) })
+  }
+
+  /// Whether an account is left; no if the signer does not answer.
+  func isLeft(_ account: PublicKey) async -> Bool {
+    // `try?`: without the signer no account is known, and the feed waits for nothing.
+    if accounts == nil { _ = try? await ask() }
+    return left.contains(account)
+  }
+
   private func ask() async throws(Refusal) -> [SignerAccount] {
     let told = try await bus.request(SignerMethod.accounts, NoArguments(), ttlMilliseconds: Self.openMilliseconds)
     accountsAre(told.accounts)
@@ -49,7 +61,8 @@ final class ListOpener {
 
   /// The key of the account that a caller means.
   ///
-  /// - Parameter text: a name, 64 hexadecimal digits, `npub` or `nprofile`; nil: the only account.
+  /// - Parameter text: a name, 64 hexadecimal digits, `npub` or `nprofile`; nil: the account that is used, or the only
+  ///   one that is not left.
   /// - Throws: `no-such-account`, `bad-request`.
   func key(of text: String?) async throws(Refusal) -> PublicKey {
     if let text {
@@ -67,7 +80,9 @@ final class ListOpener {
       }
       return key
     }
-    guard people.count == 1, let key = people.first.flatMap({ PublicKey($0.publicKey) }) else {
+    let used = people.first { $0.isUsed == true }
+    let meant = used.map { [$0] } ?? people.present
+    guard meant.count == 1, let key = meant.first.flatMap({ PublicKey($0.publicKey) }) else {
       let words = people.isEmpty ? "there is no account" : "there are \(people.count) accounts"
       throw Refusal(.noSuchAccount, "\(words): 'account' says whose feed is meant", outcome: .notStarted)
     }

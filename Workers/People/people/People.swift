@@ -1,5 +1,6 @@
 import Bus
 import Contracts
+import DataKeys
 import EventLoop
 import Frames
 import LinuxSystem
@@ -16,9 +17,12 @@ final class People {
   let ledger: PeopleLedger
   let feeds: FeedService
   let log = Logger(label: "people")
+  private(set) lazy var forgetter = Forgetter(worker, ledger, health)
   let accounts: AccountBook
   let lists: ListKeeper
   private let profiles: ProfileKeeper
+  /// The keys under which the parts seal what only an unlocked account may read.
+  let dataKeys: DataKeys
   private(set) lazy var health = LedgerHealth("the ledger of lists", log) { [ledger] in ledger.markDamaged() }
 
   /// The longest wait after a failure of another worker.
@@ -35,12 +39,15 @@ final class People {
       throw Refusal(error.mayPass ? .unavailable : .failed, error.description)
     }
     ledger.rescue?.tell("the ledger of lists", log)
+    dataKeys = DataKeys(worker.bus, Self.texts(ledger))
     accounts = AccountBook(worker, log)
     lists = ListKeeper(worker, ledger, accounts, log)
   }
 
   /// Starts to serve.
   func start() {
+    forgetter.onForgotten = { [unowned self] in dataKeys.drop($0) }
+    forgetter.start()
     worker.serve(PeopleMethod.status) { [unowned self] (_, _) throws(Refusal) in try await status() }
     worker.bus.onEvent = { [unowned self] in received($0) }
     worker.bus.onRegistry = { [unowned self] _ in accounts.ask() }
@@ -60,12 +67,27 @@ final class People {
     feeds.start()
   }
 
+  private static func texts(_ ledger: PeopleLedger) -> DataKeys.Texts {
+    DataKeys.Texts(
+      read: { account throws(Refusal) in
+        do throws(StorageFault) { return try await ledger.dataKeyText(of: account) } catch { throw refusal(error) }
+      },
+      keep: { account, text throws(Refusal) in
+        do throws(StorageFault) { try await ledger.keep(dataKeyText: text, of: account) } catch { throw refusal(error) }
+      })
+  }
+
+  private static func refusal(_ fault: StorageFault) -> Refusal {
+    Refusal(fault.kind == .full ? .diskFull : .failed, fault.description, outcome: .notStarted)
+  }
+
   private func received(_ event: BusEvent) {
     defer { event.acknowledge() }
     do throws(Refusal) {
       if let changes = try event.value(of: SignerTopic.changes) {
         accounts.received(changes.accounts)
         feeds.accountsAre(changes.accounts)
+        dataKeys.accountsAre(changes.accounts)
       }
       if let publication = try event.value(of: PlanTopic.published) { lists.published(publication) }
     } catch {

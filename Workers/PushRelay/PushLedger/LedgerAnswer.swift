@@ -36,6 +36,8 @@ public enum LedgerAnswer: Hashable, Sendable {
   case unavailable
   /// Whether the device was removed.
   case pruned(Bool)
+  /// What was removed of an owner: how many devices and wakes, and the rows of the devices.
+  case forgotten(devices: Int, wakes: Int, removed: [Int64])
   /// What was removed.
   case swept(PushSweep)
   /// The numbers of rows that are now under the newest key, of rows that no key opened, and of rows that are still

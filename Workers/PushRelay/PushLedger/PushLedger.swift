@@ -155,6 +155,7 @@ extension PushSession {
       try settle(settlements)
       return .done
     case .prune(let command): return try prune(command)
+    case .forget(let owner): return try forgetAll(of: owner)
     case .sweep(let now, let limit): return try sweep(now: now, limit: limit)
     case .rekey(let limit): return try rekey(limit: limit)
     case .saveCredential(let name, let value, let savedAt): return try saveCredential(name, value, savedAt: savedAt)

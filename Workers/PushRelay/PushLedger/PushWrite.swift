@@ -45,6 +45,8 @@ public enum PushWrite: Sendable {
   case settle([WakeSettlement])
   /// A platform no longer knows a token. Answer: `pruned`.
   case prune(PruneCommand)
+  /// Removes everything of an owner. Answer: `forgotten`.
+  case forget(PushOwner)
   /// Removes what has expired, at most `limit` rows of each table. `now`: Unix milliseconds. Answer: `swept`.
   case sweep(now: Int64, limit: Int)
   /// Encrypts under the newest key at most `limit` rows that are under another one. Answer: `rekeyed`.

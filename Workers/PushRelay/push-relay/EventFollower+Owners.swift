@@ -120,7 +120,8 @@ extension EventFollower {
   private func wakeRules(of owners: [WatchedOwner]) -> [PublicKey: WakeRules] {
     var wanted: [PublicKey: WakeRules] = [:]
     var (count, reason) = (0, "")
-    for owner in owners {
+    let left = left()
+    for owner in owners where !left.contains(PublicKey(owner.owner.key)) {
       var rules = WakeRules()
       do throws(PushRefusal) { rules = try WakeRules(kept: owner.rules) } catch {
         count += 1

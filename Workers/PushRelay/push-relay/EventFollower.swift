@@ -1,6 +1,7 @@
 import Bus
 import Clocks
 import Contracts
+import Cryptography
 import EventLoop
 import Frames
 import LinuxSystem
@@ -67,6 +68,8 @@ final class EventFollower {
   var isGathering = false
   /// How often the owners were read.
   var readCount = 0
+  /// Keys that are not watched, although they have devices: accounts that are left.
+  var left: () -> Set<PublicKey> = { [] }
   var readDelay = BackOff(longestMilliseconds: EventFollower.retryMillisecondsMaximum)
   /// Owners whose rules in the ledger are unreadable.
   var unreadableCount = 0

@@ -60,6 +60,7 @@ extension PushWrite {
     case .events: "events"
     case .settle: "settlement"
     case .prune: "prune"
+    case .forget: "forget"
     case .sweep: "sweep"
     case .rekey: "rekey"
     case .saveCredential: "credential"

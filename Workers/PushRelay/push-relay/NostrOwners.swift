@@ -28,6 +28,10 @@ enum NostrStanding: Sendable {
 final class NostrOwners {
   private let worker: Worker
   private let log: Logger
+  /// Accounts that are left: they keep their devices, and nothing is asked of relays for them.
+  private(set) var left: Set<PublicKey> = []
+  /// Called when other accounts are left.
+  var onLeft: (@EventLoopActor () -> Void)?
   private let isOpen: Bool
   private let listed: Set<PublicKey>
   /// The signer's accounts in its last answer; nil if it did not answer.
@@ -42,6 +46,8 @@ final class NostrOwners {
   private static let waiterMaximum = 1_024
   /// How long the signer may take for an answer.
   private static let signerMilliseconds: UInt32 = 3_000
+  /// The longest wait before it is asked again for its changes.
+  private static let retryMillisecondsMaximum: UInt64 = 10_000
   /// How long its answer, or its failure, is reused: a client that comes with a thousand keys causes one request.
   private static let answerMilliseconds: UInt64 = 1_000
 
@@ -77,11 +83,42 @@ final class NostrOwners {
     return true
   }
 
+  /// Learns which accounts are left: now, and whenever that changes.
+  func follow() {
+    worker.bus.onEvent = { [unowned self] in received($0) }
+    worker.persist("signer.changes", ceilingMilliseconds: Self.retryMillisecondsMaximum, log) {
+      [self] () async throws(Refusal) in
+      guard worker.bus.registry.members.contains(where: { $0.role == Role.signer.name }) else { return true }
+      try await worker.bus.subscribe(SignerTopic.changes)
+      _ = await isAnswered()
+      return true
+    }
+  }
+
+  private func received(_ event: BusEvent) {
+    defer { event.acknowledge() }
+    do throws(Refusal) {
+      guard let changes = try event.value(of: SignerTopic.changes) else { return }
+      adopt(changes.accounts)
+      accounts = Set(changes.accounts.present.compactMap { PublicKey($0.publicKey) })
+    } catch {
+      log.error("the signer's accounts cannot be read", metadata: ["why": "\(error.message)"])
+    }
+  }
+
+  private func adopt(_ told: [SignerAccount]) {
+    let new = Set(told.filter { $0.isLeft == true }.compactMap { PublicKey($0.publicKey) })
+    guard new != left else { return }
+    left = new
+    onLeft?()
+  }
+
   private func askSigner() async -> Set<PublicKey>? {
     do throws(Refusal) {
       let answer = try await worker.bus.request(
         SignerMethod.accounts, NoArguments(), ttlMilliseconds: Self.signerMilliseconds)
-      return Set(answer.accounts.compactMap { PublicKey($0.publicKey) })
+      adopt(answer.accounts)
+      return Set(answer.accounts.present.compactMap { PublicKey($0.publicKey) })
     } catch {
       log.debug("the signer does not say which accounts there are", metadata: ["why": "\(error.message)"])
       return nil

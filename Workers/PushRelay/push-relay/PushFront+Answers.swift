@@ -36,7 +36,7 @@ extension PushFront {
         "'challenge' is not the code that came by push for this 'token' and 'device_id', or too old; nothing was "
           + "changed: register without it, and another one is sent")
     case .unavailable: throw .unavailable(retryAfterSeconds: 60)
-    case .contactsKept, .rulesKept, .noted, .pruned, .swept, .rekeyed, .done:
+    case .contactsKept, .rulesKept, .noted, .pruned, .swept, .forgotten, .rekeyed, .done:
       return FrontReply(PushReply.health)
     }
   }

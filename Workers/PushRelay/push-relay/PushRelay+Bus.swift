@@ -23,6 +23,7 @@ extension PushRelay {
 
   /// Serves `push.*`.
   func serve() {
+    worker.serve(AccountMethod.forget) { [unowned self] (_, wanted) throws(Refusal) in try await forget(wanted) }
     worker.serve(PushMethod.status) { [unowned self] (_, _) throws(Refusal) in try await status() }
     worker.serve(PushMethod.devices, list)
     worker.serve(PushMethod.send) { [unowned self] (_, wanted) throws(Refusal) in try await send(wanted) }

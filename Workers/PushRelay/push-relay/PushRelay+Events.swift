@@ -27,6 +27,26 @@ extension PushRelay {
     nostrOwners = NostrOwners(
       worker, log, isOpen: settings.nostrRegistration == .anybody, listed: try settings.listedOwners())
     follower = EventFollower(worker, ledger: ledger, writer: writer, rules: rules, log: log)
+    follower?.left = { [unowned self] in nostrOwners?.left ?? [] }
+    nostrOwners?.onLeft = { [unowned self] in follower?.ownersChanged() }
+    nostrOwners?.follow()
+  }
+
+  /// Removes everything of an account (`account.forget`).
+  func forget(_ wanted: AccountForget) async throws(Refusal) -> AccountForgotten {
+    guard let key = PublicKey(wanted.account) else {
+      throw Refusal(.badRequest, "'account' is no public key", outcome: .notStarted)
+    }
+    do throws(StorageFault) {
+      let answer = try await writer.perform(.forget(PushOwner(.nostr, key.octets))).get()
+      guard case .forgotten(let devices, let wakes, let rows) = answer else { return AccountForgotten([]) }
+      dispatcher?.removed(rows)
+      follower?.ownersChanged()
+      _ = try await ledger.file.scrub()
+      return AccountForgotten([AccountForgotten.Part("devices", devices), AccountForgotten.Part("wakes", wakes)])
+    } catch {
+      throw writer.health.refusal(error)
+    }
   }
 
   /// Whether a Nostr key may register.

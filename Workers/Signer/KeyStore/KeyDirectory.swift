@@ -23,7 +23,7 @@ public final class KeyDirectory: Sendable {
   /// Most key files that are read.
   public static let fileMaximum = 256
   private static let suffix = ".key"
-  private static let unfinishedSuffix = ".key.new"
+  private static let newSuffix = ".new"
 
   /// The result of reading the directory.
   public struct Contents: Sendable {
@@ -54,7 +54,7 @@ public final class KeyDirectory: Sendable {
 
   /// Reads all key files, and removes the unfinished files of a crash.
   public func load() throws(KeyStoreFault) -> Contents {
-    for name in try fileNames() where name.hasSuffix(Self.unfinishedSuffix) { try removeFile(path + "/" + name) }
+    for name in try fileNames() where name.hasSuffix(Self.newSuffix) { try removeFile(path + "/" + name) }
     return try look()
   }
 
@@ -147,11 +147,15 @@ public final class KeyDirectory: Sendable {
   }
 
   private func put(_ key: StoredKey) throws(KeyStoreFault) {
-    let final = path + "/" + key.name + Self.suffix
-    let unfinished = path + "/" + key.name + Self.unfinishedSuffix
-    try removeFile(unfinished)
     var contents = key.contents
     defer { contents.wipe() }
+    try put(contents, named: key.name + Self.suffix)
+  }
+
+  func put(_ contents: [UInt8], named name: String) throws(KeyStoreFault) {
+    let final = path + "/" + name
+    let unfinished = final + Self.newSuffix
+    try removeFile(unfinished)
     do throws(KeyStoreFault) {
       try write(contents, to: unfinished)
       guard rename(unfinished, final) == 0 else { throw fault("rename", unfinished) }

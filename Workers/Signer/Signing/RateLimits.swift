@@ -25,7 +25,7 @@ public struct Rate: Hashable, Sendable {
   public static let jobs = Rate(burst: 2_000, perSecond: 200)
   /// All other workers.
   public static let worker = Rate(burst: 200, perSecond: 20)
-  /// Making, importing, unlocking and removing keys, for all callers together: each takes memory and time, and each
+  /// Making, importing, unlocking, leaving and removing keys, for all callers together: each takes memory and time, and each
   /// attempt to unlock may be a guess.
   public static let keyHandling = Rate(burst: 10, perSecond: 0.5)
 }
@@ -59,7 +59,7 @@ struct RateLimits {
 
   private static func rate(of use: SignerUse) -> (String, Rate) {
     switch use.method {
-    case .generate, .import, .unlock, .remove, .passphrase: return (keyHandlingName, .keyHandling)
+    case .generate, .import, .unlock, .remove, .passphrase, .use, .leave: return (keyHandlingName, .keyHandling)
     default: break
     }
     return switch use.caller.role {

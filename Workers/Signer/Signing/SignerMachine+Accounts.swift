@@ -7,8 +7,8 @@ extension SignerMachine {
   /// Finds the account that a caller means.
   ///
   /// - Parameters:
-  ///   - text: a name, an `npub` or hexadecimal digits. Nil: the account of one of the candidates, or without
-  ///     candidates the only account of a person, unless a key is refused.
+  ///   - text: a name, an `npub` or hexadecimal digits. Nil: the account of one of the candidates; without candidates
+  ///     the account that was chosen, or else the only account of a person that is not left, unless a key is refused.
   ///   - candidates: the possible keys when no account is named.
   /// - Throws: `no-such-account`; `bad-request` when several accounts are possible, or a key is refused.
   public func resolve(_ text: String?, candidates: [PublicKey] = []) throws(Refusal) -> Account {
@@ -35,20 +35,25 @@ extension SignerMachine {
       if let account = accounts.values.first(where: { candidates.contains($0.publicKey) }) { return account }
       throw Refusal(.noSuchAccount, "it is for none of the accounts here", outcome: .notStarted)
     }
-    let accounts = accounts.filter { !Self.isOfWorker($0.key) }
+    if let used, let account = accounts[used] { return account }
+    let own = accounts.filter { !Self.isOfWorker($0.key) }
+    let accounts = own.filter { !$0.value.isLeft }
     if accounts.count == 1, let only = accounts.values.first {
       guard let refused = refusedKeys.first(where: { !Self.isOfWorker($0.account) }) else { return only }
       throw Refusal(
         .badRequest, "'account' is missing: \(only.name) is the only one, but \(refused.sentence)", outcome: .notStarted
       )
     }
+    if accounts.isEmpty, let left = own.keys.min() { throw Self.leftRefusal(left) }
     guard !accounts.isEmpty else {
       let text = refusedKeys.first.map { "there is no account; \($0.sentence)" }
       throw Refusal(
-        .noSuchAccount, text ?? "there is no account yet; 'roost key generate NAME' makes one", outcome: .notStarted)
+        .noSuchAccount, text ?? "there is no account yet; 'roost account new NAME' makes one", outcome: .notStarted)
     }
     throw Refusal(
-      .badRequest, "'account' is missing, and there are \(accounts.count) accounts", outcome: .notStarted)
+      .badRequest,
+      "'account' is missing, and there are \(accounts.count) accounts; 'roost account use NAME' says which is meant",
+      outcome: .notStarted)
   }
 
   /// Whether an account of this name belongs to a worker. Such an account is never the default.
@@ -84,6 +89,7 @@ extension SignerMachine {
   /// Removes an account; requests that wait for it are refused.
   public mutating func removed(_ name: String) -> [Action] {
     guard accounts.removeValue(forKey: name) != nil else { return [] }
+    if used == name { used = nil }
     let over = waiting.filter { $0.account == name }
     waiting.removeAll { $0.account == name }
     let refusal = Refusal(.noSuchAccount, "the account '\(name)' was removed", outcome: .notStarted)
@@ -94,17 +100,60 @@ extension SignerMachine {
   public mutating func unlocked(_ name: String) -> [Action] {
     guard accounts[name] != nil else { return [] }
     accounts[name]?.isLocked = false
+    accounts[name]?.isLeft = false
+    accounts[name]?.isForgetting = false
     return release(name)
+  }
+
+  /// An account was chosen: from now on it is meant where none is named. Nil: no account is.
+  public mutating func chosen(_ name: String?) {
+    used = name.flatMap { accounts[$0] == nil || Self.isOfWorker($0) ? nil : $0 }
+  }
+
+  /// An account is left, and its key dropped; requests that wait for it are refused. It is no longer the chosen one.
+  ///
+  /// - Parameters:
+  ///   - name: the account.
+  ///   - isForgetting: whether it is to be forgotten.
+  public mutating func left(_ name: String, isForgetting: Bool) -> [Action] {
+    guard accounts[name] != nil else { return [] }
+    accounts[name]?.isLocked = true
+    accounts[name]?.isLeft = true
+    accounts[name]?.isForgetting = isForgetting
+    if used == name { used = nil }
+    let over = waiting.filter { $0.account == name }
+    waiting.removeAll { $0.account == name }
+    return over.flatMap { refuse($0.key, $0.use, name, Self.leftRefusal(name)) } + timerActions()
+  }
+
+  /// A left account is brought back. Its key stays locked until ``unlocked(_:)``.
+  public mutating func broughtBack(_ name: String) {
+    accounts[name]?.isLeft = false
+    accounts[name]?.isForgetting = false
+  }
+
+  /// Why a caller may not remove an account's key; nil when it may. A worker may remove only the key of an account
+  /// whose owner has said that it is to be forgotten: a worker that was taken over must not be able to destroy keys.
+  public func refusalOfRemoval(_ name: String, by role: String) -> Refusal? {
+    guard role != Role.client.name, accounts[name]?.isForgetting != true else { return nil }
+    return Refusal(
+      .forbidden, "the role \(role) removes the keys of accounts that are to be forgotten, and \(name) is none",
+      outcome: .notStarted)
   }
 
   /// An account's key was dropped; from now on requests for it wait.
   public mutating func locked(_ name: String) { accounts[name]?.isLocked = true }
 
-  /// `3 accounts, 1 locked, 2 requests wait`
+  /// `3 accounts, 1 LOCKED, 1 left, 2 requests wait`; without any, what to type.
   public var summary: String {
-    let locked = accounts.values.count { $0.isLocked }
+    if accounts.keys.allSatisfy(Self.isOfWorker), refusedKeys.isEmpty {
+      return "no account: roost account new NAME, or roost key import NAME"
+    }
+    let left = accounts.values.count { $0.isLeft }
+    let locked = accounts.values.count { $0.isLocked && !$0.isLeft }
     var parts = [accounts.count == 1 ? "1 account" : "\(accounts.count) accounts"]
     if locked > 0 { parts.append(locked == accounts.count ? "LOCKED" : "\(locked) LOCKED") }
+    if left > 0 { parts.append(left == accounts.count ? "left" : "\(left) left") }
     if waitingCount > 0 { parts.append(waitingCount == 1 ? "1 request waits" : "\(waitingCount) requests wait") }
     return parts.joined(separator: ", ")
   }

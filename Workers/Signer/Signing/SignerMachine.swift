@@ -12,7 +12,8 @@ public import Frames
 //                                                                            removed ─► refuse
 //
 // An account is `locked` or `unlocked`: `unlocked(_:)` and `locked(_:)` change that. Only an account whose key is
-// encrypted is ever locked. A use that a rule, the rate or the account forbids is refused at that step. Each use has
+// encrypted is ever locked, unless it is left (`left(_:isForgetting:)`): then it is locked too, and its uses are refused
+// at once, because no passphrase is expected. A use that a rule, the rate or the account forbids is refused at that step. Each use has
 // exactly one audit line: at its refusal, or when the shell reports that it is finished.
 
 /// The signer's decisions.
@@ -31,14 +32,22 @@ public struct SignerMachine: Sendable {
     public var name: String
     /// Unique.
     public var publicKey: PublicKey
-    /// Whether its key needs a passphrase before it can be used.
+    /// Whether its key needs a passphrase before it can be used, or is left.
     public var isLocked: Bool
+    /// Whether it is left: nothing is done for it.
+    public var isLeft: Bool
+    /// Whether it is left and to be forgotten: role `people` may remove its key.
+    public var isForgetting: Bool
 
     /// An account.
-    public init(name: String, publicKey: PublicKey, isLocked: Bool) {
+    public init(
+      name: String, publicKey: PublicKey, isLocked: Bool, isLeft: Bool = false, isForgetting: Bool = false
+    ) {
       self.name = name
       self.publicKey = publicKey
-      self.isLocked = isLocked
+      self.isLocked = isLocked || isLeft
+      self.isLeft = isLeft
+      self.isForgetting = isForgetting
     }
   }
 
@@ -71,6 +80,8 @@ public struct SignerMachine: Sendable {
   public var refusedKeys: [SignerRefusedKey] = []
   /// The accounts by name.
   public internal(set) var accounts: [String: Account] = [:]
+  /// The name of the account that is meant where none is named; nil when none was chosen.
+  public internal(set) var used: String?
   private var limits = RateLimits()
   var waiting: [Waiting] = []
   private var inHand: [Key: (use: SignerUse, account: String?)] = [:]
@@ -117,6 +128,7 @@ public struct SignerMachine: Sendable {
     }
     if let refusal = policy.refusal(of: use, as: account) { return refuse(key, use, account.name, refusal) }
     guard account.isLocked else { return perform(key, use, account.name) }
+    if account.isLeft { return refuse(key, use, account.name, Self.leftRefusal(account.name)) }
     return hold(key, use, account.name, at: now)
   }
 
@@ -192,6 +204,11 @@ public struct SignerMachine: Sendable {
     guard next != timer else { return [] }
     timer = next
     return [.setTimer(next)]
+  }
+
+  static func leftRefusal(_ account: String) -> Refusal {
+    Refusal(
+      .locked, "the account \(account) is left; 'roost account use \(account)' brings it back", outcome: .notStarted)
   }
 
   private static func lockedText(_ account: String) -> String {

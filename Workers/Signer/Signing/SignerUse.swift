@@ -35,6 +35,12 @@ public enum SignerOperation: Hashable, Sendable, CaseIterable {
   case remove
   /// Store a key under another passphrase.
   case passphrase
+  /// Choose the account that is meant where none is named.
+  case use
+  /// Lock an account, and end what is done for it.
+  case leave
+  /// Make or open the data key of an account and the caller's role.
+  case dataKey
 
   /// The method of the bus.
   public var method: MethodDeclaration {
@@ -55,6 +61,9 @@ public enum SignerOperation: Hashable, Sendable, CaseIterable {
     case .lock: SignerMethod.lock.declaration
     case .remove: SignerMethod.remove.declaration
     case .passphrase: SignerMethod.passphrase.declaration
+    case .use: SignerMethod.use.declaration
+    case .leave: SignerMethod.leave.declaration
+    case .dataKey: SignerMethod.dataKey.declaration
     }
   }
 
@@ -64,8 +73,9 @@ public enum SignerOperation: Hashable, Sendable, CaseIterable {
   /// Whether it needs an account's secret key, and so waits while the account is locked.
   public var needsKey: Bool {
     switch self {
-    case .sign, .authenticate, .nip04Encrypt, .nip04Decrypt, .nip44Encrypt, .nip44Decrypt, .wrap, .unwrap: true
-    case .accounts, .own, .generate, .import, .unlock, .lock, .remove, .passphrase: false
+    case .sign, .authenticate, .nip04Encrypt, .nip04Decrypt, .nip44Encrypt, .nip44Decrypt, .wrap, .unwrap, .dataKey:
+      true
+    case .accounts, .own, .generate, .import, .unlock, .lock, .remove, .passphrase, .use, .leave: false
     }
   }
 }

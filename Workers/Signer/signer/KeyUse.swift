@@ -28,7 +28,8 @@ struct KeyUse {
       return BusPayload(json: SignerText(text: try cipher(method, peer, text)))
     case .wrap(let draft, let wanted, let recipient): return try wrap(draft, wanted, recipient)
     case .unwrap(let event): return try unwrap(event)
-    case .accounts, .own, .generate, .import, .unlock, .lock, .remove, .passphrase:
+    case .dataKey(let wanted, let role): return try DataKeyText(role: role).answer(wanted, by: key)
+    case .accounts, .own, .generate, .import, .unlock, .lock, .remove, .passphrase, .use, .leave:
       preconditionFailure("\(method.name) needs no key")
     }
   }

@@ -22,8 +22,11 @@ enum SignerJob {
   case `import`(SignerImport)
   case unlock(SignerUnlock)
   case lock(SignerLock)
-  case remove(SignerRemove)
+  case remove(SignerRemove, role: String)
   case passphrase(SignerPassphrase)
+  case use(SignerChoose)
+  case leave(SignerLeave)
+  case dataKey(SignerDataKeyRequest, role: String)
 }
 
 @EventLoopActor
@@ -49,8 +52,11 @@ extension SignerJob {
       case .import: .import(try named(request, &use, \.name))
       case .unlock: .unlock(try named(request, &use, \.account))
       case .lock: .lock(try named(request, &use, \.account))
-      case .remove: .remove(try named(request, &use, \.name))
+      case .remove: .remove(try named(request, &use, \.name), role: caller.role)
       case .passphrase: .passphrase(try named(request, &use, \.account))
+      case .use: .use(try named(request, &use, \.account))
+      case .leave: .leave(try named(request, &use, \.account))
+      case .dataKey: .dataKey(try named(request, &use, \.account), role: caller.role)
       }
     return (job, use)
   }

@@ -32,11 +32,15 @@ extension SignerService {
       return try await exclusively { () async throws(Refusal) in try await self.takeOver(wanted) }
     case .unlock(let wanted):
       return try await exclusively { () async throws(Refusal) in try await self.unlock(wanted) }
-    case .remove(let wanted):
-      return try await exclusively { () async throws(Refusal) in try await self.remove(wanted) }
+    case .remove(let wanted, let role):
+      return try await exclusively { () async throws(Refusal) in try await self.remove(wanted, by: role) }
+    case .use(let wanted):
+      return try await exclusively { () async throws(Refusal) in try await self.choose(wanted) }
+    case .leave(let wanted):
+      return try await exclusively { () async throws(Refusal) in try await self.leave(wanted) }
     case .passphrase(let wanted):
       return try await exclusively { () async throws(Refusal) in try await self.changePassphrase(wanted) }
-    case .sign, .authenticate, .cipher, .wrap, .unwrap: preconditionFailure("it needs a key")
+    case .sign, .authenticate, .cipher, .wrap, .unwrap, .dataKey: preconditionFailure("it needs a key")
     }
   }
 
@@ -67,10 +71,15 @@ extension SignerService {
 
   private func account(named name: String) -> SignerAccount? {
     accounts[name].map { account in
-      SignerAccount(
+      var told = SignerAccount(
         name: name, publicKey: account.stored.publicKey.description, npub: account.stored.publicKey.npub,
         state: account.open == nil ? .locked : .unlocked, isEncrypted: account.stored.isEncrypted,
         origin: account.origin, createdAt: account.stored.createdAt)
+      let isForgetting = choices.left[account.stored.publicKey]
+      if name == machine.used { told.isUsed = true }
+      if isForgetting != nil { told.isLeft = true }
+      if isForgetting == true { told.isForgetting = true }
+      return told
     }
   }
 
@@ -103,10 +112,14 @@ extension SignerService {
     accounts[key.name] == nil ? nil : Refusal(.nameTaken, "there is an account of this name already")
   }
 
-  private func insert(_ key: StoredKey, _ origin: SignerAccount.Origin, _ open: SecretKey?) {
+  private func insert(_ key: StoredKey, _ origin: SignerAccount.Origin, _ secret: SecretKey?) {
+    let isForgetting = choices.left[key.publicKey]
+    let open = isForgetting == nil ? secret : nil
     accounts[key.name] = Account(stored: key, origin: origin, open: open)
-    perform(
-      machine.added(SignerMachine.Account(name: key.name, publicKey: key.publicKey, isLocked: open == nil)))
+    let account = SignerMachine.Account(
+      name: key.name, publicKey: key.publicKey, isLocked: open == nil, isLeft: isForgetting != nil,
+      isForgetting: isForgetting == true)
+    perform(machine.added(account))
   }
 
   /// Takes the keys and passphrases of the service manager.
@@ -123,7 +136,9 @@ extension SignerService {
       await takeCredential(name, text, credentials.passphrases[name])
     }
     for (name, passphrase) in credentials.passphrases.sorted(by: { $0.key < $1.key }) {
-      guard let account = accounts[name], account.open == nil else { continue }
+      guard let account = accounts[name], account.open == nil, choices.left[account.stored.publicKey] == nil else {
+        continue
+      }
       do throws(Refusal) { try await open(name, with: passphrase) } catch {
         note(credential: "roost.passphrase.\(name)", error)
       }
@@ -230,6 +245,8 @@ extension SignerService {
     _ name: String, _ key: SecretKey, _ secret: StoredKey.Secret
   ) async throws(Refusal) -> SignerAccount {
     let stored = StoredKey(name: name, publicKey: key.publicKey, createdAt: KeyUse.now, secret: secret)
+    // What was said of this key before it was removed by hand does not concern the new account.
+    if choices.left[key.publicKey] != nil { try await change { $0.forget(key.publicKey) } }
     let result = await EventLoopActor.onThreadPool { [directory] in
       Result { () throws(KeyStoreFault) in try directory.add(stored) }
     }
@@ -245,7 +262,12 @@ extension SignerService {
 
   private func unlock(_ wanted: SignerUnlock) async throws(Refusal) -> SignerAccount {
     let name = try nameToUnlock(wanted.account)
-    guard accounts[name]?.open == nil else { return try told(name) }
+    guard let account = accounts[name], account.open == nil else { return try told(name) }
+    if case .unencrypted = account.stored.secret {
+      // Only a left account is locked without a passphrase.
+      try await bringBack(name)
+      return try told(name)
+    }
     guard let passphrase = try passphrase(wanted.passphrase) else { throw SignerJob.bad("'passphrase' is missing") }
     try await open(name, with: passphrase)
     return try told(name)
@@ -267,6 +289,7 @@ extension SignerService {
         .failed, "the key file of '\(name)' holds another key than it says; the file was changed",
         outcome: .notStarted)
     }
+    try await bringBack(name)
     accounts[name]?.open = key
     perform(machine.unlocked(name))
   }
@@ -301,12 +324,13 @@ extension SignerService {
     return BusPayload(json: overview)
   }
 
-  private func remove(_ wanted: SignerRemove) async throws(Refusal) -> SignerAccount {
+  private func remove(_ wanted: SignerRemove, by role: String) async throws(Refusal) -> SignerAccount {
     let name = try machine.resolve(wanted.name).name
     let account = try told(name)
     guard account.publicKey == wanted.publicKey || account.npub == wanted.publicKey else {
       throw SignerJob.bad("the key of '\(name)' is \(account.npub), and another one was named; nothing is removed")
     }
+    if let refusal = machine.refusalOfRemoval(name, by: role) { throw refusal }
     guard account.origin == .file else {
       throw SignerJob.bad("the key of '\(name)' is a credential of the service manager's; remove it there")
     }
@@ -318,6 +342,8 @@ extension SignerService {
     }
     accounts[name] = nil
     perform(machine.removed(name))
+    // After the key: without it, what is said of the account means nothing.
+    if let key = PublicKey(account.publicKey) { try await change { $0.forget(key) } }
     return account
   }
 }

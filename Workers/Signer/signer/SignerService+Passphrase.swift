@@ -11,7 +11,7 @@ extension SignerService {
   ///
   /// The present passphrase is required even if the key is open: access to an unlocked signer must not be enough to
   /// take a key away from its owner. An open account stays open, and a locked one stays locked, unless it has no
-  /// passphrase now.
+  /// passphrase now and is not left.
   func changePassphrase(_ wanted: SignerPassphrase) async throws(Refusal) -> SignerAccount {
     let name = try machine.resolve(wanted.account).name
     guard let account = accounts[name] else { throw SignerJob.bad("the account '\(name)' is gone") }
@@ -50,7 +50,7 @@ extension SignerService {
     }
     // The key may have been locked meanwhile, so read its state now.
     accounts[name]?.stored = stored
-    if new == nil, accounts[name]?.open == nil {
+    if new == nil, accounts[name]?.open == nil, choices.left[key.publicKey] == nil {
       accounts[name]?.open = key
       perform(machine.unlocked(name))
     }

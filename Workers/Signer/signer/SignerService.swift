@@ -37,6 +37,8 @@ final class SignerService {
   var fileProblems: [KeyProblem] = []
   var credentialProblems: [KeyProblem] = []
   let directory: KeyDirectory
+  /// As in the file.
+  var choices = AccountChoices()
   /// Made at each start; callers encrypt passphrases for it.
   let sealingKey = SecretKey.generate()
   /// Whether a key is being made, unlocked, stored or removed: one at a time, because each may take 2 GiB and ten
@@ -82,8 +84,11 @@ final class SignerService {
     if !SecretMemory.isLocked {
       log.warning("keys are not locked into memory and may come to a swap partition; raise LimitMEMLOCK (ulimit -l)")
     }
+    loadChoices()
     try loadKeys()
     if let credentials { await takeCredentials(credentials) }
+    // Only now all accounts are known.
+    adoptChosen()
     worker.onSettings = { [unowned self] _ in settingsChanged() }
     worker.onDrain = { [unowned self] in perform(machine.draining()) }
     worker.bus.onRegistry = { [unowned self] in registryChanged($0) }
@@ -100,6 +105,9 @@ final class SignerService {
       let names: [String]
       do throws(KeyStoreFault) { names = try directory.names() } catch { throw Self.refusal(error) }
       var files: [String: HeldFile] = [:]
+      if let choices = directory.choices(), choices != AccountChoices() {
+        files["keys/\(KeyDirectory.choicesName)"] = .small { () throws(Refusal) in choices.contents }
+      }
       for name in names {
         files["keys/\(name)"] = .small { () throws(Refusal) in
           do throws(KeyStoreFault) { return try directory.bytes(of: name) } catch { throw Self.refusal(error) }

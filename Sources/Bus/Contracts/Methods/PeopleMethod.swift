@@ -20,6 +20,12 @@ public enum PeopleMethod {
   public static let status = Method<NoArguments, PeopleStatus>(
     908, "people.status", of: .people, for: [.client, .localRelay], "How many lists are kept, and what waits.")
 
+  /// Forgets an account everywhere on this machine.
+  public static let forget = Stream<PeopleForget, ForgetStep, PeopleForgotten>(
+    920, "people.forget", of: .people, for: [.client],
+    "Removes an account that is left for it, with everything on this machine that is its alone; the key is last. It "
+      + "continues by itself after any death, and a repeated call joins it.", refuses: [.noSuchAccount])
+
   /// What the people write whom an account follows.
   public static let feed = Stream<PeopleFeed, FeedEvents, Nothing>(
     902, "people.feed", of: .people, for: [.client, .localRelay],
@@ -49,6 +55,6 @@ public enum PeopleMethod {
 
   static let all: [MethodDeclaration] = [
     list.declaration, edit.declaration, versions.declaration, name.declaration, profiles.declaration,
-    find.declaration, feed.declaration, inbox.declaration, status.declaration,
+    find.declaration, feed.declaration, inbox.declaration, status.declaration, forget.declaration,
   ]
 }

@@ -62,8 +62,8 @@ public enum SignerMethod {
     "Forgets keys until their passphrases are given again.", refuses: [.noSuchAccount])
   /// Deletes a stored key permanently.
   public static let remove = Method<SignerRemove, SignerAccount>(
-    653, "signer.remove", of: .signer, for: [.client],
-    "Deletes a stored key for good.", refuses: [.noSuchAccount])
+    653, "signer.remove", of: .signer, for: [.client, .people],
+    "Deletes a stored key for good.", refuses: [.noSuchAccount, .forbidden])
   /// Stores a key under another passphrase.
   public static let passphrase = Method<SignerPassphrase, SignerAccount>(
     654, "signer.passphrase", of: .signer, for: [.client],
@@ -72,22 +72,37 @@ public enum SignerMethod {
   public static let own = Method<NoArguments, SignerAccount>(
     655, "signer.own", of: .signer, for: [.dvmTracker, .dvmProvider],
     "The account of the caller's role, which is made if it is not there.")
+  /// Names the account that is meant where none is named.
+  public static let use = Method<SignerChoose, SignerAccount>(
+    656, "signer.use", of: .signer, for: [.client],
+    "From now on this account is meant where none is named.", refuses: [.noSuchAccount])
+  /// Locks an account, and ends what is asked for it.
+  public static let leave = Method<SignerLeave, SignerAccount>(
+    657, "signer.leave", of: .signer, for: [.client],
+    "Locks an account and ends what is asked of relays for it, until it is used or unlocked. Everything is kept.",
+    refuses: [.noSuchAccount])
+  /// Makes or opens the data key of an account and the caller's role.
+  public static let dataKey = Method<SignerDataKeyRequest, SignerDataKey>(
+    658, "signer.data-key", of: .signer, for: [.people],
+    "The key under which the caller's role seals what it stores for an account: made, or opened from its text.",
+    refuses: [.locked, .noSuchAccount, .forbidden, .rateLimited])
 
   static let all: [MethodDeclaration] = [
     sign.declaration, authenticate.declaration, nip04Encrypt.declaration, nip04Decrypt.declaration,
     nip44Encrypt.declaration, nip44Decrypt.declaration, wrap.declaration, unwrap.declaration, accounts.declaration,
     generate.declaration, `import`.declaration, unlock.declaration, lock.declaration, remove.declaration,
-    passphrase.declaration, own.declaration, SignerTopic.changes.declaration,
+    passphrase.declaration, own.declaration, use.declaration, leave.declaration, dataKey.declaration,
+    SignerTopic.changes.declaration,
   ]
 }
 
 /// The topics of the role `signer`.
 public enum SignerTopic {
-  /// All accounts, whenever one is added, removed, locked or unlocked.
+  /// All accounts, whenever one is added, removed, locked, unlocked, left or chosen.
   public static let changes = Topic<SignerChanges>(
     672, "signer.changes", of: .signer,
-    for: [.client, .outboxPlanner, .localRelay, .dvmTracker, .dvmProvider, .mirror, .people],
-    "All accounts, whenever one has come, gone, or been locked or unlocked.")
+    for: [.client, .outboxPlanner, .localRelay, .dvmTracker, .dvmProvider, .pushRelay, .mirror, .people],
+    "All accounts, whenever one has come or gone, or been locked, unlocked, left or chosen.")
 }
 
 extension SignerSigned: Payload {}
@@ -97,3 +112,4 @@ extension SignerUnwrapped: Payload {}
 extension SignerAccounts: Payload {}
 extension SignerAccount: Payload {}
 extension SignerChanges: Payload {}
+extension SignerDataKey: Payload {}

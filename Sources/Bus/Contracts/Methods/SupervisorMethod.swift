@@ -4,7 +4,7 @@ public import Frames
 public enum SupervisorMethod {
   /// The state of the supervisor, its workers and its clients.
   public static let status = Method<StatusRequest, SupervisorStatus>(
-    1, "supervisor.status", of: .supervisor, for: [.client, .localRelay, .backup],
+    1, "supervisor.status", of: .supervisor, for: [.client, .localRelay, .backup, .people],
     "The state of the supervisor, its workers and its clients.")
   /// Starts a worker.
   public static let start = Method<WorkerCommand, WorkerCommandResult>(

@@ -1,0 +1,114 @@
+internal import Addresses
+internal import ArgumentParser
+internal import Bus
+internal import Contracts
+internal import EventLoop
+internal import Frames
+internal import Glibc
+internal import Nostr
+internal import RoostClient
+internal import Rendering
+
+/// `roost account new`
+struct AccountNew: LoopCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "new", abstract: "Makes an account: a key, and if you say yes a profile and its lists of relays.",
+    discussion: """
+      The passphrase of the key is asked for twice. Then the profile's name is asked for, and what would be published is \
+      shown: the profile (kind 0), the relays where you write and read (kind 10002), and those where you receive messages \
+      (kind 10050), from the relays of supervisor.conf. Nothing is published unless you say yes, or give --yes; without a \
+      terminal and without --yes nothing is, and the commands that do it are printed.
+
+        roost account new alice
+        pass show alice | roost account new alice --display-name 'Alice' --yes
+      """)
+  @OptionGroup var account: AccountArgument
+  @OptionGroup var misplaced: MisplacedSecrets
+  @Flag(help: "Store the key unencrypted: anyone who reads the file has it, and no unlocking is needed.")
+  var noPassphrase = false
+  @Option(help: ArgumentHelp("The name in the profile; not asked for then. Empty: no profile.", valueName: "text"))
+  var displayName: String?
+  @Flag(help: "Publish the profile and the lists without a question.")
+  var yes = false
+  @OptionGroup var general: GeneralOptions
+
+  func validate() throws {
+    guard !UnknownOptions.areSought else { return }
+    if let displayName, let flaw = AccountProposal.flaw(inName: displayName) { throw ValidationError(flaw) }
+  }
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    let present = try await session.accounts()
+    if present.accounts.contains(where: { $0.name == account.name }) {
+      throw Refusal(.nameTaken, "there is an account '\(account.name)' already", outcome: .notStarted)
+    }
+    try present.refuseTaken(account.name)
+    let passphrase = noPassphrase ? nil : try session.sealedNewPassphrase(for: present.sealingKey)
+    let made = try await session.client.request(
+      SignerMethod.generate, SignerGenerate(name: account.name, passphrase: passphrase),
+      options: RequestOptions(ttlMilliseconds: CommandSession.keyMilliseconds, atMostOnce: true))
+    if !session.isJSON { await session.output.writeLines(AccountText.changed(made, "made", session.style)) }
+    let proposal = AccountProposal(name: try profileName(), relays: try await relays(in: session))
+    if !session.isJSON { await session.output.writeLines(AccountText.proposal(proposal, session.style)) }
+    let isMeant = proposal.drafts.isEmpty ? false : try isMeant()
+    var published: [String] = []
+    if isMeant {
+      for draft in proposal.drafts {
+        let event = try await session.client.sign(
+          EventDraft(kind: draft.kind, content: draft.content, tags: draft.tags), as: made.publicKey)
+        _ = try await session.client.publish(event, to: nil, replaces: false)
+        published.append("\(event.id)")
+        if !session.isJSON {
+          await session.output.writeLines(["Published: \(KindText.word(draft.kind)) \(event.id.note)"])
+        }
+      }
+    } else if !session.isJSON, !proposal.drafts.isEmpty {
+      await session.output.writeLines(AccountText.howToPublish(proposal, as: made.name))
+    }
+    if session.isJSON {
+      await session.output.writeLine(
+        JSONPayload.encode(Report(account: made, proposed: proposal.drafts, published: published)))
+    }
+    return .done
+  }
+
+  /// What `--json` prints.
+  private struct Report: Encodable {
+    let account: SignerAccount
+    let proposed: [AccountProposal.Draft]
+    let published: [String]
+  }
+
+  private func profileName() throws(Refusal) -> String {
+    if let displayName { return displayName }
+    guard SecretInput.isTerminal, !general.isJSON else { return "" }
+    let question = "The name that others see (Enter: no profile now): "
+    let name = try Question.ask(question) { (text) -> Question.Reading<String> in
+      guard let flaw = AccountProposal.flaw(inName: text) else { return .success(text) }
+      return .failure(flaw)
+    }
+    return name ?? ""
+  }
+
+  private func isMeant() throws(Refusal) -> Bool {
+    if yes { return true }
+    guard SecretInput.isTerminal, !general.isJSON else { return false }
+    return try Question.isYes("Publish this?")
+  }
+
+  /// The relays of supervisor.conf; none if the planner does not answer, because the account is made all the same.
+  @EventLoopActor
+  private func relays(in session: CommandSession) async throws(Refusal) -> [AccountProposal.Relay] {
+    do throws(Refusal) {
+      let list = try await session.waiting(for: PlanMethod.relays.declaration) { () async throws(Refusal) in
+        try await session.client.request(
+          PlanMethod.relays, NoArguments(), options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
+      }
+      return list.relays.filter { relay in relay.sources.contains { $0.hasPrefix("supervisor.conf") } }
+        .map { AccountProposal.Relay(url: $0.relay, reads: $0.reads, writes: $0.writes) }
+    } catch {
+      session.note("The relays are not known, so no list of them is proposed: \(error.message)", .warning)
+      return []
+    }
+  }
+}
