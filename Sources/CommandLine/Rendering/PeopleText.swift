@@ -21,12 +21,14 @@ public enum PeopleText {
     }
   }
 
-  /// A person on one line: the key, the shown name, the claimed name and what is known of it.
+  /// A person on one line: the shown name, the key, the claimed name and what is known of it. Where a terminal has too
+  /// little room, what follows the key goes below.
   ///
   /// - Parameters:
   ///   - profile: the profile.
   ///   - style: how it looks.
-  public static func line(_ profile: KnownProfile, _ style: Style) -> String {
+  public static func lines(_ profile: KnownProfile, _ style: Style) -> [String] {
+    // The key is what is copied, so it is never cut.
     let key = PublicKey(profile.pubkey)?.npub ?? VisibleText.make(profile.pubkey)
     var remarks: [String] = []
     switch profile.state {
@@ -36,14 +38,22 @@ public enum PeopleText {
     }
     if let nip05 = profile.nip05 { remarks.append("\(VisibleText.make(nip05)) (\(claim(profile.claim)))") }
     if profile.bot == true { remarks.append("a program") }
-    let name = DisplayWidth.cut(VisibleText.make(profile.shownName), to: nameColumns)
-    let blanks = String(repeating: " ", count: max(0, nameColumns - DisplayWidth.of(name)))
-    let isNamed = profile.state == .known
-    // The key alone has more columns than some terminals, so it comes last and is never cut: it is what is copied.
-    let remark = remarks.isEmpty ? "" : style.paint(DisplayWidth.cut(remarks.joined(separator: ", "), to: 60), .dim)
-    let head = style.paint(name, isNamed ? .strong : .dim) + blanks
-    return [head, key, remark].filter { !$0.isEmpty }.joined(separator: "  ")
+    if let fault = profile.fault, profile.state == .known { remarks.append(VisibleText.make(fault)) }
+    let columns = min(nameColumns, max(nameColumnsMinimum, style.columns - key.count - 2))
+    let name = DisplayWidth.cut(VisibleText.make(profile.shownName), to: columns)
+    let blanks = String(repeating: " ", count: max(0, columns - DisplayWidth.of(name)) + 2)
+    let line = style.paint(name, profile.state == .known ? .strong : .dim) + blanks + key
+    guard !remarks.isEmpty else { return [line] }
+    let remark = DisplayWidth.cut(remarks.joined(separator: ", "), to: remarkColumns)
+    guard columns + 2 + key.count + 2 + DisplayWidth.of(remark) <= style.columns else {
+      return [line] + DisplayWidth.wrap(remark, to: style.columns - 4).map { "    " + style.paint($0, .dim) }
+    }
+    return [line + "  " + style.paint(remark, .dim)]
   }
+
+  private static let nameColumnsMinimum = 12
+  /// The most columns of what follows the key: an address has up to 4,096 bytes.
+  private static let remarkColumns = 100
 
   /// A table of people who match, the most likely first.
   ///
@@ -59,7 +69,7 @@ public enum PeopleText {
     }
     var table = TextTable([
       TextTable.Column(title: "NAME", columnsMaximum: nameColumns),
-      TextTable.Column(title: "MATCH", columnsMaximum: 36),
+      TextTable.Column(title: "MATCH", columnsMaximum: 40),
       TextTable.Column(title: "NIP05 (CLAIMED)", columnsMaximum: 32, isSpareable: true),
       TextTable.Column(title: "NPUB"),
     ])

@@ -145,7 +145,7 @@ struct ProfileCommand: LoopCommand {
         notice?.end()
         for profile in page.profiles {
           if profile.state == .known { isAnyKnown = true }
-          await session.print(profile, [PeopleText.line(profile, session.style)])
+          await session.print(profile, PeopleText.lines(profile, session.style))
         }
         if let asked = page.asked, let text = PeopleText.notAsked(asked) { session.note(text, .warning) }
       }

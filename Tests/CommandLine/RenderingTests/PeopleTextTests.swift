@@ -18,13 +18,15 @@ struct PeopleTextTests {
     let npub = try #require(Self.key).npub
     var known = try profile("Alice")
     (known.nip05, known.claim) = ("alice@example.com", .verified)
-    #expect(PeopleText.line(known, .plain) == "Alice                     \(npub)  alice@example.com (verified)")
+    #expect(PeopleText.lines(known, .plain) == ["Alice                     \(npub)  alice@example.com (verified)"])
+    let narrow = PeopleText.lines(known, Style(isColoured: false, columns: 80))
+    #expect(narrow == ["Alice            \(npub)", "    alice@example.com (verified)"])
     known.claim = .another
-    #expect(PeopleText.line(known, .plain).hasSuffix("(claimed; it is another's)"))
-    #expect(PeopleText.line(try profile("npub1abc", .absent), .plain).hasSuffix("\(npub)  no profile"))
+    #expect(PeopleText.lines(known, .plain)[0].hasSuffix("(claimed; it is another's)"))
+    #expect(PeopleText.lines(try profile("npub1abc", .absent), .plain)[0].hasSuffix("\(npub)  no profile"))
     var broken = try profile("npub1abc", .unreadable)
     broken.fault = "\u{1B}[2J"
-    #expect(PeopleText.line(broken, .plain).hasSuffix(#"not a profile: \e[2J"#))
+    #expect(PeopleText.lines(broken, .plain)[0].hasSuffix(#"not a profile: \e[2J"#))
   }
 
   @Test("No text of a stranger controls a terminal or breaks a line, however long it is")
@@ -33,16 +35,16 @@ struct PeopleTextTests {
     let evil = "\u{202E}\u{1B}]0;x\u{07}\n" + String(repeating: "e\u{301}", count: 5_000)
     var known = try profile(evil)
     known.nip05 = evil
-    let line = PeopleText.line(known, .plain)
+    let lines = PeopleText.lines(known, .plain) + PeopleText.lines(known, Style(isColoured: false, columns: 60))
     var found = FoundPerson(
       pubkey: known.pubkey, shownName: evil, isFollowed: true, field: .petname, way: .beginning)
     (found.petname, found.nip05) = (evil, evil)
     let table = PeopleText.table([found], of: evil, .plain)
-    for text in [line] + table {
+    for text in lines + table {
       #expect(!text.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x202E }, "\(text)")
-      #expect(text.count < 260)
+      #expect(text.count < 330)
     }
-    #expect(line.contains(npub) && table.contains { $0.contains(npub) })
+    #expect(lines.contains { $0.contains(npub) } && table.contains { $0.contains(npub) })
     #expect(table.contains { $0.contains("followed, petname: its beginning") })
     #expect(PeopleText.table([], of: evil, .plain).allSatisfy { !$0.contains("\u{1B}") })
   }

@@ -139,6 +139,11 @@ public struct ProfileReaders: Sendable {
     return readers
   }
 
+  /// People whom a request has read are due again, because there was no room for them.
+  public mutating func again(_ keys: [PublicKey], of reader: Reader) {
+    for key in keys { for place in index[key] ?? [] where place.reader == reader { markDue(place) } }
+  }
+
   private mutating func markDue(_ place: Place) {
     guard requests[place.reader]?.marks[Int(place.index)].insert(.due).inserted == true else { return }
     requests[place.reader]?.due.append(place.index)

@@ -40,10 +40,16 @@ final class ProfileKeeper {
   /// People who are read from the store at present, with how many reads: a change of theirs counts meanwhile.
   private var readsUnderWay: [PublicKey: Int] = [:]
 
-  /// The most people of one query of the store, and of one look at what is due.
-  private static let batchMaximum = 500
+  /// The people of a request's first look at what is due, so that something is sent soon. The next look has all
+  /// others: the store answers before relays begin to send, and then takes a while for each query.
+  private static let firstBatch = 500
+  /// The most people of one query of the store.
+  private static let batchMaximum = PeopleProfiles.keyMaximum
   /// The longest wait after a failure of another worker.
   private static let retryMillisecondsMaximum: UInt64 = 2_000
+  /// The most bytes of profiles that one look holds beside the memory; the people behind them are read again, fewer at
+  /// a time. Most profiles have less than a kilobyte, and some 64.
+  private static let heldByteMaximum = 32 << 20
   /// How long the store may be away before a request ends, in milliseconds.
   private static let storePatienceMilliseconds: UInt64 = 20_000
   /// How long relays have for one batch, in seconds: a relay that sends nothing for 30 s does not count.
@@ -140,7 +146,8 @@ final class ProfileKeeper {
 
   // MARK: Reading
 
-  /// Profiles of people, from memory or else from the store; each of them is in the result.
+  /// Profiles of people, from memory or else from the store: each of them is in the result, up to
+  /// ``heldByteMaximum`` of those that are not in memory, and the first in any case.
   func read(_ keys: [PublicKey]) async throws(Refusal) -> [PublicKey: StoredProfile] {
     var found: [PublicKey: StoredProfile] = [:]
     var missing: [PublicKey] = []
@@ -172,13 +179,18 @@ final class ProfileKeeper {
         if seq == nil { await withCheckedContinuation { seqWaiters.append($0) } }
         try checkEnding()
         var found: [PublicKey: StoredProfile] = [:]
+        var present: Set<PublicKey> = []
+        var byteCount = 0
         try await query(Filter(authors: keys, kinds: [EventKind.metadata])) { event in
           let profile = StoredProfile(event)
           memory.learned(profile, of: event.pubkey)
+          present.insert(event.pubkey)
+          byteCount += profile.cost
+          guard byteCount <= Self.heldByteMaximum || found.isEmpty else { return }
           // A newer one may have come meanwhile.
           found[event.pubkey] = memory.find(event.pubkey) ?? profile
         }
-        for key in keys where found[key] == nil {
+        for key in keys where !present.contains(key) {
           let nothing = StoredProfile(absent: key)
           memory.learned(nothing, of: key)
           found[key] = memory.find(key) ?? nothing
@@ -233,11 +245,13 @@ final class ProfileKeeper {
       wake(reader)
     }
     perform(actions)
+    var batch = Self.firstBatch
     while true {
       if request.isCancelled { throw Refusal(.cancelled, "cancelled by the caller", outcome: .done) }
       try checkEnding()
-      switch readers.next(reader, maximum: Self.batchMaximum) {
+      switch readers.next(reader, maximum: batch) {
       case .read(let keys):
+        batch = Self.batchMaximum
         let found = try await read(keys)
         let told = keys.compactMap { key -> (PublicKey, StoredProfile)? in
           guard let profile = found[key],
@@ -247,6 +261,10 @@ final class ProfileKeeper {
           return (key, profile)
         }
         try await send(told, to: request)
+        if found.count < keys.count {
+          readers.again(keys.filter { found[$0] == nil }, of: reader)
+          batch = Self.firstBatch
+        }
       case .asked(let count, let failed, let reason):
         try await send(
           ProfilesAsked(count: count, failed: failed == 0 ? nil : failed, reason: failed == 0 ? nil : reason),

@@ -65,6 +65,17 @@ struct ProfileReadersTests {
     #expect(readers.next(reader, maximum: 1) == .asked(count: 1, failed: 0, reason: nil))
   }
 
+  @Test("People for whom there was no room are due again, for this request only")
+  func again() {
+    var readers = ProfileReaders()
+    let one = readers.opened([keys[0], keys[1]], isLive: false)
+    let two = readers.opened([keys[1]], isLive: true)
+    for reader in [one, two] { _ = readers.next(reader, maximum: 10) }
+    readers.again([keys[1]], of: one)
+    #expect(readers.next(one, maximum: 10) == .read([keys[1]]))
+    #expect(readers.next(two, maximum: 10) == .asked(count: 0, failed: 0, reason: nil))
+  }
+
   @Test("People for whom relays could not be asked are counted, with the reason")
   func failed() {
     var readers = ProfileReaders()
