@@ -43,7 +43,10 @@ public struct ListHistory: Sendable {
   var places: [EventID: Int] = [:]
   var head: (id: EventID, contents: ListContents)?
   var pending: [(id: EventID, contents: ListContents)] = []
-  var hasher: EntryHasher { EntryHasher(salt: memo.salt) }
+  /// The salt of the hashes of private entries, from the account's data key. It must be here before the first private
+  /// entry is; nil: the other salt.
+  public var privateSalt: [UInt8]?
+  var hasher: EntryHasher { EntryHasher(salt: memo.salt, privateSalt: privateSalt ?? memo.salt) }
 
   /// The most records of one list.
   public static let recordCountMaximum = 2_048

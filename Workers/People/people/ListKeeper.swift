@@ -2,6 +2,7 @@ import Addresses
 import Bus
 import Contracts
 import Cryptography
+import DataKeys
 import EventLoop
 import Frames
 import LinuxSystem
@@ -31,6 +32,7 @@ final class ListKeeper {
   let bus: BusConnection
   let ledger: PeopleLedger
   let accounts: AccountBook
+  let dataKeys: DataKeys
   let log: Logger
   private(set) lazy var health = LedgerHealth("the ledger of lists", log) { [ledger] in ledger.markDamaged() }
   private var histories: [ListKey: ListHistory] = [:]
@@ -58,8 +60,8 @@ final class ListKeeper {
   /// The last versions made here whose confirmations are asked for.
   private static let confirmedCount = 16
 
-  init(_ worker: Worker, _ ledger: PeopleLedger, _ accounts: AccountBook, _ log: Logger) {
-    (self.worker, self.ledger, self.accounts, self.log) = (worker, ledger, accounts, log)
+  init(_ worker: Worker, _ ledger: PeopleLedger, _ accounts: AccountBook, _ dataKeys: DataKeys, _ log: Logger) {
+    (self.worker, self.ledger, self.accounts, self.dataKeys, self.log) = (worker, ledger, accounts, dataKeys, log)
     bus = worker.bus
     freshness = FreshnessAsker(worker)
   }
@@ -83,7 +85,10 @@ final class ListKeeper {
 
   private func accountsChanged() {
     let present = Set(accounts.accounts.keys)
-    histories = histories.filter { present.contains($0.key.account) }
+    // What was decrypted is not kept for a locked account.
+    histories = histories.filter {
+      accounts.isOpen($0.key.account) || !Self.hasPrivateParts($0.key) && present.contains($0.key.account)
+    }
     deferred = deferred.filter { present.contains($0.key.account) }
     let new = present.filter { accounts.isOpen($0) && !open.contains($0) }
     open = present.filter { accounts.isOpen($0) }
@@ -155,15 +160,18 @@ final class ListKeeper {
     await freed.wait { !busy.contains(key) }
     busy.insert(key)
     defer {
+      if !accounts.isOpen(key.account), Self.hasPrivateParts(key) { histories[key] = nil }
       busy.remove(key)
       freed.raise()
     }
     return try await body()
   }
 
+  private static func hasPrivateParts(_ key: ListKey) -> Bool { ListChange.haveHiddenPart(kind: key.kind) }
+
   /// The history of a list, from the ledger if need be.
   func history(_ key: ListKey) async throws(Refusal) -> ListHistory {
-    if let known = histories[key] { return known }
+    if let known = histories[key] { return try await salted(known, key) }
     let stored = try await reading { () throws(StorageFault) in try await ledger.stored(key) }
     var history = ListHistory(kind: key.kind, author: key.account, identifier: key.identifier)
     if let stored {
@@ -179,8 +187,18 @@ final class ListKeeper {
           "what is kept of a list does not fit together, and is begun again", metadata: ["kind": "\(key.kind)"])
       }
     }
+    history = try await salted(history, key)
     histories[key] = history
     return history
+  }
+
+  /// With the salt for private entries. A locked account has none, and none of its private parts is read.
+  private func salted(_ history: ListHistory, _ key: ListKey) async throws(Refusal) -> ListHistory {
+    guard history.privateSalt == nil, Self.hasPrivateParts(key), accounts.isOpen(key.account) else { return history }
+    var salted = history
+    salted.privateSalt = try await dataKeys.key(of: key.account)
+      .hash("\(key.kind) \(key.identifier)".utf8, for: "salt of private entries")
+    return salted
   }
 
   /// Writes what has changed, then has it in memory.
