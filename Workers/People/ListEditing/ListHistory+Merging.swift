@@ -77,7 +77,10 @@ extension ListHistory {
     var found = best(of: older.filter { distances[$0] > 0 }, distances, for: record)
     if let same = best(of: older.filter { distances[$0] == 0 }, distances, for: record) {
       let seen = newest(of: older.filter { canHaveSeen(records[$0], record, inSameSecond: true) })
-      found = seen.flatMap { isOneStep($0, distances) && records[$0].isNewer(than: records[same]) ? $0 : nil } ?? same
+      let last = newest(of: older).flatMap { records[$0].isOurs ? nil : $0 }
+      found =
+        [last, seen].compactMap(\.self).first { isOneStep($0, distances) && records[$0].isNewer(than: records[same]) }
+        ?? same
     }
     // Rule 3.
     let sawOne = older.contains { canHaveSeen(records[$0], record) }

@@ -41,6 +41,9 @@ final class ListKeeper {
   private let freed = Signal()
   /// Versions whose private parts can be read only when their account is unlocked.
   private var deferred: [ListKey: [Event]] = [:]
+  /// Versions that came and are not learned yet.
+  private var waiting: [Event] = []
+  private var isLearning = false
   /// The accounts and kinds that are observed.
   private var observed: (accounts: Set<PublicKey>, kinds: Set<UInt16>) = ([], [])
   private var answer: BusAnswer?
@@ -57,6 +60,8 @@ final class ListKeeper {
   private static let gatherMilliseconds: UInt64 = 300
   /// The most versions of a list that wait for their account to be unlocked; then the oldest is left out.
   private static let deferredMaximum = 64
+  /// The most versions that wait to be learned.
+  private static let waitingMaximum = 4_096
   /// The last versions made here whose confirmations are asked for.
   private static let confirmedCount = 16
 
@@ -129,9 +134,29 @@ final class ListKeeper {
       let answer = try await bus.ask(StoreMethod.observe, asked)
       self.answer = answer.answer
       while let part = try await answer.nextPart(), wanted == observed {
-        if let event = Self.event(part) { await learn(event) }
+        if let event = Self.event(part) { arrived(event) }
       }
       return false
+    }
+  }
+
+  /// A version waits until what came before is learned. Parts are taken as they arrive: those that are not taken keep
+  /// the parts of all other answers away, also of those that learning waits for.
+  private func arrived(_ event: Event) {
+    if waiting.count >= Self.waitingMaximum {
+      waiting.removeFirst()
+      log.warning("more versions of lists come than can be learned; the oldest is left out")
+    }
+    waiting.append(event)
+    guard !isLearning else { return }
+    isLearning = true
+    EventLoopActor.task { [self] in
+      while !waiting.isEmpty {
+        let batch = waiting
+        waiting = []
+        for event in batch { await learn(event) }
+      }
+      isLearning = false
     }
   }
 
