@@ -149,6 +149,9 @@ public struct ProfileReaders: Sendable {
     requests[place.reader]?.due.append(place.index)
   }
 
+  /// Whether something of a request's people is to be read.
+  public func hasDue(_ reader: Reader) -> Bool { requests[reader].map { !$0.due.isEmpty } ?? false }
+
   /// What a request gets next. People whom it reads are no longer due.
   ///
   /// - Parameters:

@@ -20,6 +20,19 @@ import WorkerKit
 // Relays send to the store, and only what the store has committed is sent to callers. So there is one way in for a
 // profile that a relay sends, that a client hands in, and that another worker fetched.
 
+/// The people of a request who are read from the store.
+@EventLoopActor
+private final class ProfileLoading {
+  /// Those who are to be read.
+  var missing: [PublicKey] = []
+  /// Those who were read, until the request takes them: the memory may not have room for all.
+  var found: [PublicKey: StoredProfile] = [:]
+  var isUnderWay = false
+  var failure: Refusal?
+
+  func take(_ key: PublicKey) -> StoredProfile? { found.removeValue(forKey: key) }
+}
+
 /// Keeps profiles, and serves those who want them.
 @EventLoopActor
 final class ProfileKeeper {
@@ -40,8 +53,7 @@ final class ProfileKeeper {
   /// People who are read from the store at present, with how many reads: a change of theirs counts meanwhile.
   private var readsUnderWay: [PublicKey: Int] = [:]
 
-  /// The people of a request's first look at what is due, so that something is sent soon. The next look has all
-  /// others: the store answers before relays begin to send, and then takes a while for each query.
+  /// The people whom the store is asked for first, so that something is sent soon.
   private static let firstBatch = 500
   /// The most people of one query of the store.
   private static let batchMaximum = PeopleProfiles.keyMaximum
@@ -245,26 +257,32 @@ final class ProfileKeeper {
       wake(reader)
     }
     perform(actions)
-    var batch = Self.firstBatch
+    let loading = ProfileLoading()
     while true {
       if request.isCancelled { throw Refusal(.cancelled, "cancelled by the caller", outcome: .done) }
+      if let failure = loading.failure { throw failure }
       try checkEnding()
-      switch readers.next(reader, maximum: batch) {
+      // People whom the store is asked for are not due, and the request does not end before they are sent.
+      if loading.isUnderWay, !readers.hasDue(reader) {
+        await withCheckedContinuation { sleepers[reader] = $0 }
+        continue
+      }
+      switch readers.next(reader, maximum: Self.batchMaximum) {
       case .read(let keys):
-        batch = Self.batchMaximum
-        let found = try await read(keys)
-        let told = keys.compactMap { key -> (PublicKey, StoredProfile)? in
-          guard let profile = found[key],
+        var found: [(PublicKey, StoredProfile)] = []
+        for key in keys {
+          guard let profile = memory.find(key) ?? loading.take(key) else {
+            loading.missing.append(key)
+            continue
+          }
+          guard
             readers.tells(
               reader, of: key, isPresent: profile.isPresent, version: profile.version(claim: claim(profile, of: key)))
-          else { return nil }
-          return (key, profile)
+          else { continue }
+          found.append((key, profile))
         }
-        try await send(told, to: request)
-        if found.count < keys.count {
-          readers.again(keys.filter { found[$0] == nil }, of: reader)
-          batch = Self.firstBatch
-        }
+        load(loading, for: reader)
+        try await send(found, to: request)
       case .asked(let count, let failed, let reason):
         try await send(
           ProfilesAsked(count: count, failed: failed == 0 ? nil : failed, reason: failed == 0 ? nil : reason),
@@ -272,6 +290,26 @@ final class ProfileKeeper {
       case .end: return Nothing()
       case .wait: await withCheckedContinuation { sleepers[reader] = $0 }
       }
+    }
+  }
+
+  /// Reads a request's people from the store, beside the sending of what comes meanwhile: a store that takes what relays
+  /// send needs a while for each query.
+  private func load(_ loading: ProfileLoading, for reader: ProfileReaders.Reader) {
+    guard !loading.isUnderWay, !loading.missing.isEmpty else { return }
+    loading.isUnderWay = true
+    EventLoopActor.task { [self] in
+      var size = Self.firstBatch
+      while !loading.missing.isEmpty, loading.failure == nil {
+        let batch = Array(loading.missing.prefix(size))
+        loading.missing.removeFirst(batch.count)
+        size = Self.batchMaximum
+        do throws(Refusal) { loading.found.merge(try await load(batch)) { $1 } } catch { loading.failure = error }
+        readers.again(batch, of: reader)
+        wake(reader)
+      }
+      loading.isUnderWay = false
+      wake(reader)
     }
   }
 
