@@ -31,6 +31,7 @@ build: packages ## build everything for debugging
 	$(SWIFT) build --build-tests
 
 test: packages python build ## run every test, real processes included
+	-@Scripts/nginx.sh
 	@Scripts/test.sh "$$($(SWIFT) build --show-bin-path)"
 
 methods: packages ## write docs/methods.json from the declarations of methods

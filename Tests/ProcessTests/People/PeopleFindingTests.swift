@@ -9,7 +9,7 @@ import Testing
 
 extension ProcessTests {
   /// `people.find` and `people.name`, and the command line on top of them.
-  @Suite("Finding and naming people", .enabled(if: NginxNames.isAvailable, "no nginx: apt-get install nginx-light"))
+  @Suite("Finding and naming people", .enabled(if: NginxNames.isAvailable, "no nginx: run Scripts/nginx.sh"))
   struct PeopleFindingTests {
     private let directory: TemporaryDirectory
     private let alice = SecretKey.generate()

@@ -5,6 +5,7 @@ import Glibc
 import LinuxSystem
 import Nostr
 import TestSupport
+import Testing
 
 /// `Tests/Peers/counting_relay.py`, running until this is gone: a relay with limits, which writes down each REQ.
 final class CountingRelay {
@@ -74,8 +75,10 @@ final class NginxNames {
   let url: String
   private let process: SpawnedProcess
 
-  static let program = "/usr/sbin/nginx"
-  static var isAvailable: Bool { access(program, X_OK) == 0 }
+  /// The system's, or what Scripts/nginx.sh has unpacked.
+  static let program: String? = ["/usr/sbin/nginx", SharedFolder.repository + "/.nginx/usr/sbin/nginx"]
+    .first { access($0, X_OK) == 0 }
+  static var isAvailable: Bool { program != nil }
 
   /// - Parameters:
   ///   - directory: where its files are.
@@ -113,7 +116,8 @@ final class NginxNames {
         }
       }
       """)
-    process = try SpawnedProcess(Self.program, ["-p", root, "-c", "\(root)/nginx.conf", "-e", "\(root)/error.log"])
+    let program = try #require(Self.program)
+    process = try SpawnedProcess(program, ["-p", root, "-c", "\(root)/nginx.conf", "-e", "\(root)/error.log"])
     url = "https://localhost:\(port)/names"
     try awaitSoon("nginx listens") {
       SharedFolder.bytes(ofFile: "\(root)/pid") != nil && (try? PlainClient(port: port)) != nil

@@ -106,7 +106,7 @@ extension EventGate {
         announce(item, seq: seq, &actions)
       case .duplicate(let seq): if !gone.contains(id) { recent.insert(id, seq) }
       case .mended(let seq): actions.append(.mended(id, seq: seq))
-      case .superseded: if case .valid(let event)? = item.resolution { actions.append(.announceSuperseded(event)) }
+      case .superseded: if let event = came(item) { actions.append(.announceSuperseded(event)) }
       case .deleted, .vanished, .expired, .noted: break
       }
       finish(number, .archived(outcome), &actions)
@@ -114,11 +114,15 @@ extension EventGate {
     if commit.hasVanishing { removedUnknown() }
   }
 
-  /// The event as it came: with the relay that sent it.
   private func announce(_ item: Item, seq: Int64?, _ actions: inout [GateAction]) {
-    guard case .valid(var event)? = item.resolution else { return }
+    if let event = came(item) { actions.append(.announce(event, seq: seq)) }
+  }
+
+  /// The event as it came: with the relay that sent it.
+  private func came(_ item: Item) -> VerifiedEvent? {
+    guard case .valid(var event)? = item.resolution else { return nil }
     event.relay = submissions[item.submission]?.events[item.index].relay
-    actions.append(.announce(event, seq: seq))
+    return event
   }
 
   /// Events were removed by themselves: they may come again.

@@ -16,13 +16,21 @@ import WorkerKit
 final class AnnouncedEvent {
   let event: VerifiedEvent
   let seq: Int64?
+  /// The relay that the part names.
+  private let relay: String?
   private(set) lazy var part = event.json.withUnsafeBytes {
-    PartForm.observed.part(seq: seq, kind: event.indexed.kind, $0)
+    var part = PartForm.observed.part(seq: seq, kind: event.indexed.kind, $0)
+    if let relay, part.bytes.last == UInt8(ascii: "}") {
+      part.bytes.removeLast()
+      part.bytes += Array(",\"relay\":".utf8) + JSONPayload.encode(JSONValue.string(relay)) + Array("}".utf8)
+    }
+    return part
   }
 
-  init(_ event: VerifiedEvent, _ seq: Int64?) {
+  init(_ event: VerifiedEvent, _ seq: Int64?, relay: String? = nil) {
     self.event = event
     self.seq = seq
+    self.relay = relay
   }
 }
 

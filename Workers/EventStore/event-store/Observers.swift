@@ -71,7 +71,7 @@ final class Observers {
   func announceSuperseded(_ event: VerifiedEvent) {
     guard senders.values.contains(where: \.takesSuperseded) else { return }
     let listeners = live.listeners(for: event.indexed) { SearchedText(json: event.json) }
-    let announced = AnnouncedEvent(event, nil)
+    let announced = AnnouncedEvent(event, nil, relay: event.relay.flatMap { relays.url(of: $0) })
     for listener in listeners where senders[listener]?.takesSuperseded == true {
       senders[listener]?.arrived(announced)
     }

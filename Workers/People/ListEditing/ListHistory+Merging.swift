@@ -76,10 +76,13 @@ extension ListHistory {
     // Rule 1; rule 2 for what is the same as an older version.
     var found = best(of: older.filter { distances[$0] > 0 }, distances, for: record)
     if let same = best(of: older.filter { distances[$0] == 0 }, distances, for: record) {
-      let seen = newest(of: older.filter { canHaveSeen(records[$0], record, inSameSecond: true) })
-      let last = newest(of: older).flatMap { records[$0].isOurs ? nil : $0 }
+      let candidates = [
+        newest(of: older).flatMap { records[$0].isOurs ? nil : $0 },
+        newest(of: older.filter { canHaveSeen(records[$0], record, inSameSecond: true) }),
+        newest(of: older.filter { canHaveSeen(records[$0], record) }),
+      ]
       found =
-        [last, seen].compactMap(\.self).first { isOneStep($0, distances) && records[$0].isNewer(than: records[same]) }
+        candidates.compactMap(\.self).first { isOneStep($0, distances) && records[$0].isNewer(than: records[same]) }
         ?? same
     }
     // Rule 3.

@@ -28,6 +28,12 @@ import WorkerLedger
 final class ListKeeper {
   typealias ListKey = PeopleLedger.ListKey
 
+  /// A version that came, and from where, if the store says so.
+  private struct Version {
+    var event: Event
+    var relay: String?
+  }
+
   let worker: Worker
   let bus: BusConnection
   let ledger: PeopleLedger
@@ -42,7 +48,7 @@ final class ListKeeper {
   /// Versions whose private parts can be read only when their account is unlocked.
   private var deferred: [ListKey: [Event]] = [:]
   /// Versions that came and are not learned yet.
-  private var waiting: [Event] = []
+  private var waiting: [Version] = []
   private var isLearning = false
   /// The accounts and kinds that are observed.
   private var observed: (accounts: Set<PublicKey>, kinds: Set<UInt16>) = ([], [])
@@ -134,7 +140,7 @@ final class ListKeeper {
       let answer = try await bus.ask(StoreMethod.observe, asked)
       self.answer = answer.answer
       while let part = try await answer.nextPart(), wanted == observed {
-        if let event = Self.event(part) { arrived(event) }
+        if let version = Self.version(part) { arrived(version) }
       }
       return false
     }
@@ -142,32 +148,33 @@ final class ListKeeper {
 
   /// A version waits until what came before is learned. Parts are taken as they arrive: those that are not taken keep
   /// the parts of all other answers away, also of those that learning waits for.
-  private func arrived(_ event: Event) {
+  private func arrived(_ version: Version) {
     if waiting.count >= Self.waitingMaximum {
       waiting.removeFirst()
       log.warning("more versions of lists come than can be learned; the oldest is left out")
     }
-    waiting.append(event)
+    waiting.append(version)
     guard !isLearning else { return }
     isLearning = true
     EventLoopActor.task { [self] in
       while !waiting.isEmpty {
         let batch = waiting
         waiting = []
-        for event in batch { await learn(event) }
+        for version in batch { await learn(version.event, from: version.relay) }
       }
       isLearning = false
     }
   }
 
-  private static func event(_ part: ObservedEvents) -> Event? {
+  private static func version(_ part: ObservedEvents) -> Version? {
     // `try?`: parts without an event are marks. The store keeps only what it can read.
     guard let whole = try? JSONPayload.decode(JSONValue.self, from: part.bytes), let value = whole["event"],
       let event = try? Event(json: JSONPayload.encode(value))
     else { return nil }
     // Of what it does not keep the store verifies only a sample.
     if whole["seq"] == nil { do throws(EventFault) { try event.verify() } catch { return nil } }
-    return event
+    guard case .string(let relay)? = whole["relay"] else { return Version(event: event) }
+    return Version(event: event, relay: relay)
   }
 
   /// The list of a version.
@@ -262,7 +269,7 @@ final class ListKeeper {
   // MARK: Versions
 
   /// A version came: it is remembered, and merged if another device has made it.
-  private func learn(_ event: Event) async {
+  private func learn(_ event: Event, from relay: String? = nil) async {
     let key = Self.key(of: event)
     guard accounts.accounts[key.account] != nil else { return }
     if !accounts.isOpen(key.account), ![.none, .unknown].contains(ListContents(event).form) {
@@ -271,7 +278,9 @@ final class ListKeeper {
       return
     }
     do throws(Refusal) {
-      let isUndecided = try await turn(key) { () async throws(Refusal) in try await remember(event, key) }
+      let isUndecided = try await turn(key) { () async throws(Refusal) in
+        try await remember(event, key, from: relay)
+      }
       guard isUndecided else { return }
       EventLoopActor.task { [self] in
         await EventLoopActor.sleep(milliseconds: Self.gatherMilliseconds)
@@ -291,11 +300,11 @@ final class ListKeeper {
   }
 
   /// - Returns: whether it is to be decided about.
-  func remember(_ event: Event, _ key: ListKey) async throws(Refusal) -> Bool {
+  func remember(_ event: Event, _ key: ListKey, from relay: String? = nil) async throws(Refusal) -> Bool {
     var history = try await history(key)
     let isKnown = history.records.contains { $0.id == event.id }
     let hidden = isKnown ? nil : try await contents(event).hiddenText
-    let keeping = history.received(event, hiddenText: hidden, at: WallClock.seconds)
+    let keeping = history.received(event, hiddenText: hidden, from: relay, at: WallClock.seconds)
     try await keep(history, [keeping], of: key, event: isKnown ? nil : event)
     return history.isUndecided
   }

@@ -1,0 +1,282 @@
+#!/usr/bin/env python3
+"""Two devices edit one follow list, while relays go away and everything of Roost is killed.
+
+    .venv/bin/python3 Benchmarks/two_devices.py [--edits 1000] [--seed N] [--no-kills] [--products DIRECTORY]
+
+One device is a Roost (`roost follow`, `roost unfollow`); the other is nostr-sdk, which reads the newest list of the
+relays that it reaches, changes one entry, and writes the whole list. Three LocalRelays of nostr-sdk are behind lines that are
+cut at random, two at a time at most. Before an edit in eight a worker is killed, and three or four times roostd.
+
+At the end all relays are reached again. Exit: 0 when exactly what was added and not removed is in Roost's list and in
+the newest one at the relays.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import datetime
+import json
+import os
+import pathlib
+import random
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from nostr_sdk import (
+    ClientBuilder, EventBuilder, Filter, Keys, Kind, RelayUrl, ReqTarget, Tag, Timestamp)
+
+import bus
+import measure
+import roostd
+
+VICTIMS = ("people", "event-store", "outbox-planner", "relay-connector", "signer")
+PEOPLE = 300
+SETTLED = 90  # seconds, at most, until both agree at the end
+
+
+def workers(urls):
+    """The configuration: no worker is given up, however often it is killed."""
+    patient = 'stable-after = "100ms"\nbreaker-restarts = 1000\nbreaker-window = "24h"\n'
+    text = "".join(f'\n[worker.{name}]\nrole = "{name}"\n{patient}' for name in VICTIMS)
+    return text.replace('role = "relay-connector"\n', f'role = "relay-connector"\nrelays = {json.dumps(urls)}\n')
+
+
+class Line:
+    """A LocalRelay behind a line that can be cut; the relay keeps its events."""
+
+    def __init__(self, stack):
+        command = [sys.executable, measure.ROOT / "Tests" / "Peers" / "local_relay.py"]
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            env={**os.environ, "RUST_LOG": "error", "PYTHONUNBUFFERED": "1"})
+        stack.callback(self.process.kill)
+        host, port = self.process.stdout.readline().strip().removeprefix("ws://").rstrip("/").split(":")
+        self.inner = host, int(port)
+        self.is_cut, self.ends = False, []
+        self.listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        self.url = f"ws://127.0.0.1:{self.listener.getsockname()[1]}"
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        """Takes connections; a cut line drops them."""
+        while True:
+            try:
+                near, _ = self.listener.accept()
+            except OSError:
+                return
+            if self.is_cut:
+                near.close()
+                continue
+            far = socket.create_connection(self.inner)
+            self.ends += [near, far]
+            for source, target in ((near, far), (far, near)):
+                threading.Thread(target=self.copy, args=(source, target), daemon=True).start()
+
+    @staticmethod
+    def copy(source, target):
+        """Carries bytes one way until either side ends."""
+        with contextlib.suppress(OSError):
+            while some := source.recv(65_536):
+                target.sendall(some)
+        for end in (source, target):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def cut(self):
+        """The relay is away from now on."""
+        self.is_cut = True
+        for end in self.ends:
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+        self.ends = []
+
+
+class Device:
+    """The device with nostr-sdk."""
+
+    def __init__(self, keys, lines):
+        self.keys, self.lines = keys, lines
+
+    async def newest(self, client):
+        """The newest list of the relays that are reached; None without one."""
+        wanted = ReqTarget.auto([Filter().author(self.keys.public_key()).kind(Kind(3))])
+        lists = await client.fetch_events(wanted, timeout=datetime.timedelta(seconds=5))
+        return min(lists, key=lambda event: (-event.created_at().as_secs(), event.id().to_hex()), default=None)
+
+    async def connected(self, body):
+        """Does something with a client that is connected to all relays within reach."""
+        client = ClientBuilder().build()
+        for line in self.lines:
+            if not line.is_cut:
+                await client.add_relay(RelayUrl.parse(line.url))
+        await client.connect()
+        try:
+            return await body(client)
+        finally:
+            await client.shutdown()
+
+    def entries(self):
+        """Whom the newest list has."""
+        event = asyncio.run(self.connected(self.newest))
+        return {tag.to_vec()[1] for tag in event.tags()} if event else set()
+
+    def edit(self, person, adds):
+        """Writes the list with one entry more or less; whether a relay has it. None: nothing was to be changed."""
+
+        async def body(client):
+            event = await self.newest(client)
+            tags = list(event.tags()) if event else []
+            if adds == any(tag.to_vec()[1] == person for tag in tags):
+                return None
+            if adds:
+                tags.append(Tag.parse(["p", person]))
+            else:
+                tags = [tag for tag in tags if tag.to_vec()[1] != person]
+            at = max(int(time.time()), event.created_at().as_secs() + 1 if event else 0)
+            while at > time.time():
+                await asyncio.sleep(0.05)
+            made = EventBuilder(Kind(3), event.content() if event else "").tags(tags)
+            signed = made.custom_created_at(Timestamp.from_secs(at)).finalize(self.keys)
+            return bool((await client.send_event(signed)).success)
+
+        return asyncio.run(self.connected(body))
+
+
+class Roost:
+    """The device with Roost."""
+
+    def __init__(self, daemon, keys):
+        self.environment = {**os.environ, "ROOST_SOCKET": str(daemon.socket)}
+        with bus.connected(daemon.socket) as client:
+            for worker in VICTIMS:
+                client.wait_for_ready(worker)
+            accounts = client.call("signer.accounts")["accounts"]
+        if not any(account["name"] == "alice" for account in accounts):
+            self.run("key", "import", "alice", "--no-passphrase", secret=keys.secret_key().to_hex() + "\n")
+
+    def run(self, *arguments, secret=None):
+        """A command."""
+        return subprocess.run(
+            [measure.PRODUCTS / "roost", *arguments], env=self.environment, input=secret, capture_output=True,
+            text=True, timeout=120, check=False)
+
+    def entries(self):
+        """Whom its list has."""
+        shown = self.run("lists", "show", "follows", "--as", "alice", "--json")
+        return {tag[1] for tag in json.loads(shown.stdout)["tags"] if tag[0] == "p"} if shown.returncode == 0 else set()
+
+    def edit(self, person, adds, *flags):
+        """Whether the edit was accepted; the words of a refusal else."""
+        done = self.run("follow" if adds else "unfollow", person, "--as", "alice", "--no-wait", *flags)
+        return None if done.returncode == 0 else done.stderr.strip()
+
+
+class Trial:
+    """The edits of one run."""
+
+    def __init__(self, options, lines, keys):
+        self.options, self.lines, self.keys = options, lines, keys
+        self.random = random.Random(options.seed)
+        self.device = Device(keys, lines)
+        self.people = [Keys.generate().public_key().to_hex() for _ in range(PEOPLE)]
+        self.expected, self.done, self.log, self.refusals = set(), 0, [], {}
+        self.counts = dict.fromkeys(("device", "roost", "refused", "killed", "roostd killed", "cut", "nothing"), 0)
+
+    def disturb(self, daemon):
+        """Cuts or mends a line, and kills a worker, now and then."""
+        line = self.random.choice(self.lines)
+        if self.random.random() < 0.15:
+            if line.is_cut:
+                line.is_cut = False
+            elif sum(other.is_cut for other in self.lines) < 2:
+                line.cut()
+                self.counts["cut"] += 1
+        if not self.options.no_kills and self.random.random() < 0.12:
+            with contextlib.suppress(RuntimeError, ProcessLookupError):
+                os.kill(roostd.child_named(daemon.pid, self.random.choice(VICTIMS)), signal.SIGKILL)
+                self.counts["killed"] += 1
+
+    def one(self, roost):
+        """One edit, by either device."""
+        absent = [person for person in self.people if person not in self.expected]
+        adds = bool(absent) and (self.random.random() < 0.55 or not self.expected)
+        person = self.random.choice(absent if adds else sorted(self.expected))
+        if self.random.random() < 0.5:
+            who, is_done = "device", self.device.edit(person, adds)
+            self.counts["device" if is_done else "nothing"] += 1
+        else:
+            flags = ["--yes"] + (["--from-here"] if self.random.random() < 0.1 else [])
+            refusal = roost.edit(person, adds, *flags)
+            who, is_done = "roost", refusal is None
+            self.counts["roost" if is_done else "refused"] += 1
+            if refusal:
+                code = refusal.rsplit("(", 1)[-1].split(";")[0].strip(")")
+                self.refusals[code] = self.refusals.get(code, 0) + 1
+        if is_done:
+            (self.expected.add if adds else self.expected.discard)(person)
+        self.log.append((self.done, who, person[:8], "+" if adds else "-", is_done))
+        if self.random.random() < 0.5:
+            time.sleep(self.random.random())
+
+    def run(self, state):
+        """All edits. Returns whether the lists are right at the end."""
+        configuration = workers([line.url for line in self.lines])
+        while True:
+            with roostd.running(configuration, state) as daemon:
+                roost = Roost(daemon, self.keys)
+                share = self.options.edits // 4 + self.random.randrange(self.options.edits // 4 + 1)
+                until = self.options.edits if self.options.no_kills else min(self.done + share, self.options.edits)
+                while self.done < until:
+                    self.disturb(daemon)
+                    self.one(roost)
+                    self.done += 1
+                    if self.done % 50 == 0:
+                        print(self.done, self.counts, f"{len(self.expected)} entries", file=sys.stderr)
+                if self.done >= self.options.edits:
+                    return self.judge(roost)
+                os.kill(daemon.pid, signal.SIGKILL)
+                self.counts["roostd killed"] += 1
+                time.sleep(2)
+
+    def judge(self, roost):
+        """Compares the lists, which have some time to agree."""
+        for line in self.lines:
+            line.is_cut = False
+        deadline = time.monotonic() + SETTLED
+        while True:
+            here, there = roost.entries(), self.device.entries()
+            if here == there == self.expected or time.monotonic() > deadline:
+                break
+            time.sleep(1)
+        print(f"{self.done} edits, {self.counts}, refused: {self.refusals}")
+        for name, found in (("Roost's list", here), ("the newest list at the relays", there)):
+            missing, further = self.expected - found, found - self.expected
+            print(f"{name}: {len(found)} entries instead of {len(self.expected)}: {len(missing)} missing, "
+                  f"{len(further)} too many")
+            for person in missing | further:
+                print(*(entry for entry in self.log if entry[2] == person[:8]), sep="\n")
+        return here == there == self.expected
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--edits", type=int, default=1_000)
+    parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
+    parser.add_argument("--no-kills", action="store_true", help="nothing is killed")
+    parser.add_argument("--products", type=pathlib.Path, default=measure.PRODUCTS)
+    options = parser.parse_args()
+    measure.PRODUCTS = options.products
+    print(f"seed {options.seed}")
+    with contextlib.ExitStack() as stack:
+        lines = [Line(stack) for _ in range(3)]
+        state = stack.enter_context(tempfile.TemporaryDirectory(prefix="roost-devices-"))
+        sys.exit(0 if Trial(options, lines, Keys.generate()).run(state) else 1)
+
+
+if __name__ == "__main__":
+    main()
