@@ -264,6 +264,12 @@ public struct SignerAccount: Codable, Sendable, Hashable {
   public var isLeft: Bool?
   /// True: it is left, and to be forgotten: role `people` may remove its key. Absent otherwise.
   public var isForgetting: Bool?
+  /// True: only its public key is here (`signer.watch`), so it is locked for good: what needs the secret key is refused
+  /// at once. `signer.import` with the secret key ends that. Absent otherwise.
+  public var isReadOnly: Bool?
+
+  /// Whether a passphrase would open it.
+  public var awaitsPassphrase: Bool { state == .locked && isReadOnly != true }
 
   /// Whether it is a worker's own account, not a person's. Such an account is never used where no account is named.
   public var isOfWorker: Bool { Role.withAccount.contains { $0.name == name } }
@@ -372,13 +378,33 @@ public struct SignerGenerate: MethodArguments {
   }
 }
 
+/// `signer.watch`: adds an account of which only the public key is here, to read along. Answered with its
+/// ``SignerAccount``. A repeated call with the same key and name changes nothing, also after `signer.import` has brought
+/// the secret key.
+public struct SignerWatch: MethodArguments {
+  /// An example of the arguments.
+  public static let example = #"{"name":"alice","publicKey":"3bf0…, 64 hexadecimal digits"}"#
+
+  /// The account's name.
+  public var name: String
+  /// Its public key, 64 hexadecimal digits or `npub`.
+  public var publicKey: String
+
+  /// An account to read along with.
+  public init(name: String, publicKey: String) {
+    self.name = name
+    self.publicKey = publicKey
+  }
+}
+
 /// `signer.import`: imports a key that was made elsewhere. Answered with its ``SignerAccount``. A repeated import of
-/// the same key under the same name changes nothing.
+/// the same key under the same name changes nothing. An account of which only the public key was here gets its secret
+/// key.
 public struct SignerImport: MethodArguments {
   /// An example of the arguments.
   public static let example =
     #"{"name":"alice","secret":{"key":"…","payload":"…"},"passphrase":{"key":"…","#
-    + #""payload":"…"}}"#
+    + #""payload":"…"},"isLeft":false}"#
 
   /// The account's name.
   public var name: String
@@ -387,12 +413,16 @@ public struct SignerImport: MethodArguments {
   /// For an `ncryptsec`, the passphrase that opens it and stays its passphrase; otherwise the passphrase to store the
   /// key under, if any.
   public var passphrase: SealedSecret?
+  /// Whether a new account is left at first (`signer.leave`): nothing is asked of relays for it until `signer.unlock`.
+  /// An account that is here already stays as it is. Absent: no.
+  public var isLeft: Bool?
 
   /// A key to import.
-  public init(name: String, secret: SealedSecret, passphrase: SealedSecret? = nil) {
+  public init(name: String, secret: SealedSecret, passphrase: SealedSecret? = nil, isLeft: Bool? = nil) {
     self.name = name
     self.secret = secret
     self.passphrase = passphrase
+    self.isLeft = isLeft
   }
 }
 
