@@ -38,7 +38,7 @@ public struct SetupFigure: Encodable, Sendable, Hashable {
   /// Nothing is known.
   public init(relay: String, kind: MirrorClass) { (self.relay, self.kind) = (relay, kind) }
 
-  /// Bytes of all events, as far as a few tell.
+  /// Bytes of all events, estimated from a few.
   public var bytes: Int64? {
     guard let count, let averageBytes else { return count == 0 ? 0 : nil }
     return Int64(count) * averageBytes

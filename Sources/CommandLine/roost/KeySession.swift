@@ -25,8 +25,8 @@ extension CommandSession {
   }
 
   /// The account with this name, `npub` or hexadecimal key. Without a text: the one of `roost account use`, or else the
-  /// only account that is not left, of those that satisfy `isMeant`; if no key is refused, because the refused key could
-  /// be meant as well.
+  /// only account that is not left, of those that satisfy `isMeant`; if no key is refused, because the refused key
+  /// could be meant as well.
   func account(
     _ text: String?, among all: SignerAccounts, isMeant: (SignerAccount) -> Bool = { _ in true }
   ) throws(Refusal) -> SignerAccount {
@@ -155,8 +155,8 @@ struct TypedKey {
   /// Whether it is an ncryptsec (NIP-49), which has a passphrase of its own.
   let isEncrypted: Bool
 
-  /// Whether a line is an ncryptsec, or why it is no secret key. The signer looks closer; this is for the person who has
-  /// typed it, before a passphrase is asked for.
+  /// Whether a line is an ncryptsec, or why it is no secret key. The signer looks closer; this is for the person who
+  /// has typed it, before a passphrase is asked for.
   static func form(of line: [UInt8]) -> Result<Bool, Refusal> {
     func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
     guard let first = line.firstIndex(where: { !isSpace($0) }), let last = line.lastIndex(where: { !isSpace($0) })

@@ -1,6 +1,6 @@
 internal import Frames
 
-/// A question on the terminal. What is typed is shown; a wrong answer is told, and asked for again.
+/// A question on the terminal. What is typed is shown; a wrong answer is reported, and asked for again.
 enum Question {
   /// The answer's meaning, or what to say about it.
   enum Reading<Value> {

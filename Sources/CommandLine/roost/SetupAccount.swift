@@ -123,7 +123,9 @@ extension SetupRun {
 
   private func take(_ all: SignerAccounts) async throws(Refusal) -> SetupChoice {
     let secret = try secretKey(for: all.sealingKey)
-    let name = try name(Self.standardName, besides: all.accounts.filter { $0.isReadOnly != true })
+    // The secret key of a read-only account may be meant, so its name can be given.
+    let others = all.accounts.filter { $0.isReadOnly != true }
+    var name = try name(Self.standardName, besides: others)
     try all.refuseTaken(name)
     for attempt in 1...Question.attemptMaximum {
       let passphrase = options.noPassphrase ? nil : try passphrase(secret, for: all.sealingKey)
@@ -134,8 +136,10 @@ extension SetupRun {
           options: RequestOptions(ttlMilliseconds: CommandSession.keyMilliseconds, atMostOnce: true))
         return account.isLeft == true ? .left(account, passphrase) : .present(account)
       } catch {
-        guard isAsking, error.code == .wrongPassphrase, attempt < Question.attemptMaximum else { throw error }
+        let isName = error.code == .nameTaken && options.name == nil
+        guard isAsking, isName || error.code == .wrongPassphrase, attempt < Question.attemptMaximum else { throw error }
         SecretInput.say("\(RefusalText.sentence(error)) Again:\n")
+        if isName { name = try self.name(Self.standardName, besides: others) }
       }
     }
     throw Self.noAnswer("the second line of standard input")
@@ -157,7 +161,7 @@ extension SetupRun {
     throw Self.noAnswer("--import")
   }
 
-  /// A new passphrase, or that of an ncryptsec. Two that differ are told, and asked for again.
+  /// A new passphrase, or that of an ncryptsec. Two that differ are reported, and asked for again.
   private func passphrase(_ key: TypedKey?, for sealingKey: String) throws(Refusal) -> SealedSecret {
     if key?.isEncrypted == true {
       guard let sealed = try session.sealed("The passphrase that opens it: ", for: sealingKey) else {

@@ -23,7 +23,7 @@ extension SetupRun {
   /// How often it is looked whether something is ready.
   private static let lookMilliseconds: UInt64 = 200
 
-  /// Connects to the supervisor; starts one if there is none.
+  /// Connects to the supervisor; starts one where no supervisor answers.
   func findSupervisor() async throws(Refusal) {
     var isStarted = false
     do throws(Refusal) { try await session.client.connect() } catch {

@@ -22,8 +22,8 @@ struct SetupTextTests {
         figure("wss://b.org", .own, 80, bytes: 500),
       ], .plain)
     #expect(lines.count == 5)
-    #expect(lines[1].hasPrefix("wss://a.org  written        100  ~48.8 KiB"), "\(lines[1])")
-    #expect(lines[4].hasPrefix("In all: 140 events (about 68.4 KiB) to 220 events"), "\(lines[4])")
+    #expect(lines[1].hasPrefix("wss://a.org  written       100  ~48 KiB"), "\(lines[1])")
+    #expect(lines[4].hasPrefix("In all: 140 events (about 68 KiB) to 220 events"), "\(lines[4])")
   }
 
   @Test("A relay that tells nothing is named once, with its reason and without its own name in it")

@@ -8,8 +8,8 @@ public import Nostr
 // counts that have no answer yet, and only if it reads like an answer to an unknown message.
 
 extension RelaySession {
-  /// Asks how many events match a filter. The object of the answer is delivered like an event, and ends the request; all
-  /// else is as for a stored request.
+  /// Asks how many events match a filter. The object of the answer is delivered like an event, and ends the request;
+  /// all else is as for a stored request.
   ///
   /// - Parameters:
   ///   - key: the caller's name for it; it must be free.

@@ -12,10 +12,11 @@ public import Frames
 //                                                                            removed ─► refuse
 //
 // An account is `locked` or `unlocked`: `unlocked(_:)` and `locked(_:)` change that. Only an account whose key is
-// encrypted is ever locked, unless it is left (`left(_:isForgetting:)`): then it is locked too, and its uses are refused
-// at once, because no passphrase is expected. So are the uses of an account of which only the public key is here: it is
-// locked until its secret key comes (`gainedKey(_:)`). A use that a rule, the rate or the account forbids is refused at that step. Each use has
-// exactly one audit line: at its refusal, or when the shell reports that it is finished.
+// encrypted is ever locked, unless it is left (`left(_:isForgetting:)`): then it is locked too, and its uses are
+// refused at once, because no passphrase is expected. So are the uses of an account of which only the public key is
+// here: it is locked until its secret key comes (`gainedKey(_:)`). A use that a rule, the rate or the account forbids
+// is refused at that step. Each use has exactly one audit line: at its refusal, or when the shell reports that it is
+// finished.
 
 /// The signer's decisions.
 public struct SignerMachine: Sendable {

@@ -36,7 +36,7 @@ struct ReadOnlyTests {
       #expect(refused?.code == .locked && refused?.message.contains("roost key import alice") == true)
     }
     #expect(machine.waitingCount == 0)
-    #expect(machine.summary == "read-only")
+    #expect(machine.summary == "1 account, read-only")
   }
 
   @Test("With its secret key it signs; a left one stays left")
