@@ -166,17 +166,20 @@ public struct RelayPublishResult: Codable, Sendable {
   }
 }
 
-/// `relay.retry`: dials a relay now, if any caller needs it, and forgets its failures and its quarantine. Answered with
+/// `relay.retry`: dials a relay now, if any caller needs it, and forgets its failures and its quarantine; with
+/// `onlyBackOff` it only does not wait longer for the next attempt. Answered with
 /// a ``RelayStates/Relay``; `no-such-relay` when the connector does not have the relay.
 public struct RelayRetry: MethodArguments {
   /// An example of the arguments.
-  public static let example = #"{"relay":"wss://relay.example"}"#
+  public static let example = #"{"relay":"wss://relay.example","onlyBackOff":true}"#
 
   /// The relay.
   public var relay: String
+  /// Whether only the back-off ends: a quarantine stays, and what was learned of the relay. Default: no.
+  public var onlyBackOff: Bool?
 
   /// A request to retry.
-  public init(relay: String) { self.relay = relay }
+  public init(relay: String, onlyBackOff: Bool? = nil) { (self.relay, self.onlyBackOff) = (relay, onlyBackOff) }
 }
 
 /// `relay.information`: what a relay says about itself (NIP-11), and which bounds the connector obeys there. The

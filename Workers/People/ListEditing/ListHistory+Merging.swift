@@ -76,8 +76,11 @@ extension ListHistory {
     // Rule 1; rule 2 for what is the same as an older version.
     var found = best(of: older.filter { distances[$0] > 0 }, distances, for: record)
     if let same = best(of: older.filter { distances[$0] == 0 }, distances, for: record) {
-      let seen = newest(of: older.filter { canHaveSeen(records[$0], record) })
-      found = seen.flatMap { isOneStep($0, distances) && records[$0].isNewer(than: records[same]) ? $0 : nil } ?? same
+      let seen = newest(of: older.filter { canHaveSeen(records[$0], record, inSameSecond: true) })
+      let last = newest(of: older).flatMap { records[$0].isOurs ? nil : $0 }
+      found =
+        [last, seen].compactMap(\.self).first { isOneStep($0, distances) && records[$0].isNewer(than: records[same]) }
+        ?? same
     }
     // Rule 3.
     let sawOne = older.contains { canHaveSeen(records[$0], record) }
@@ -118,9 +121,13 @@ extension ListHistory {
 
   /// Whether the device that made `record` can have seen an older version: a relay that sent `record` had that before.
   /// Of ours the time is known; of others only the order, in which relays take them.
-  func canHaveSeen(_ older: ListRecord, _ record: ListRecord) -> Bool {
-    record.sightings.keys.contains { relay in
-      older.sightings[relay].map { !older.isOurs || $0 < record.createdAt } ?? false
+  ///
+  /// - Parameter inSameSecond: whether it can have seen what the relay took within the second of its date. So it is for
+  ///   a list that is exactly an older version: few devices write without a change, and in that second almost none.
+  func canHaveSeen(_ older: ListRecord, _ record: ListRecord, inSameSecond: Bool = false) -> Bool {
+    let end = record.createdAt + (inSameSecond ? 1 : 0)
+    return record.sightings.keys.contains { relay in
+      older.sightings[relay].map { !older.isOurs || $0 < end } ?? false
     }
   }
 

@@ -142,8 +142,10 @@ extension EntryHasher {
 
   /// A difference of one entry.
   func difference(_ key: EntryKey, _ old: [[String]], _ new: [[String]]) -> EntryDifference {
-    EntryDifference(key: hash(key), old: value(old), new: value(new))
+    EntryDifference(key: hash(key), old: value(key, old), new: value(key, new))
   }
 
-  private func value(_ tags: [[String]]) -> UInt64 { tags.isEmpty ? 0 : hash(occurrences: tags) }
+  private func value(_ key: EntryKey, _ tags: [[String]]) -> UInt64 {
+    tags.isEmpty ? 0 : hash(key, occurrences: tags)
+  }
 }

@@ -58,25 +58,30 @@ struct EntryDifference: Hashable, Sendable {
   }
 }
 
-/// Hashes of entries. The salt is the list's own: private entries cannot be looked up by hashes from elsewhere.
+/// Hashes of entries. Private entries have a salt of their own, which is stored nowhere in clear: their hashes cannot be
+/// found by trying.
 struct EntryHasher: Sendable {
   let salt: [UInt8]
+  let privateSalt: [UInt8]
 
-  func hash(_ key: EntryKey) -> UInt64 { hash([key.name, key.value], key.place.rawValue) }
+  func hash(_ key: EntryKey) -> UInt64 { hash([key.name, key.value], key.place.rawValue, salt(of: key)) }
 
-  func hash(occurrences tags: [[String]]) -> UInt64 {
-    tags.count == 1 ? hash(tags[0], 0) : hash(tags.flatMap { ["\($0.count)"] + $0 }, 0)
+  /// The hash of all occurrences of an entry.
+  func hash(_ key: EntryKey, occurrences tags: [[String]]) -> UInt64 {
+    hash(tags.count == 1 ? tags[0] : tags.flatMap { ["\($0.count)"] + $0 }, 0, salt(of: key))
   }
+
+  private func salt(of key: EntryKey) -> [UInt8] { key.place == .hidden ? privateSalt : salt }
 
   /// The hashes of all entries.
   func hashes(of state: ListState) -> [UInt64: UInt64] {
     var result: [UInt64: UInt64] = [:]
     result.reserveCapacity(state.keys.count)
-    for (key, tags) in state.entries { result[hash(key)] = hash(occurrences: tags) }
+    for (key, tags) in state.entries { result[hash(key)] = hash(key, occurrences: tags) }
     return result
   }
 
-  private func hash(_ texts: [String], _ place: UInt8) -> UInt64 {
+  private func hash(_ texts: [String], _ place: UInt8, _ salt: [UInt8]) -> UInt64 {
     var bytes = salt
     bytes.reserveCapacity(texts.reduce(bytes.count + 1) { $0 + $1.utf8.count + 8 })
     bytes.append(place)

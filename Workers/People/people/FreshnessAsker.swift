@@ -37,6 +37,10 @@ final class FreshnessAsker {
 
   /// How long relays have to answer, in seconds.
   private static let seconds = 15
+  /// How long a connector has for ending a back-off.
+  private static let retryMilliseconds: UInt32 = 1_000
+  /// How long the planner has for hearing that a relay is dialled.
+  private static let reportMilliseconds: UInt64 = 300
   /// The most relays that an account is taken to write to, as the planner has it.
   private static let relayMaximum = 16
   /// The most questions that are remembered.
@@ -73,10 +77,42 @@ final class FreshnessAsker {
       asking.remove(question)
       asked.raise()
     }
-    let found = try await ask(question, relays)
+    // What a relay has answered a short time ago holds when it is away now.
+    var found = Self.joined(answers[question], try await ask(question, relays))
+    let away = relays.filter { found[$0] == .unreachable }
+    if !ListFreshness(relays: relays, answers: found, now: WallClock.seconds).isFresh, !away.isEmpty {
+      await endBackOff(of: away)
+      found = Self.joined(found, try await ask(question, away))
+    }
     if answers.count >= Self.questionMaximum { (answers, times) = ([:], [:]) }
     (answers[question], times[question]) = (found, WallClock.seconds)
     return ListFreshness(relays: relays, answers: found, now: WallClock.seconds)
+  }
+
+  /// The later answers; but an answer is not undone by silence.
+  private static func joined(
+    _ earlier: [RelayURL: ListFreshness.Answer]?, _ later: [RelayURL: ListFreshness.Answer]
+  ) -> [RelayURL: ListFreshness.Answer] {
+    (earlier ?? [:]).merging(later) { old, new in
+      if case .answered = old, new == .unreachable || new == .silent { return old }
+      return new
+    }
+  }
+
+  /// A relay that was away may be back, and its connector waits before it tries again: up to five minutes, which is long
+  /// for a person.
+  private func endBackOff(of relays: [RelayURL]) async {
+    let connectors = worker.bus.registry.members.filter { $0.role == Role.relayConnector.name }.map(\.name)
+    for name in connectors {
+      for relay in relays {
+        // `try?`: it may be another connector's relay, and then it is still away.
+        _ = try? await worker.bus.request(
+          RelayMethod.retry, of: name, RelayRetry(relay: relay.text, onlyBackOff: true),
+          ttlMilliseconds: Self.retryMilliseconds)
+      }
+    }
+    // The planner has to hear of it first.
+    await EventLoopActor.sleep(milliseconds: Self.reportMilliseconds)
   }
 
   private func ask(

@@ -2,6 +2,7 @@ import Addresses
 import Bus
 import Contracts
 import Cryptography
+import DataKeys
 import EventLoop
 import Frames
 import LinuxSystem
@@ -31,6 +32,7 @@ final class ListKeeper {
   let bus: BusConnection
   let ledger: PeopleLedger
   let accounts: AccountBook
+  let dataKeys: DataKeys
   let log: Logger
   private(set) lazy var health = LedgerHealth("the ledger of lists", log) { [ledger] in ledger.markDamaged() }
   private var histories: [ListKey: ListHistory] = [:]
@@ -39,6 +41,9 @@ final class ListKeeper {
   private let freed = Signal()
   /// Versions whose private parts can be read only when their account is unlocked.
   private var deferred: [ListKey: [Event]] = [:]
+  /// Versions that came and are not learned yet.
+  private var waiting: [Event] = []
+  private var isLearning = false
   /// The accounts and kinds that are observed.
   private var observed: (accounts: Set<PublicKey>, kinds: Set<UInt16>) = ([], [])
   private var answer: BusAnswer?
@@ -55,11 +60,13 @@ final class ListKeeper {
   private static let gatherMilliseconds: UInt64 = 300
   /// The most versions of a list that wait for their account to be unlocked; then the oldest is left out.
   private static let deferredMaximum = 64
+  /// The most versions that wait to be learned.
+  private static let waitingMaximum = 4_096
   /// The last versions made here whose confirmations are asked for.
   private static let confirmedCount = 16
 
-  init(_ worker: Worker, _ ledger: PeopleLedger, _ accounts: AccountBook, _ log: Logger) {
-    (self.worker, self.ledger, self.accounts, self.log) = (worker, ledger, accounts, log)
+  init(_ worker: Worker, _ ledger: PeopleLedger, _ accounts: AccountBook, _ dataKeys: DataKeys, _ log: Logger) {
+    (self.worker, self.ledger, self.accounts, self.dataKeys, self.log) = (worker, ledger, accounts, dataKeys, log)
     bus = worker.bus
     freshness = FreshnessAsker(worker)
   }
@@ -83,7 +90,10 @@ final class ListKeeper {
 
   private func accountsChanged() {
     let present = Set(accounts.accounts.keys)
-    histories = histories.filter { present.contains($0.key.account) }
+    // What was decrypted is not kept for a locked account.
+    histories = histories.filter {
+      accounts.isOpen($0.key.account) || !Self.hasPrivateParts($0.key) && present.contains($0.key.account)
+    }
     deferred = deferred.filter { present.contains($0.key.account) }
     let new = present.filter { accounts.isOpen($0) && !open.contains($0) }
     open = present.filter { accounts.isOpen($0) }
@@ -124,9 +134,29 @@ final class ListKeeper {
       let answer = try await bus.ask(StoreMethod.observe, asked)
       self.answer = answer.answer
       while let part = try await answer.nextPart(), wanted == observed {
-        if let event = Self.event(part) { await learn(event) }
+        if let event = Self.event(part) { arrived(event) }
       }
       return false
+    }
+  }
+
+  /// A version waits until what came before is learned. Parts are taken as they arrive: those that are not taken keep
+  /// the parts of all other answers away, also of those that learning waits for.
+  private func arrived(_ event: Event) {
+    if waiting.count >= Self.waitingMaximum {
+      waiting.removeFirst()
+      log.warning("more versions of lists come than can be learned; the oldest is left out")
+    }
+    waiting.append(event)
+    guard !isLearning else { return }
+    isLearning = true
+    EventLoopActor.task { [self] in
+      while !waiting.isEmpty {
+        let batch = waiting
+        waiting = []
+        for event in batch { await learn(event) }
+      }
+      isLearning = false
     }
   }
 
@@ -155,15 +185,18 @@ final class ListKeeper {
     await freed.wait { !busy.contains(key) }
     busy.insert(key)
     defer {
+      if !accounts.isOpen(key.account), Self.hasPrivateParts(key) { histories[key] = nil }
       busy.remove(key)
       freed.raise()
     }
     return try await body()
   }
 
+  private static func hasPrivateParts(_ key: ListKey) -> Bool { ListChange.haveHiddenPart(kind: key.kind) }
+
   /// The history of a list, from the ledger if need be.
   func history(_ key: ListKey) async throws(Refusal) -> ListHistory {
-    if let known = histories[key] { return known }
+    if let known = histories[key] { return try await salted(known, key) }
     let stored = try await reading { () throws(StorageFault) in try await ledger.stored(key) }
     var history = ListHistory(kind: key.kind, author: key.account, identifier: key.identifier)
     if let stored {
@@ -179,8 +212,18 @@ final class ListKeeper {
           "what is kept of a list does not fit together, and is begun again", metadata: ["kind": "\(key.kind)"])
       }
     }
+    history = try await salted(history, key)
     histories[key] = history
     return history
+  }
+
+  /// With the salt for private entries. A locked account has none, and none of its private parts is read.
+  private func salted(_ history: ListHistory, _ key: ListKey) async throws(Refusal) -> ListHistory {
+    guard history.privateSalt == nil, Self.hasPrivateParts(key), accounts.isOpen(key.account) else { return history }
+    var salted = history
+    salted.privateSalt = try await dataKeys.key(of: key.account)
+      .hash("\(key.kind) \(key.identifier)".utf8, for: "salt of private entries")
+    return salted
   }
 
   /// Writes what has changed, then has it in memory.

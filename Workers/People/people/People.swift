@@ -41,7 +41,7 @@ final class People {
     ledger.rescue?.tell("the ledger of lists", log)
     dataKeys = DataKeys(worker.bus, Self.texts(ledger))
     accounts = AccountBook(worker, log)
-    lists = ListKeeper(worker, ledger, accounts, log)
+    lists = ListKeeper(worker, ledger, accounts, dataKeys, log)
   }
 
   /// Starts to serve.

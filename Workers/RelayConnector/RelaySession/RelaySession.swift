@@ -220,6 +220,15 @@ public struct RelaySession: Sendable {
     return settled(forgetLearned(), at: now)
   }
 
+  /// A person waits for the relay: the next attempt is due now, unless the relay itself has named a time. What was
+  /// learned of it stays.
+  public mutating func backOffEnded(at now: Instant) -> [SessionAction] {
+    guard case .waiting = state, postponement == nil else { return [] }
+    backoff.reset()
+    state = .waiting(until: max(now, notBefore ?? now))
+    return settled([], at: now)
+  }
+
   /// The machine was suspended, and runs again. Failures from before are forgotten, a wait for the back-off is over,
   /// and an open connection is checked: it may be dead without a sign of it. If it ends now, it is made again at once.
   public mutating func suspendEnded(at now: Instant) -> [SessionAction] {

@@ -314,6 +314,11 @@ final class Connector {
     else {
       throw Refusal(.noSuchRelay, "\(url) is not among the relays of \(worker.name) now", outcome: .notStarted)
     }
+    if wanted.onlyBackOff == true {
+      links[url]?.endBackOff()
+      relaysChanged([url])
+      return state(of: url)
+    }
     log.info("tried again, as asked", metadata: ["relay": "\(url)"])
     quarantine.forgive(url)
     dismissals.forget(url)

@@ -353,6 +353,9 @@ final class RelayLink {
     tell { session, now in session.retryRequested(at: now) }
   }
 
+  /// The wait for the next attempt ends now, unless the relay itself has named a time.
+  func endBackOff() { tell { session, now in session.backOffEnded(at: now) } }
+
   /// The relay may be dialled now, after it had to wait.
   func dialGranted() {
     hasSocket = true

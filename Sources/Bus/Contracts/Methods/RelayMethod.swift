@@ -26,7 +26,7 @@ public enum RelayMethod {
     refuses: [.full])
   /// Dials a relay now.
   public static let retry = Method<RelayRetry, RelayStates.Relay>(
-    261, "relay.retry", of: .relayConnector, for: [.client, .outboxPlanner],
+    261, "relay.retry", of: .relayConnector, for: [.client, .outboxPlanner, .people],
     "Dials a relay now, and forgets its failures and its quarantine.", refuses: [.noSuchRelay, .ownRelay])
   /// What a relay says about itself (NIP-11).
   public static let information = Method<RelayInformationRequest, RelayInformationResult>(

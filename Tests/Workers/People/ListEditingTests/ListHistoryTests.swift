@@ -122,6 +122,24 @@ struct ListHistoryTests {
     #expect(try late.merges() != nil && late.words == "a b c d e x")
   }
 
+  @Test("what another device removed and put back is there, also if no relay is known for its versions")
+  func putBack() throws {
+    for relays in [("r1", "r1"), ("r1", ""), ("", "r1"), ("", ""), ("r1", "r2")] {
+      for isDecidedBetween in [true, false] {
+        var desk = try desk()
+        func comes(_ words: String, _ relay: String) {
+          if relay.isEmpty { desk.comes(words) } else { desk.comes(words, relay) }
+        }
+        for words in ["a b d e x", "a b d e x c", "a b d e x c y", "a b d e x c"] {
+          comes(words, words.contains("c") ? relays.1 : relays.0)
+          if isDecidedBetween || words.hasSuffix("y") { try desk.merges("r1") }
+        }
+        try desk.merges("r1")
+        #expect(Set(desk.words) == Set("a b c d e x"), "\(relays) \(isDecidedBetween): \(desk.words)")
+      }
+    }
+  }
+
   @Test("a stale device that writes an old version again undoes nothing")
   func republished() throws {
     var desk = try desk()
