@@ -975,6 +975,7 @@ public enum MemberTexts {
     RelayRequestResult.isComplete	Whether the relay sent EOSE, with `all` whether everything came; false when `limit` was reached first.
     RelayRequestResult.reason	With `all`: why not everything came.
     RelayRequestResult.relay	The relay that answered.
+    RelayRetry.onlyBackOff	Whether only the back-off ends: a quarantine stays, and what was learned of the relay. Default: no.
     RelayRetry.relay	The relay.
     RelayStateWord.rawValue	The word itself.
     RelayStates.Outside.dials	Dials.

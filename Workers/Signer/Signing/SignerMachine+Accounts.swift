@@ -140,7 +140,7 @@ extension SignerMachine {
   public func refusalOfRemoval(_ name: String, by role: String) -> Refusal? {
     guard role != Role.client.name, accounts[name]?.isForgetting != true else { return nil }
     return Refusal(
-      .forbidden, "the role \(role) removes the keys of accounts that are to be forgotten, and \(name) is none",
+      .forbidden, "the role \(role) removes the keys of accounts that are to be forgotten, and \(name) is not",
       outcome: .notStarted)
   }
 
