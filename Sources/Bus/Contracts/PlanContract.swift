@@ -352,9 +352,12 @@ public struct PlanRelayList: Codable, Sendable, Hashable {
   }
   /// The relays, ordered by URL.
   public var relays: [Relay]
+  /// Where people's lists are looked for (`indexers` in `supervisor.conf`), whether or not they are among the relays.
+  /// Absent in answers of earlier versions.
+  public var indexers: [String]?
 
   /// A list.
-  public init(relays: [Relay]) { self.relays = relays }
+  public init(relays: [Relay], indexers: [String]? = nil) { (self.relays, self.indexers) = (relays, indexers) }
 }
 
 /// `plan.progress`: how far the relays are with an observation, until the caller cancels. The arguments are those of

@@ -7,7 +7,9 @@ public import Frames
 /// more.
 public struct RelayRequest: MethodArguments {
   /// An example of the arguments.
-  public static let example = #"{"relay":"ws://127.0.0.1:7777","filters":[{"kinds":[1]}],"limit":5,"all":false}"#
+  public static let example =
+    #"{"relay":"ws://127.0.0.1:7777","filters":[{"kinds":[1]}],"limit":5,"all":false,"#
+    + #""isForeign":false}"#
 
   /// The relay; may be left out when the connector has exactly one.
   public var relay: String?
@@ -18,9 +20,14 @@ public struct RelayRequest: MethodArguments {
   /// Whether the relay is asked in pages for all that it has, back to each filter's `since`; the filters' own limits
   /// do not count then. Absent: one REQ, and the relay decides how much it sends.
   public var all: Bool?
+  /// Whether only others name the relay: it is then not dialled at a private address. Absent: no.
+  public var isForeign: Bool?
 
   /// A request.
-  public init(relay: String? = nil, filters: [JSONValue]? = nil, limit: Int? = nil, all: Bool? = nil) {
+  public init(
+    relay: String? = nil, filters: [JSONValue]? = nil, limit: Int? = nil, all: Bool? = nil, isForeign: Bool? = nil
+  ) {
+    self.isForeign = isForeign
     self.all = all
     self.relay = relay
     self.filters = filters
@@ -53,6 +60,51 @@ public struct RelayRequestResult: Codable, Sendable {
     self.relay = relay
     self.events = events
     self.isComplete = isComplete
+  }
+}
+
+/// `relay.count`: how many events a relay has of a filter, by its word (NIP-45). Nothing is fetched or stored. A relay
+/// without NIP-45 refuses (`closed-by-relay`), or says nothing until the time is over.
+public struct RelayCount: MethodArguments {
+  /// An example of the arguments.
+  public static let example =
+    #"{"relay":"wss://relay.example","filter":{"authors":["…"]},"account":"…","isForeign":false}"#
+
+  /// The relay; may be left out when the connector has exactly one.
+  public var relay: String?
+  /// A NIP-01 filter.
+  public var filter: JSONValue
+  /// The account that authenticates if the relay requires it, 64 hexadecimal digits; default: none.
+  public var account: String?
+  /// Whether only others name the relay: it is then not dialled at a private address. Absent: no.
+  public var isForeign: Bool?
+
+  /// The most counts of one connector at a time.
+  public static let countMaximum = 64
+
+  /// A count.
+  public init(relay: String? = nil, filter: JSONValue, account: String? = nil, isForeign: Bool) {
+    self.relay = relay
+    self.filter = filter
+    self.account = account
+    self.isForeign = isForeign
+  }
+}
+
+/// The answer of `relay.count`.
+public struct RelayCounted: Codable, Sendable, Hashable {
+  /// The relay that answered.
+  public var relay: String
+  /// Events, by its word.
+  public var count: Int
+  /// Whether the relay says that the count is not exact.
+  public var isApproximate: Bool
+
+  /// A count.
+  public init(relay: String, count: Int, isApproximate: Bool) {
+    self.relay = relay
+    self.count = count
+    self.isApproximate = isApproximate
   }
 }
 

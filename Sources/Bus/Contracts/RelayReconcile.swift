@@ -15,7 +15,8 @@ public import Frames
 public struct RelayReconcile: OneFilterArguments {
   /// An example of the arguments.
   public static let example =
-    #"{"relay":"wss://relay.example","filter":{"kinds":[1]},"since":1700000000,"until":1700086400,"account":"…"}"#
+    #"{"relay":"wss://relay.example","filter":{"kinds":[1]},"since":1700000000,"until":1700086400,"account":"…","#
+    + #""countsOnly":false,"isForeign":false}"#
 
   /// The relay; may be left out when the connector has exactly one.
   public var relay: String?
@@ -27,6 +28,10 @@ public struct RelayReconcile: OneFilterArguments {
   public var until: Int64?
   /// The account that authenticates if the relay requires it, 64 hexadecimal digits; default: none.
   public var account: String?
+  /// Whether nothing is fetched: the counts say how much the store lacks. Absent: it is fetched.
+  public var countsOnly: Bool?
+  /// Whether only others name the relay: it is then not dialled at a private address. Absent: no.
+  public var isForeign: Bool?
 
   /// The most reconciliations of one connector.
   public static let countMaximum = ReconcileBegin.callerMaximum

@@ -227,133 +227,6 @@ public struct SignerUnwrapped: Codable, Sendable {
   }
 }
 
-/// One account, without anything secret.
-public struct SignerAccount: Codable, Sendable, Hashable {
-  /// Whether it can be used now.
-  public enum State: String, Codable, Sendable, CaseIterable {
-    /// Its passphrase is needed first.
-    case locked
-    /// It can be used.
-    case unlocked
-  }
-  /// Where its key is.
-  public enum Origin: String, Codable, Sendable, CaseIterable {
-    /// In a file of the signer's.
-    case file
-    /// In a credential of the service manager: the signer does not store it and cannot remove it.
-    case credential
-  }
-  /// Lower case letters, digits, `-` and `_`, at most 32.
-  public var name: String
-  /// 64 hexadecimal digits.
-  public var publicKey: String
-  /// The same as people write it.
-  public var npub: String
-  /// Whether it can be used now.
-  public var state: State
-  /// Whether the stored key is encrypted with a passphrase (NIP-49).
-  public var isEncrypted: Bool
-  /// Where the key is.
-  public var origin: Origin
-  /// When the signer got the key, in seconds since 1970.
-  public var createdAt: Int64
-  /// True: it is meant where no account is named (`signer.use`). Absent otherwise.
-  public var isUsed: Bool?
-  /// True: it is left (`signer.leave`). Its key is locked, nothing is asked of relays for it, and everything is kept.
-  /// Absent otherwise.
-  public var isLeft: Bool?
-  /// True: it is left, and to be forgotten: role `people` may remove its key. Absent otherwise.
-  public var isForgetting: Bool?
-
-  /// Whether it is a worker's own account, not a person's. Such an account is never used where no account is named.
-  public var isOfWorker: Bool { Role.withAccount.contains { $0.name == name } }
-
-  /// An account.
-  public init(
-    name: String, publicKey: String, npub: String, state: State, isEncrypted: Bool, origin: Origin, createdAt: Int64
-  ) {
-    self.name = name
-    self.publicKey = publicKey
-    self.npub = npub
-    self.state = state
-    self.isEncrypted = isEncrypted
-    self.origin = origin
-    self.createdAt = createdAt
-  }
-}
-
-extension [SignerAccount] {
-  /// Those for which something is asked of relays: all that are not left.
-  public var present: [SignerAccount] { filter { $0.isLeft != true } }
-}
-
-/// A key that exists but is not used. As long as there is one, no account counts as the only one.
-public struct SignerRefusedKey: Codable, Sendable, Hashable {
-  /// The name of the account that it would be.
-  public var account: String
-  /// `a key file alice.key`, `a credential roost.key.alice`.
-  public var place: String
-  /// Why, as the end of a sentence.
-  public var reason: String
-  /// What to do about it.
-  public var remedy: String
-
-  /// A key that is not used.
-  public init(account: String, place: String, reason: String, remedy: String) {
-    self.account = account
-    self.place = place
-    self.reason = reason
-    self.remedy = remedy
-  }
-
-  /// `a key file bob.key is there but not used: …; …`
-  public var sentence: String { "\(place) is there but not used: \(reason); \(remedy)" }
-}
-
-extension [SignerRefusedKey] {
-  /// The refused key of the account with this name.
-  public func first(named name: String) -> SignerRefusedKey? { first { $0.account == name } }
-}
-
-/// The answer of `signer.accounts` and `signer.lock`.
-public struct SignerAccounts: Codable, Sendable {
-  /// By name.
-  public var accounts: [SignerAccount]
-  /// Key files that were refused, as sentences that say what to do.
-  public var problems: [String]
-  /// The refused keys among them that would be accounts.
-  public var refused: [SignerRefusedKey]
-  /// For ``SealedSecret``: the public key of this process of the signer, 64 hexadecimal digits.
-  public var sealingKey: String
-  /// Whether keys are locked into memory, so that they are never written to a swap partition.
-  public var isMemoryLocked: Bool
-  /// Requests that wait for an account to be unlocked.
-  public var waiting: Int
-
-  /// The accounts and keys of the signer.
-  public init(
-    accounts: [SignerAccount], problems: [String], refused: [SignerRefusedKey] = [], sealingKey: String,
-    isMemoryLocked: Bool, waiting: Int
-  ) {
-    self.accounts = accounts
-    self.problems = problems
-    self.refused = refused
-    self.sealingKey = sealingKey
-    self.isMemoryLocked = isMemoryLocked
-    self.waiting = waiting
-  }
-}
-
-/// An event of the topic `signer.changes`: all accounts, whenever one is added, removed, locked, unlocked, left, or
-/// meant where several are. A subscriber may miss one; `signer.accounts` gives the same.
-public struct SignerChanges: Codable, Sendable {
-  /// By name.
-  public var accounts: [SignerAccount]
-
-  /// The accounts as they are now.
-  public init(accounts: [SignerAccount]) { self.accounts = accounts }
-}
-
 /// `signer.generate`: makes a new key. Answered with its ``SignerAccount``. Callers send it at most once, because a
 /// repeated call makes a second key.
 public struct SignerGenerate: MethodArguments {
@@ -372,13 +245,33 @@ public struct SignerGenerate: MethodArguments {
   }
 }
 
+/// `signer.watch`: adds an account of which only the public key is here, to read along. Answered with its
+/// ``SignerAccount``. A repeated call with the same key and name changes nothing, also after `signer.import` has
+/// brought the secret key.
+public struct SignerWatch: MethodArguments {
+  /// An example of the arguments.
+  public static let example = #"{"name":"alice","publicKey":"3bf0…, 64 hexadecimal digits"}"#
+
+  /// The account's name.
+  public var name: String
+  /// Its public key, 64 hexadecimal digits or `npub`.
+  public var publicKey: String
+
+  /// An account to read along with.
+  public init(name: String, publicKey: String) {
+    self.name = name
+    self.publicKey = publicKey
+  }
+}
+
 /// `signer.import`: imports a key that was made elsewhere. Answered with its ``SignerAccount``. A repeated import of
-/// the same key under the same name changes nothing.
+/// the same key under the same name changes nothing. An account of which only the public key was here gets its secret
+/// key.
 public struct SignerImport: MethodArguments {
   /// An example of the arguments.
   public static let example =
     #"{"name":"alice","secret":{"key":"…","payload":"…"},"passphrase":{"key":"…","#
-    + #""payload":"…"}}"#
+    + #""payload":"…"},"isLeft":false}"#
 
   /// The account's name.
   public var name: String
@@ -387,12 +280,16 @@ public struct SignerImport: MethodArguments {
   /// For an `ncryptsec`, the passphrase that opens it and stays its passphrase; otherwise the passphrase to store the
   /// key under, if any.
   public var passphrase: SealedSecret?
+  /// Whether a new account is left at first (`signer.leave`): nothing is asked of relays for it until `signer.unlock`.
+  /// An account that is here already stays as it is. Absent: no.
+  public var isLeft: Bool?
 
   /// A key to import.
-  public init(name: String, secret: SealedSecret, passphrase: SealedSecret? = nil) {
+  public init(name: String, secret: SealedSecret, passphrase: SealedSecret? = nil, isLeft: Bool? = nil) {
     self.name = name
     self.secret = secret
     self.passphrase = passphrase
+    self.isLeft = isLeft
   }
 }
 

@@ -624,6 +624,7 @@ public enum MemberTexts {
     PlanRelayList.Relay.sources	Where it comes from: `supervisor.conf [worker.NAME]`, `added`, `ACCOUNT's list`.
     PlanRelayList.Relay.state	As in `relay.list`, once the connector has reported it.
     PlanRelayList.Relay.writes	Whether events are published there.
+    PlanRelayList.indexers	Where people's lists are looked for (`indexers` in `supervisor.conf`), whether or not they are among the relays. Absent in answers of earlier versions.
     PlanRelayList.relays	The relays, ordered by URL.
     PlanReplaced.forget	Whether the planner forgets that version.
     PlanReplaced.id	Only this version, and with its event: the event's id, 64 hexadecimal digits.
@@ -906,6 +907,13 @@ public enum MemberTexts {
     RefusalCode.would-replace	The event would remove entries from a list, or it is not known whether it would, and the caller has not confirmed that it wants this.
     RefusalCode.wrong-passphrase	The passphrase does not open the key.
     RefusalReason.rawValue	The word itself.
+    RelayCount.account	The account that authenticates if the relay requires it, 64 hexadecimal digits; default: none.
+    RelayCount.filter	A NIP-01 filter.
+    RelayCount.isForeign	Whether only others name the relay: it is then not dialled at a private address. Absent: no.
+    RelayCount.relay	The relay; may be left out when the connector has exactly one.
+    RelayCounted.count	Events, by its word.
+    RelayCounted.isApproximate	Whether the relay says that the count is not exact.
+    RelayCounted.relay	The relay that answered.
     RelayDesire.base	The version that these changes apply to; absent: `changed` is the complete state.
     RelayDesire.changed	New and changed subscriptions, each complete.
     RelayDesire.generation	The generation of the planner.
@@ -936,7 +944,9 @@ public enum MemberTexts {
     RelayPublishResult.message	The relay's words, with their standard prefix.
     RelayPublishResult.relay	The relay that answered.
     RelayReconcile.account	The account that authenticates if the relay requires it, 64 hexadecimal digits; default: none.
+    RelayReconcile.countsOnly	Whether nothing is fetched: the counts say how much the store lacks. Absent: it is fetched.
     RelayReconcile.filter	A NIP-01 filter, without `limit` and `search`.
+    RelayReconcile.isForeign	Whether only others name the relay: it is then not dialled at a private address. Absent: no.
     RelayReconcile.relay	The relay; may be left out when the connector has exactly one.
     RelayReconcile.since	The first second of the window, since 1970; default: 0.
     RelayReconcile.until	The last second of the window, not before the first; default: now.
@@ -957,6 +967,7 @@ public enum MemberTexts {
     RelayReport.version	Their version.
     RelayRequest.all	Whether the relay is asked in pages for all that it has, back to each filter's `since`; the filters' own limits do not count then. Absent: one REQ, and the relay decides how much it sends.
     RelayRequest.filters	NIP-01 filters, as JSON; absent: one filter that matches everything.
+    RelayRequest.isForeign	Whether only others name the relay: it is then not dialled at a private address. Absent: no.
     RelayRequest.limit	The maximum number of events, from 0; the connector closes the subscription after so many.
     RelayRequest.relay	The relay; may be left out when the connector has exactly one.
     RelayRequestResult.end	With `all`: how it ended.
@@ -964,6 +975,7 @@ public enum MemberTexts {
     RelayRequestResult.isComplete	Whether the relay sent EOSE, with `all` whether everything came; false when `limit` was reached first.
     RelayRequestResult.reason	With `all`: why not everything came.
     RelayRequestResult.relay	The relay that answered.
+    RelayRetry.onlyBackOff	Whether only the back-off ends: a quarantine stays, and what was learned of the relay. Default: no.
     RelayRetry.relay	The relay.
     RelayStateWord.rawValue	The word itself.
     RelayStates.Outside.dials	Dials.
@@ -1103,6 +1115,7 @@ public enum MemberTexts {
     SignerAccount.isEncrypted	Whether the stored key is encrypted with a passphrase (NIP-49).
     SignerAccount.isForgetting	True: it is left, and to be forgotten: role `people` may remove its key. Absent otherwise.
     SignerAccount.isLeft	True: it is left (`signer.leave`). Its key is locked, nothing is asked of relays for it, and everything is kept. Absent otherwise.
+    SignerAccount.isReadOnly	True: only its public key is here (`signer.watch`), so it is locked for good: what needs the secret key is refused at once. `signer.import` with the secret key ends that. Absent otherwise.
     SignerAccount.isUsed	True: it is meant where no account is named (`signer.use`). Absent otherwise.
     SignerAccount.name	Lower case letters, digits, `-` and `_`, at most 32.
     SignerAccount.npub	The same as people write it.
@@ -1132,6 +1145,7 @@ public enum MemberTexts {
     SignerDataKeyRequest.text	The text of an earlier answer; absent: a new key is made.
     SignerGenerate.name	The account's name.
     SignerGenerate.passphrase	Encrypts the stored key; without one it is stored unencrypted.
+    SignerImport.isLeft	Whether a new account is left at first (`signer.leave`): nothing is asked of relays for it until `signer.unlock`. An account that is here already stays as it is. Absent: no.
     SignerImport.name	The account's name.
     SignerImport.passphrase	For an `ncryptsec`, the passphrase that opens it and stays its passphrase; otherwise the passphrase to store the key under, if any.
     SignerImport.secret	`nsec1…`, `ncryptsec1…` or 64 hexadecimal digits.
@@ -1163,6 +1177,8 @@ public enum MemberTexts {
     SignerUnwrapped.recipient	The recipient's account, 64 hexadecimal digits.
     SignerUnwrapped.rumor	The rumor, with its id and without a signature.
     SignerUnwrapped.warnings	What is unusual about it, each as the end of a sentence.
+    SignerWatch.name	The account's name.
+    SignerWatch.publicKey	Its public key, 64 hexadecimal digits or `npub`.
     SignerWrap.account	The account that is the author.
     SignerWrap.allowSecrets	Whether it may contain `nsec1…` or `ncryptsec1…`; default: false.
     SignerWrap.expiration	When relays may drop it, in seconds since 1970 (NIP-40).

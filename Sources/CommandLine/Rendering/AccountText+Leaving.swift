@@ -41,7 +41,7 @@ extension AccountText {
   /// `alice is used.`
   public static func used(_ account: SignerAccount, _ style: Style) -> [String] {
     var lines = changed(account, "meant wherever no account is named", style)
-    if account.state == .locked {
+    if account.awaitsPassphrase {
       lines.append(style.paint("It is locked: roost key unlock \(VisibleText.make(account.name))", .warning))
     }
     return lines

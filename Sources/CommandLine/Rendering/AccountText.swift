@@ -5,7 +5,7 @@ internal import Wording
 /// Accounts as `roost key` shows them. They contain nothing secret.
 public enum AccountText {
   /// What to type where there is no account.
-  public static let advice = "'roost account new NAME' makes one, 'roost key import NAME' takes one over"
+  public static let advice = "'roost setup' makes one, takes one over, or reads along with one"
 
   /// A table of the accounts, and remarks about their files.
   public static func list(_ accounts: SignerAccounts, _ style: Style) -> [String] {
@@ -16,7 +16,7 @@ public enum AccountText {
       var table = TextTable([.init(title: "ACCOUNT"), .init(title: "STATE"), .init(title: "KEPT"), .init(title: "KEY")])
       for account in accounts.accounts {
         table.append([
-          .init(account.name), .init(state(account), account.state == .locked ? .warning : .good),
+          .init(account.name), .init(state(account), account.awaitsPassphrase ? .warning : .good),
           .init(kept(account)), .init(account.npub),
         ])
       }
@@ -38,7 +38,7 @@ public enum AccountText {
     var text = Amount.count(accounts.accounts.count, "account")
     if accounts.problems.isEmpty { text += ", no key file refused" }
     var checks = [DoctorResult.Check(name: "keys", isGood: true, text: text)]
-    let locked = accounts.accounts.present.filter { $0.state == .locked }.map(\.name)
+    let locked = accounts.accounts.present.filter(\.awaitsPassphrase).map(\.name)
     if let first = locked.first {
       // This is normal after each start of a signer whose keys have passphrases; nothing needs fixing.
       let are = locked.count == 1 ? "is locked and signs" : "are locked and sign"
@@ -71,14 +71,16 @@ public enum AccountText {
       + ["npub " + account.npub, "hex  " + account.publicKey].map { style.paint("  " + VisibleText.make($0), .dim) }
   }
 
-  /// `unlocked, used`, `left`, `being forgotten`.
+  /// `unlocked, used`, `read-only`, `left`, `being forgotten`.
   private static func state(_ account: SignerAccount) -> String {
     if account.isForgetting == true { return "being forgotten" }
     if account.isLeft == true { return "left" }
-    return account.state.rawValue + (account.isUsed == true ? ", used" : "")
+    let word = account.isReadOnly == true ? "read-only" : account.state.rawValue
+    return word + (account.isUsed == true ? ", used" : "")
   }
 
   private static func kept(_ account: SignerAccount) -> String {
+    if account.isReadOnly == true { return "public key only" }
     if account.origin == .credential { return "credential" }
     return account.isEncrypted ? "encrypted" : "unencrypted"
   }

@@ -117,7 +117,10 @@ public enum FeedText {
     switch entries {
     case .none, .read: []
     case .locked:
-      ["the \(what) cannot be read while the account is locked: \(consequence); 'roost key unlock' opens it"]
+      [
+        "the \(what) cannot be read while the account is locked or its key is not here: \(consequence); 'roost key "
+          + "unlock' or 'roost key import' ends that"
+      ]
     case .foreign: ["the \(what) can be read by their owner only: \(consequence)"]
     case .unreadable: ["the \(what) cannot be decrypted: \(consequence)"]
     }

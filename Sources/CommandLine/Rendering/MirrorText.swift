@@ -156,7 +156,7 @@ public enum MirrorText {
     Amount.duration(milliseconds: UInt64(max(0, time - now)) * 1_000)
   }
 
-  private static func words(_ kind: MirrorClass) -> String {
+  static func words(_ kind: MirrorClass) -> String {
     switch kind {
     case .own: "written"
     case .named: "names you"
@@ -167,7 +167,7 @@ public enum MirrorText {
   }
 
   /// `at 5 of 6 relays`
-  private static func complete(_ entry: MirrorStatus.Entry) -> String {
+  static func complete(_ entry: MirrorStatus.Entry) -> String {
     if entry.kind == .follows { return entry.end == .complete ? "at those that answer" : "not yet" }
     if entry.relays.isEmpty { return "no relay was asked yet" }
     let since = entry.since.map { ", since \(CalendarTime.text($0))" } ?? ""

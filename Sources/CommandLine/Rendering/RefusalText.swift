@@ -3,6 +3,12 @@ internal import Wording
 
 /// A refusal as a person reads it, and as an exit code.
 public enum RefusalText {
+  /// The message as one sentence for a person who is asked again: `That is no key.`
+  public static func sentence(_ refusal: Refusal) -> String {
+    let text = VisibleText.make(refusal.message.split(separator: "\n").joined(separator: " "))
+    return text.prefix(1).uppercased() + text.dropFirst() + (text.hasSuffix(".") ? "" : ".")
+  }
+
   /// `roost: no worker 'x' …` and, in brackets, the code, the outcome and when to try again.
   public static func lines(_ refusal: Refusal, _ style: Style) -> [String] {
     var facts = [VisibleText.make(refusal.code.rawValue)]

@@ -11,17 +11,21 @@ internal import Rendering
 struct AccountCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "account",
-    abstract: "Makes accounts, says which is meant, leaves one, and forgets one.",
+    abstract: "Makes accounts, reads along with others, says which is meant, leaves one, and forgets one.",
     discussion: """
       An account is a key with what belongs to it: its profile, lists and events, and what relays are asked for it. Keys alone \
       are the matter of 'roost key'.
 
         roost account new alice
+        roost account watch bob npub1…
         roost account use alice
         roost account leave alice
         roost account forget alice
       """,
-    subcommands: [AccountList.self, AccountNew.self, AccountUse.self, AccountLeave.self, AccountForgetCommand.self])
+    subcommands: [
+      AccountList.self, AccountNew.self, AccountWatch.self, AccountUse.self, AccountLeave.self,
+      AccountForgetCommand.self,
+    ])
 }
 
 /// The account that a command is about, which is always named.
@@ -48,6 +52,33 @@ struct AccountList: LoopCommand {
     let accounts = try await session.accounts()
     await session.print(accounts, AccountText.list(accounts, session.style))
     return accounts.problems.isEmpty ? .done : .failed
+  }
+}
+
+/// `roost account watch`
+struct AccountWatch: LoopCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "watch", abstract: "Adds an account of which only the public key is here, to read along with.",
+    discussion: """
+      What it writes, what names it, and what those write whom it follows is fetched as for any other account; nothing can be       signed or decrypted for it. 'roost key import NAME' with its secret key makes it a whole account.
+
+        roost account watch bob npub1…
+        roost account watch bob bob@example.com
+      """)
+  @OptionGroup var account: AccountArgument
+  @Argument(help: ArgumentHelp("The key: npub, nprofile, 64 hexadecimal digits or name@domain.", valueName: "key"))
+  var key: String
+  @OptionGroup var general: GeneralOptions
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    try (try await session.accounts()).refuseTaken(account.name)
+    let key = try await session.publicKey(key)
+    let options = RequestOptions.idempotent(ttlMilliseconds: CommandSession.keyMilliseconds)
+    let added = try await session.client.request(
+      SignerMethod.watch, SignerWatch(name: account.name, publicKey: "\(key)"), options: options)
+    let verb = added.isReadOnly == true ? "read along with" : "here with its key"
+    await session.print(added, AccountText.changed(added, verb, session.style))
+    return .done
   }
 }
 

@@ -48,20 +48,13 @@ struct AccountNew: LoopCommand {
       SignerMethod.generate, SignerGenerate(name: account.name, passphrase: passphrase),
       options: RequestOptions(ttlMilliseconds: CommandSession.keyMilliseconds, atMostOnce: true))
     if !session.isJSON { await session.output.writeLines(AccountText.changed(made, "made", session.style)) }
-    let proposal = AccountProposal(name: try profileName(), relays: try await relays(in: session))
+    let profileName = try session.profileName(given: displayName)
+    let proposal = AccountProposal(name: profileName, relays: try await session.proposedRelays())
     if !session.isJSON { await session.output.writeLines(AccountText.proposal(proposal, session.style)) }
     let isMeant = proposal.drafts.isEmpty ? false : try isMeant()
     var published: [String] = []
     if isMeant {
-      for draft in proposal.drafts {
-        let event = try await session.client.sign(
-          EventDraft(kind: draft.kind, content: draft.content, tags: draft.tags), as: made.publicKey)
-        _ = try await session.client.publish(event, to: nil, replaces: false)
-        published.append("\(event.id)")
-        if !session.isJSON {
-          await session.output.writeLines(["Published: \(KindText.word(draft.kind)) \(event.id.note)"])
-        }
-      }
+      published = try await session.publish(proposal, as: made)
     } else if !session.isJSON, !proposal.drafts.isEmpty {
       await session.output.writeLines(AccountText.howToPublish(proposal, as: made.name))
     }
@@ -79,9 +72,18 @@ struct AccountNew: LoopCommand {
     let published: [String]
   }
 
-  private func profileName() throws(Refusal) -> String {
-    if let displayName { return displayName }
-    guard SecretInput.isTerminal, !general.isJSON else { return "" }
+  private func isMeant() throws(Refusal) -> Bool {
+    if yes { return true }
+    guard SecretInput.isTerminal, !general.isJSON else { return false }
+    return try Question.isYes("Publish this?")
+  }
+}
+
+extension CommandSession {
+  /// The name in a new account's profile: given, or asked for; empty: no profile, also if it cannot be asked for.
+  func profileName(given name: String?) throws(Refusal) -> String {
+    if let name { return name }
+    guard SecretInput.isTerminal, !isJSON else { return "" }
     let question = "The name that others see (Enter: no profile now): "
     let name = try Question.ask(question) { (text) -> Question.Reading<String> in
       guard let flaw = AccountProposal.flaw(inName: text) else { return .success(text) }
@@ -90,24 +92,30 @@ struct AccountNew: LoopCommand {
     return name ?? ""
   }
 
-  private func isMeant() throws(Refusal) -> Bool {
-    if yes { return true }
-    guard SecretInput.isTerminal, !general.isJSON else { return false }
-    return try Question.isYes("Publish this?")
+  /// Signs and publishes what was proposed. Returns the ids.
+  func publish(_ proposal: AccountProposal, as account: SignerAccount) async throws(Refusal) -> [String] {
+    var published: [String] = []
+    for draft in proposal.drafts {
+      let event = try await client.sign(
+        EventDraft(kind: draft.kind, content: draft.content, tags: draft.tags), as: account.publicKey)
+      _ = try await client.publish(event, to: nil, replaces: false)
+      published.append("\(event.id)")
+      if !isJSON { await output.writeLines(["Published: \(KindText.word(draft.kind)) \(event.id.note)"]) }
+    }
+    return published
   }
 
   /// The relays of supervisor.conf; none if the planner does not answer, because the account is made all the same.
-  @EventLoopActor
-  private func relays(in session: CommandSession) async throws(Refusal) -> [AccountProposal.Relay] {
+  func proposedRelays() async throws(Refusal) -> [AccountProposal.Relay] {
     do throws(Refusal) {
-      let list = try await session.waiting(for: PlanMethod.relays.declaration) { () async throws(Refusal) in
-        try await session.client.request(
+      let list = try await waiting(for: PlanMethod.relays.declaration) { () async throws(Refusal) in
+        try await client.request(
           PlanMethod.relays, NoArguments(), options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
       }
       return list.relays.filter { relay in relay.sources.contains { $0.hasPrefix("supervisor.conf") } }
         .map { AccountProposal.Relay(url: $0.relay, reads: $0.reads, writes: $0.writes) }
     } catch {
-      session.note("The relays are not known, so no list of them is proposed: \(error.message)", .warning)
+      note("The relays are not known, so no list of them is proposed: \(error.message)", .warning)
       return []
     }
   }

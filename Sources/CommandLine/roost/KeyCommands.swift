@@ -181,7 +181,7 @@ struct KeyUnlock: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     let present = try await session.accounts()
-    let account = try session.account(choice.text, among: present) { $0.state == .locked }
+    let account = try session.account(choice.text, among: present) { $0.awaitsPassphrase }
     guard account.state == .locked else {
       await session.print(account, AccountText.changed(account, "open already", session.style))
       return .done

@@ -4,6 +4,7 @@ internal import Cryptography
 internal import EventLoop
 internal import Frames
 internal import Glibc
+internal import Nostr
 internal import NostrContracts
 internal import RoostClient
 internal import Rendering
@@ -24,8 +25,8 @@ extension CommandSession {
   }
 
   /// The account with this name, `npub` or hexadecimal key. Without a text: the one of `roost account use`, or else the
-  /// only account that is not left, of those that satisfy `isMeant`; if no key is refused, because the refused key could
-  /// be meant as well.
+  /// only account that is not left, of those that satisfy `isMeant`; if no key is refused, because the refused key
+  /// could be meant as well.
   func account(
     _ text: String?, among all: SignerAccounts, isMeant: (SignerAccount) -> Bool = { _ in true }
   ) throws(Refusal) -> SignerAccount {
@@ -62,6 +63,14 @@ extension CommandSession {
         + "from now on", outcome: .notStarted)
   }
 
+  /// The public key of one of the signer's accounts.
+  func key(of account: SignerAccount) throws(Refusal) -> PublicKey {
+    guard let key = PublicKey(account.publicKey) else {
+      throw Refusal(.badPayload, "'\(account.publicKey)' is no key")
+    }
+    return key
+  }
+
   private static let noAccountYet = "there is no account yet; \(AccountText.advice)"
 
   /// Reads a secret and seals it at once; wipes what was typed.
@@ -72,6 +81,22 @@ extension CommandSession {
     defer { line.wipe() }
     guard !line.isEmpty else { return nil }
     return try Self.seal(line, for: sealingKey)
+  }
+
+  /// Reads a secret key, looks at its form, and seals it at once; wipes what was typed.
+  ///
+  /// - Returns: nil if the input has ended or the line is empty.
+  /// - Throws: `bad-request` for what is no secret key; nothing of it is repeated.
+  func typedKey(_ prompt: String, for sealingKey: String) throws(Refusal) -> TypedKey? {
+    guard var line = try readSecret(prompt) else { return nil }
+    defer { line.wipe() }
+    guard !line.isEmpty else { return nil }
+    let isEncrypted: Bool
+    switch TypedKey.form(of: line) {
+    case .success(let found): isEncrypted = found
+    case .failure(let refusal): throw refusal
+    }
+    return TypedKey(sealed: try Self.seal(line, for: sealingKey), isEncrypted: isEncrypted)
   }
 
   /// Reads a new passphrase, twice on a terminal, and seals it.
@@ -91,7 +116,7 @@ extension CommandSession {
     return try Self.seal(first, for: sealingKey)
   }
 
-  private static var passphraseMissing: Refusal {
+  static var passphraseMissing: Refusal {
     Refusal(
       .badRequest,
       "no passphrase was given (on the terminal, or as a line of standard input); --no-passphrase stores the key as it is",
@@ -121,5 +146,45 @@ extension CommandSession {
     let account = try await client.request(method, arguments, options: options)
     await print(account, AccountText.changed(account, verb, style))
     return .done
+  }
+}
+
+/// A secret key that was typed, on its way to the signer.
+struct TypedKey {
+  let sealed: SealedSecret
+  /// Whether it is an ncryptsec (NIP-49), which has a passphrase of its own.
+  let isEncrypted: Bool
+
+  /// Whether a line is an ncryptsec, or why it is no secret key. The signer looks closer; this is for the person who
+  /// has typed it, before a passphrase is asked for.
+  static func form(of line: [UInt8]) -> Result<Bool, Refusal> {
+    func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+    guard let first = line.firstIndex(where: { !isSpace($0) }), let last = line.lastIndex(where: { !isSpace($0) })
+    else {
+      return .failure(Refusal(.badRequest, "that is an empty line", outcome: .notStarted))
+    }
+    // A slice of the same memory: a copy would not be wiped.
+    let line = line[first...last]
+    func begins(_ prefix: StaticString) -> Bool {
+      line.count >= prefix.utf8CodeUnitCount
+        && (0..<prefix.utf8CodeUnitCount).allSatisfy { line[first + $0] | 0x20 == prefix.utf8Start[$0] | 0x20 }
+    }
+    func fault(_ text: String) -> Result<Bool, Refusal> {
+      .failure(Refusal(.badRequest, text, outcome: .notStarted))
+    }
+    if begins("npub1") { return fault("that is a public key; a secret one begins with nsec1 or ncryptsec1") }
+    if begins("ncryptsec1") { return .success(true) }
+    if begins("nsec1") {
+      let isKey = line.withUnsafeBytes { bytes in
+        // `try?`: only whether it can be read matters here; the key itself is wiped at once.
+        (try? SecretKey.read(nsec: bytes)) != nil
+      }
+      return isKey ? .success(false) : fault("that is no nsec: a character is wrong or missing")
+    }
+    let isHexadecimal = line.allSatisfy { byte in
+      (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte) || (0x61...0x66).contains(byte)
+    }
+    if line.count == 2 * SecretKey.byteCount, isHexadecimal { return .success(false) }
+    return fault("that is no secret key: neither nsec1…, ncryptsec1… nor 64 hexadecimal digits")
   }
 }

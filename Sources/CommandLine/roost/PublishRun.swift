@@ -263,7 +263,7 @@ final class PublishRun {
     if let signerName { return signerName }
     let found = try session.account(account, among: try await session.accounts())
     signerName = found.name
-    guard found.state == .locked, !session.isJSON else { return found.name }
+    guard found.awaitsPassphrase, !session.isJSON else { return found.name }
     let patience = Amount.duration(
       milliseconds: left.map { RoostClient.lockedMilliseconds(within: $0) } ?? RoostClient.lockedMilliseconds)
     session.note(

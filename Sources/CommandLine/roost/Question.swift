@@ -1,6 +1,6 @@
 internal import Frames
 
-/// A question on the terminal. What is typed is shown; a wrong answer is told, and asked for again.
+/// A question on the terminal. What is typed is shown; a wrong answer is reported, and asked for again.
 enum Question {
   /// The answer's meaning, or what to say about it.
   enum Reading<Value> {
@@ -17,14 +17,17 @@ enum Question {
   static func ask<Value>(_ question: String, _ read: (String) -> Reading<Value>) throws(Refusal) -> Value? {
     SecretInput.say(question)
     for attempt in 1...attemptMaximum {
-      guard let line = Swift.readLine() else { return nil }
-      switch read(line.trimmedSpaces) {
+      guard let line = line() else { return nil }
+      switch read(line) {
       case .success(let value): return value
       case .failure(let words): if attempt < attemptMaximum { SecretInput.say(words + "\n") }
       }
     }
     return nil
   }
+
+  /// The next line of the terminal; nil at the end of input.
+  static func line() -> String? { Swift.readLine()?.trimmedSpaces }
 
   /// Whether the answer is yes; no at the end of input, and after too many wrong answers.
   static func isYes(_ question: String) throws(Refusal) -> Bool {

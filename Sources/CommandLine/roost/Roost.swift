@@ -15,6 +15,7 @@ struct Roost: ParsableCommand {
     version: RoostVersion.text,
     subcommands: [],
     groupedSubcommands: [
+      CommandGroup(name: "Begin", subcommands: [SetupCommand.self]),
       CommandGroup(
         name: "Looking", subcommands: [Status.self, Why.self, Logs.self, Events.self, Doctor.self, DeadLetters.self]),
       CommandGroup(

@@ -27,6 +27,8 @@ struct RoostdCommand: ParsableCommand {
   var check = false
   @Flag(help: "With --check: print every setting with the value in force.")
   var effective = false
+  @Flag(help: "Print only why it does not start; the log files have the rest.")
+  var quiet = false
 
   enum Code {
     static let otherSupervisor: Int32 = 3
@@ -46,7 +48,7 @@ struct RoostdCommand: ParsableCommand {
       Self.say("\(error)")
       throw ExitCode(Code.configuration)
     }
-    throw ExitCode(Self.supervise(loaded, try Self.directories(loaded), surroundings, path))
+    throw ExitCode(Self.supervise(loaded, try Self.directories(loaded), surroundings, path, isQuiet: quiet))
   }
 
   private static func load(
@@ -116,7 +118,7 @@ struct RoostdCommand: ParsableCommand {
   private static func supervise(
     _ configuration: SupervisorConfiguration, _ directories: SupervisorDirectories,
     _ surroundings: ConfigurationSurroundings,
-    _ path: String?
+    _ path: String?, isQuiet: Bool
   ) -> Int32 {
     let box = DaemonBox()
     EventLoopActor.task {
@@ -126,8 +128,10 @@ struct RoostdCommand: ParsableCommand {
           configuration, directories: directories, programPath: surroundings.programDirectory, notifier: notifier
         ) { verdict(path, surroundings, readsFiles: false) }
         box.daemon = daemon
-        Console.greet(configuration)
-        box.console = daemon.logs.follow { entries in for entry in entries { Console.write(entry.record) } }
+        if !isQuiet {
+          Console.greet(configuration)
+          box.console = daemon.logs.follow { entries in for entry in entries { Console.write(entry.record) } }
+        }
         try daemon.start()
       } catch {
         say("\(error)")

@@ -200,6 +200,7 @@ final class CustomerAccounts {
   func hindrance(of account: String) -> String? {
     guard let found = lastReported.first(where: { $0.publicKey == account }), found.state == .locked else { return nil }
     if found.isLeft == true { return "its account \(found.name) is left: roost account use \(found.name)" }
+    if found.isReadOnly == true { return "there is no key of \(found.name) here: roost key import \(found.name)" }
     return "its account \(found.name) is locked: roost key unlock \(found.name)"
   }
 }

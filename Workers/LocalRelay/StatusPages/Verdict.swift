@@ -145,10 +145,10 @@ struct Verdict: Sendable {
     if accounts.accounts.allSatisfy(\.isOfWorker), accounts.refused.isEmpty {
       matters.append(
         Matter(
-          subject: "Accounts", text: "there is no account yet: this makes one; 'roost key import NAME' takes one over",
-          command: "roost account new NAME", isNote: true))
+          subject: "Accounts", text: "there is no account yet: this makes one, takes one over, or reads along with one",
+          command: "roost setup", isNote: true))
     }
-    let locked = accounts.accounts.present.count { $0.state == .locked }
+    let locked = accounts.accounts.present.count(where: \.awaitsPassphrase)
     guard locked > 0 else { return }
     let all = Amount.count(accounts.accounts.count, "account")
     let (verb, whom) = locked == 1 ? ("is", "it") : ("are", "them")

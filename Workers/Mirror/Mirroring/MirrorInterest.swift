@@ -18,6 +18,9 @@ public struct MirrorAccount: Hashable, Sendable {
   public var places = MirrorPlaces()
   /// Whether it is left: everything of it is kept, and nothing is fetched.
   public var isLeft = false
+  /// Whether only its public key is here: it is fetched like any other, and nothing is sent for it. Anyone's may be, so
+  /// the relays that its lists name are foreign.
+  public var isReadOnly = false
 
   /// An account whose lists are not known.
   public init(name: String, key: PublicKey) { (self.name, self.key) = (name, key) }
@@ -108,12 +111,15 @@ public struct MirrorInterest: Hashable, Sendable {
               foreign: foreign))
         }
         let places = account.places
-        let relays = wishes.archives + places.forPublic.filter { !wishes.archives.contains($0) }
+        let listed = account.isReadOnly ? [] : places.forPublic.filter { !wishes.archives.contains($0) }
+        let relays = wishes.archives + listed
+        let foreign = account.isReadOnly ? places.allForeign : places.foreign
         let me = [tag: [TagValue(account.key.description)]]
         switch kind {
-        case .own: add(Filter(authors: [account.key]), relays, foreign: places.foreign)
-        case .named: add(Filter(kinds: namingKinds, tags: me), relays, foreign: places.foreign)
-        case .wraps where account.isInboxKnown:
+        case .own: add(Filter(authors: [account.key]), relays, foreign: foreign)
+        case .named: add(Filter(kinds: namingKinds, tags: me), relays, foreign: foreign)
+        // Without its key they cannot be opened, and asking for them tells a relay that they are expected.
+        case .wraps where account.isInboxKnown && !account.isReadOnly:
           // Never anywhere else: asking tells where one's inbox is.
           let inboxes = places.forWraps
           add(

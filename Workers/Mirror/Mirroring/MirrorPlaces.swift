@@ -40,6 +40,9 @@ public struct MirrorPlaces: Hashable, Sendable {
     seen.filter { !listed.contains($0.url) }.prefix(Self.seenMaximum).sorted { $0.url.text < $1.url.text }
   }
 
+  /// All of them, for an account of which only the public key is here: its lists may be a stranger's.
+  var allForeign: [ForeignRelayURL] { foreign + forPublic.map { ForeignRelayURL($0) } }
+
   private static func some(_ relays: [RelayURL], _ maximum: Int) -> [RelayURL] {
     relays.prefix(maximum).sorted { $0.text < $1.text }
   }

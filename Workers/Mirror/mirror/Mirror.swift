@@ -167,6 +167,7 @@ final class Mirror {
       mine.isInboxKnown = before[key]?.isInboxKnown ?? false
       mine.places = before[key]?.places ?? MirrorPlaces()
       mine.isLeft = account.isLeft == true
+      mine.isReadOnly = account.isReadOnly == true
       return mine
     }.sorted { $0.name < $1.name }
     // One that was forgotten is gone, or is brought back.
@@ -180,7 +181,7 @@ final class Mirror {
     let arePresent = Set(new.filter { !$0.isLeft }.map(\.key)) != Set(present.map(\.key))
     accounts = new
     replan()
-    copies.accountsAre(present, kept: new.map(\.key))
+    copies.accountsAre(present.filter { !$0.isReadOnly }, kept: new.map(\.key))
     if areOthers { readLists() }
     if areOthers || arePresent { peers.accountsChanged() }
   }

@@ -122,11 +122,13 @@ extension RelayDirectory {
     return blocker(of: url).map { "blocked by \($0.name)'s list (kind 10006)" }
   }
 
-  /// A choice. The caller says whether only others name the relay. A relay that the user chose is never foreign.
+  /// A choice. The caller says whether only others name the relay; an account of which only the public key is here is
+  /// another. A relay that the user chose is never foreign.
   func choice(
     _ url: RelayURL, _ why: String, people: [PublicKey] = [], account: PublicKey? = nil, isForeign: Bool
   ) -> RelayChoice {
-    RelayChoice(
+    let isForeign = isForeign || account.map(readOnly.contains) == true
+    return RelayChoice(
       url, why: [why], people: people, account: account,
       // A connector dials a foreign relay at no private address.
       isForeign: isForeign && !isOwn(url) && (url.isPublic || !allowsPrivate),

@@ -81,6 +81,8 @@ public struct RelayDirectory: Sendable {
   public private(set) var autopilot = true
   /// Whether others may name private addresses: a setting for test networks.
   public private(set) var allowsPrivate = false
+  /// The accounts of which only the public key is here. Anyone's may be: so their relays are foreign.
+  public private(set) var readOnly: Set<PublicKey> = []
   /// Relays that are asked for other people's lists. No account authenticates there.
   public private(set) var indexers: [RelayURL] = []
   /// The monitors whose word on relays is believed (NIP-66).
@@ -165,7 +167,12 @@ public struct RelayDirectory: Sendable {
   }
 
   /// The signer's accounts. The lists of accounts that stay are kept.
-  public mutating func accountsAre(_ told: [(name: String, key: PublicKey)]) {
+  ///
+  /// - Parameters:
+  ///   - told: the accounts.
+  ///   - readOnly: those of which only the public key is here: what they name is taken for what others name.
+  public mutating func accountsAre(_ told: [(name: String, key: PublicKey)], readOnly: Set<PublicKey> = []) {
+    self.readOnly = readOnly
     var known: [PublicKey: PlanAccount] = [:]
     for account in accounts { known[account.key] = account }
     accounts = told.sorted { $0.name < $1.name }.map { name, key in

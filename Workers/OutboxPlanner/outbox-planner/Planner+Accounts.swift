@@ -48,8 +48,11 @@ extension Planner {
     if sealedLists.keys.contains(where: opened.contains) { EventLoopActor.task { [self] in await openBlocked() } }
     let known = accounts.compactMap { account in PublicKey(account.publicKey).map { (name: account.name, key: $0) } }
     let before = directory.accounts.map { "\($0.name) \($0.key)" }
-    guard directory.unsettled != nil || before != known.map({ "\($0.name) \($0.key)" }) else { return }
-    directory.accountsAre(known)
+    let readOnly = Set(accounts.filter { $0.isReadOnly == true }.compactMap { PublicKey($0.publicKey) })
+    guard
+      directory.unsettled != nil || readOnly != directory.readOnly || before != known.map({ "\($0.name) \($0.key)" })
+    else { return }
+    directory.accountsAre(known, readOnly: readOnly)
     let keys = Set(known.map(\.key.description))
     if keys != lists.accounts { wishLists(of: keys, butOf: Set(accounts.filter(\.isOfWorker).map(\.publicKey))) }
     update()

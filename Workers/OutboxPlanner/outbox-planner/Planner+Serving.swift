@@ -160,7 +160,9 @@ extension Planner {
 
   // MARK: plan.relays
 
-  private var relayList: PlanRelayList { PlanRelayList(relays: directory.list()) }
+  private var relayList: PlanRelayList {
+    PlanRelayList(relays: directory.list(), indexers: directory.indexers.map(\.text))
+  }
 
   private func add(_ wanted: PlanRelay) async throws(Refusal) -> PlanRelayList {
     let relay = RelayDirectory.Added(

@@ -118,9 +118,12 @@ extension ListKeeper {
   func edit(_ request: BusRequest, _ wanted: PeopleEdit) async throws(Refusal) -> EditedList? {
     let (key, account) = try await key(wanted.account, wanted.kind, wanted.identifier)
     guard account.state == .unlocked else {
-      throw Refusal(
-        .locked, "'\(account.name)' is locked, and a list is signed: roost key unlock \(account.name)",
-        outcome: .notStarted)
+      let why =
+        account.awaitsPassphrase
+        ? "'\(account.name)' is locked, and a list is signed: roost key unlock \(account.name)"
+        : "a list is signed, and there is no key of \(account.name) here, only its public key; "
+          + "'roost key import \(account.name)' takes it"
+      throw Refusal(.locked, why, outcome: .notStarted)
     }
     let changes = try Self.changes(wanted.changes, of: key.kind)
     var silent: [String]?

@@ -30,7 +30,8 @@ extension RelaySession {
     case .notice(let text): return receivedNotice(text, at: now)
     case .authentication(let challenge):
       return receivedChallenge(challenge, at: now)
-    case .count(let subscription, _, _, _): return countUnclaimed(subscription, byteCount, at: now)
+    case .count(let subscription, _, _, let body):
+      return receivedCount(subscription, body, byteCount, at: now)
     case .reconciliation(let subscription, let message):
       return receivedReconciliation(subscription, message, byteCount, at: now)
     case .reconciliationRefused(let subscription, let reason, let maximum):
@@ -58,6 +59,7 @@ extension RelaySession {
     var learned: [SessionAction] = []
     learn(from: text, at: now, &learned)
     failReconciliations(after: text, &learned)
+    failCounts(after: text, &learned)
     if !learned.isEmpty { learned = settled(learned, at: now) }
     guard let leftOut = noticeBudget.take(limits, at: now) else { return learned }
     let requests = requests.keys.values.map(\.rawValue).sorted().map { WorkKey.request(RequestKey($0)) }

@@ -124,7 +124,7 @@ extension RelaySession {
   }
 }
 
-/// Which NOTICE answers a NEG-OPEN: the texts that relays were seen to send.
+/// Which NOTICE answers a message that the relay does not know: the texts that relays were seen to send.
 enum ReconciliationNotice {
   /// In lower case.
   private static let parts = [
@@ -133,10 +133,10 @@ enum ReconciliationNotice {
     "could not parse", "failed to parse", "cannot parse", "parse error",
   ]
 
-  static func isAnswer(_ notice: RelayReason) -> Bool {
+  /// - Parameter word: a word that says so too; strfry says `too many concurrent NEG requests`.
+  static func isAnswer(_ notice: RelayReason, besides word: String = " neg ") -> Bool {
     let text = notice.text.lowercased()
-    // strfry says `too many concurrent NEG requests`.
-    return parts.contains { text.contains($0) } || text.contains(" neg ")
+    return parts.contains { text.contains($0) } || text.contains(word)
   }
 }
 

@@ -29,6 +29,11 @@ struct Requests {
     var reconciliation: ReconciliationState?
     /// What makes it a question to another Roost: the object that is sent; nil for a REQ.
     var publications: [UInt8]?
+    /// Whether it asks for the number of events only (NIP-45).
+    var isCount = false
+
+    /// Whether it has one answer, and nothing to close.
+    var hasOneAnswer: Bool { publications != nil || isCount }
 
     /// When its time is over. A live request that was sent has no deadline.
     func due(isHeld: Bool) -> Instant? { subscription != nil && mode == .live ? nil : allowance.due(isHeld: isHeld) }
@@ -160,7 +165,9 @@ extension RelaySession {
     let message =
       request.reconciliation?.opening(subscription)
       ?? request.publications.map { ClientMessage.publications(subscription: subscription, $0) }
-      ?? ClientMessage.request(subscription: subscription, request.filters)
+      ?? (request.isCount
+        ? ClientMessage.count(subscription: subscription, request.filters)
+        : ClientMessage.request(subscription: subscription, request.filters))
     guard message.count <= policy.messageBytes.value else {
       _ = requests.remove(key)
       actions.append(.failRequest(key, tooLarge(message.count)))
@@ -282,8 +289,7 @@ extension RelaySession {
     guard case .open(var connection) = state, let subscription = request.subscription else { return [] }
     connection.unclaimed = (0, 0)
     state = .open(connection)
-    // A question to another Roost has one answer, and nothing to close.
-    guard request.publications == nil else { return [] }
+    guard !request.hasOneAnswer else { return [] }
     let isRequest = request.reconciliation == nil
     return [
       .send(
@@ -318,7 +324,7 @@ extension RelaySession {
   mutating func receivedClosed(
     _ subscription: String, _ reason: RelayReason, _ byteCount: Int, at now: Instant
   ) -> [SessionAction] {
-    // Some relays answer a NEG-OPEN that they do not know with CLOSED.
+    // Some relays answer a NEG-OPEN or a COUNT that they do not know with CLOSED.
     guard let key = requests.keys[subscription] ?? requests.reconciliationKeys[subscription] else {
       return countUnclaimed(subscription, byteCount, at: now)
     }

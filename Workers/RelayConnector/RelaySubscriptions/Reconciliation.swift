@@ -137,6 +137,8 @@ public struct Reconciliation: Sendable {
 
   private let filter: Filter
   private let limits: Limits
+  /// Whether what the store lacks is counted, and not fetched.
+  private let countsOnly: Bool
   private var state = State.idle
   private var window: Window
   /// The windows that follow; the last one is next.
@@ -173,10 +175,13 @@ public struct Reconciliation: Sendable {
   ///   - until: the last second of the window, not before the first.
   ///   - messageBytes: the longest message that the relay takes.
   ///   - eventLimit: the most events that the relay sends for a filter.
+  ///   - countsOnly: whether what the store lacks is counted, and not fetched.
   ///   - limits: the limits.
   public init(
-    _ filter: Filter, since: Int64, until: Int64, messageBytes: Int, eventLimit: Int, limits: Limits = Limits()
+    _ filter: Filter, since: Int64, until: Int64, messageBytes: Int, eventLimit: Int, countsOnly: Bool = false,
+    limits: Limits = Limits()
   ) {
+    self.countsOnly = countsOnly
     var filter = filter
     filter.limit = nil
     window = Window(since: max(since, filter.since ?? since), until: min(until, filter.until ?? until), depth: 0)
@@ -229,7 +234,7 @@ public struct Reconciliation: Sendable {
   ///   - isOver: whether the difference is known; then `message` is not sent.
   public mutating func storeAnswered(message: [UInt8], needed: [EventID], isOver: Bool) -> [Action] {
     guard case .storesTurn = state else { return [] }
-    for id in needed where named.insert(id).inserted { waiting.append(id) }
+    for id in needed where named.insert(id).inserted && !countsOnly { waiting.append(id) }
     counts.needed = named.count
     guard named.count <= limits.neededMaximum else {
       let text = "more than \(limits.neededMaximum) events are missing, which pages bring as well"

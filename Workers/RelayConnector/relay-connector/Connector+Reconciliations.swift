@@ -32,13 +32,16 @@ extension Connector {
   ///   - link: the relay's link.
   ///   - account: the account that authenticates if the relay requires it.
   ///   - namesAbsent: whether the events that the relay lacks are collected.
+  ///   - countsOnly: whether what the store lacks is counted, and not fetched.
+  ///   - isForeign: whether only others name the relay, and only for this.
   ///   - onProgress: called when the counts have changed.
   ///   - onEnd: called once, when the fetched events are committed; perhaps before this returns.
   /// - Returns: the reconciliation, to cancel it; nil when it has ended already.
   @discardableResult
   func reconcile(
     _ filter: Filter, since: Int64, until: Int64, at link: RelayLink, account: PublicKey? = nil,
-    namesAbsent: Bool = false, onProgress: @escaping @EventLoopActor (Reconciliation.Counts) -> Void = { _ in },
+    namesAbsent: Bool = false, countsOnly: Bool = false, isForeign: Bool = false,
+    onProgress: @escaping @EventLoopActor (Reconciliation.Counts) -> Void = { _ in },
     onEnd: @escaping @EventLoopActor (Reconciliation.End, Reconciliation.Counts) -> Void
   ) -> RelayReconciler? {
     if !isPeer(link.url), let reason = reconciliations.memory.reason(at: link.url, now: EventLoop.process.now) {
@@ -52,7 +55,7 @@ extension Connector {
     }
     let reconciler = RelayReconciler(
       self, link: link, filter, since: since, until: until, account: account, namesAbsent: namesAbsent,
-      onProgress: onProgress, onEnd: onEnd)
+      countsOnly: countsOnly, isForeign: isForeign, onProgress: onProgress, onEnd: onEnd)
     reconciliations.all.append(reconciler)
     reconciler.start()
     return reconciler
@@ -78,7 +81,7 @@ extension Connector {
     guard let asked = try asked(request, wanted, filter) else { return nil }
     let reconciler = reconcile(
       filter, since: wanted.since ?? 0, until: wanted.until ?? WallClock.seconds, at: asked.link,
-      account: asked.account,
+      account: asked.account, countsOnly: wanted.countsOnly ?? false, isForeign: wanted.isForeign ?? false,
       // A caller that does not read misses counts, and nothing waits for it.
       onProgress: { _ = request.sendNow(part: BusPayload(ReconcileCounts($0))) },
       onEnd: { end, counts in
@@ -86,7 +89,7 @@ extension Connector {
         Self.answer(request, RelayMethod.reconcile, asked.link.url, end, ReconcileCounts(counts))
       })
     request.onCancel = { reconciler?.cancel() }
-    asked.link.noteOwnWish()
+    if wanted.isForeign != true { asked.link.noteOwnWish() }
     return nil
   }
 
@@ -97,8 +100,8 @@ extension Connector {
     var reconciler: RelayReconciler?
     reconciler = reconcile(
       filter, since: wanted.since ?? 0, until: wanted.until ?? WallClock.seconds, at: asked.link,
-      account: asked.account,
-      namesAbsent: true,
+      account: asked.account, namesAbsent: true, countsOnly: wanted.countsOnly ?? false,
+      isForeign: wanted.isForeign ?? false,
       onEnd: { end, counts in
         request.onCancel = nil
         let absent = Array(reconciler?.absent ?? [])
@@ -116,7 +119,7 @@ extension Connector {
         }
       })
     request.onCancel = { [weak reconciler] in reconciler?.cancel() }
-    asked.link.noteOwnWish()
+    if wanted.isForeign != true { asked.link.noteOwnWish() }
     return nil
   }
 

@@ -59,14 +59,14 @@ extension Connector {
     let key = RequestKey(newKey())
     let inHand = RequestInFlight(
       request, link: link, key: key, SubscriptionFilters(list), limit: wanted.limit,
-      totalMilliseconds: totalMilliseconds(for: request)
+      isForeign: wanted.isForeign ?? false, totalMilliseconds: totalMilliseconds(for: request)
     ) {
       [unowned self] progressed in
       deadlineMoved(key, progressed)
     }
     requests[key] = inHand
     noteWork(at: link, for: .lookUp)
-    link.noteOwnWish()
+    if !inHand.isForeign { link.noteOwnWish() }
     // The request may take as long as the caller takes to read. That does not make a stuck worker.
     request.accept()
     request.onCancel = { [unowned self] in cancelled(key) }
@@ -198,7 +198,7 @@ extension Connector: RelayLinkOwner {
       keeper.delivered(key, event)
     } else if let reconciliation = reconciliations.running[key] {
       reconciliation.delivered(key, event)
-    } else if !exchangeAnswered(key, event) {
+    } else if !exchangeAnswered(key, event), !countAnswered(key, event) {
       arrived(key, event)
     }
   }
@@ -210,7 +210,7 @@ extension Connector: RelayLinkOwner {
       keeper.endedStored(key, completeness)
     } else if let reconciliation = reconciliations.running[key] {
       reconciliation.endedStored(key)
-    } else if isOver, !exchangeOver(key), !pageEnded(key, completeness) {
+    } else if isOver, !exchangeOver(key), !countOver(key), !pageEnded(key, completeness) {
       finish(key, isComplete: true)
     }
   }
@@ -229,7 +229,8 @@ extension Connector: RelayLinkOwner {
       }
     } else if let reconciliation = reconciliations.running[key] {
       reconciliation.failed(key, failure)
-    } else if !exchangeFailed(key, failure), !pageFailed(key, failure), let request = requests.removeValue(forKey: key)
+    } else if !exchangeFailed(key, failure), !countFailed(key, failure), !pageFailed(key, failure),
+      let request = requests.removeValue(forKey: key)
     {
       request.end(.failure(Refusal(failure)))
       settle(request.link)
@@ -275,8 +276,10 @@ extension Connector: RelayLinkOwner {
   }
 
   func isForeign(_ link: RelayLink) -> Bool {
-    if configured.contains(link.url) || requests.values.contains(where: { $0.link === link }) { return false }
-    if reconciliations.all.contains(where: { $0.link === link }) { return false }
+    if configured.contains(link.url) { return false }
+    if requests.values.contains(where: { $0.link === link && !$0.isForeign }) { return false }
+    if reconciliations.all.contains(where: { $0.link === link && !$0.isForeign }) { return false }
+    if counts.values.contains(where: { $0.link === link && !$0.isForeign }) { return false }
     if exchanges.values.contains(where: { $0.link === link }) { return false }
     let events = publishes.values.filter { $0.relay == link.url }
     if events.contains(where: { !$0.isForeign }) { return false }

@@ -60,6 +60,8 @@ final class Connector {
   var publishes: [PublishKey: PublishInFlight] = [:]
   /// The `relay.publications` calls under way, see Connector+Publications.
   var exchanges: [RequestKey: PublicationsInFlight] = [:]
+  /// The counts under way (NIP-45).
+  var counts: [RequestKey: CountInFlight] = [:]
   /// The reconciliations with relays, see Connector+Reconciliations.
   var reconciliations = ReconciliationTable()
   /// The interests, see Connector+Subscriptions.
@@ -132,6 +134,7 @@ final class Connector {
     worker.serve(RelayMethod.compare, compare)
     worker.serve(RelayMethod.resolveName, resolve)
     worker.serve(RelayMethod.publications, publications)
+    worker.serve(RelayMethod.count, count)
   }
 
   // MARK: Settings
@@ -204,6 +207,7 @@ final class Connector {
     for link in links.values { link.releaseAll() }
     for reconciliation in reconciliations.all { reconciliation.cancel() }
     for exchange in exchanges.values { exchange.request.onCancel?() }
+    for count in counts.values { count.request.onCancel?() }
     for follower in followers { follower.finish() }
     for keeper in wishes.keepers.values { keeper.coverLive() }
     endFetches()

@@ -17,6 +17,8 @@ import WorkerKit
 @EventLoopActor
 final class RelayReconciler {
   let link: RelayLink
+  /// Whether only others name the relay, and only for this.
+  let isForeign: Bool
 
   private unowned let connector: Connector
   private let account: PublicKey?
@@ -48,14 +50,16 @@ final class RelayReconciler {
 
   init(
     _ connector: Connector, link: RelayLink, _ filter: Filter, since: Int64, until: Int64, account: PublicKey?,
-    namesAbsent: Bool, onProgress: @escaping @EventLoopActor (Reconciliation.Counts) -> Void,
+    namesAbsent: Bool, countsOnly: Bool, isForeign: Bool,
+    onProgress: @escaping @EventLoopActor (Reconciliation.Counts) -> Void,
     onEnd: @escaping @EventLoopActor (Reconciliation.End, Reconciliation.Counts) -> Void
   ) {
     (self.connector, self.link, self.account, self.namesAbsent) = (connector, link, account, namesAbsent)
-    (self.onProgress, self.onEnd) = (onProgress, onEnd)
+    (self.onProgress, self.onEnd, self.isForeign) = (onProgress, onEnd, isForeign)
     let policy = link.session.policy
     machine = Reconciliation(
-      filter, since: since, until: until, messageBytes: policy.messageBytes.value, eventLimit: policy.limit.value)
+      filter, since: since, until: until, messageBytes: policy.messageBytes.value, eventLimit: policy.limit.value,
+      countsOnly: countsOnly)
     Self.lastSubscription += 1
     subscription = Self.lastSubscription
   }

@@ -13,6 +13,8 @@ import WorkerKit
 final class RequestInFlight {
   let link: RelayLink
   let question: SubscriptionFilters
+  /// Whether only others name the relay.
+  let isForeign: Bool
   /// The stored events in pages, with `all`.
   var drain: Drain?
   /// The requests of the pages under way.
@@ -36,13 +38,14 @@ final class RequestInFlight {
   /// `onTurn(true)` says that the relay is to send, `onTurn(false)` that the caller is to read.
   init(
     _ request: BusRequest, link: RelayLink, key: RequestKey, _ question: SubscriptionFilters, limit: Int?,
-    totalMilliseconds: UInt64, onTurn: @escaping @EventLoopActor (Bool) -> Void
+    isForeign: Bool, totalMilliseconds: UInt64, onTurn: @escaping @EventLoopActor (Bool) -> Void
   ) {
     self.request = request
     self.link = link
     self.key = key
     self.question = question
     self.limit = limit
+    self.isForeign = isForeign
     self.onTurn = onTurn
     totalEnd = EventLoop.process.now.advanced(milliseconds: totalMilliseconds)
   }

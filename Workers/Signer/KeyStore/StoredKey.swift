@@ -10,6 +10,7 @@ public import Nostr
 //     created-at <seconds since 1970>
 //     encrypted-secret ncryptsec1…            (NIP-49; or, without a passphrase:)
 //     unencrypted-secret <64 hexadecimal digits>
+//     secret none                             (only the public key is here)
 //
 // The file's name is the account's name. The `account` line has the name for which the file was written. So a copy
 // under another name beside the original is recognised as a copy, while a file that was renamed is used under its new
@@ -26,6 +27,8 @@ public struct StoredKey: Sendable {
     case encrypted(EncryptedSecretKey)
     /// Without encryption.
     case unencrypted(SecretKey)
+    /// It is not here: the account is read along with.
+    case absent
   }
   /// The account's name.
   public let name: String
@@ -57,12 +60,15 @@ public struct StoredKey: Sendable {
   /// Whether the secret is encrypted with a passphrase.
   public var isEncrypted: Bool { if case .encrypted = secret { true } else { false } }
 
+  /// Whether only the public key is here.
+  public var isReadOnly: Bool { if case .absent = secret { true } else { false } }
+
   /// The file's contents. The caller must wipe them.
   public var contents: [UInt8] {
     var text: [UInt8] = []
     // Reserve once: growing would leave a buffer that is not wiped.
     text.reserveCapacity(Self.byteCountMaximum)
-    text.append(contentsOf: Self.remark.utf8)
+    text.append(contentsOf: (isReadOnly ? Self.publicRemark : Self.remark).utf8)
     text.append(contentsOf: "roost-key 1\naccount \(name)\npublic-key \(publicKey)\ncreated-at \(createdAt)\n".utf8)
     switch secret {
     case .encrypted(let key): text.append(contentsOf: "\(Self.encryptedWord) \(key.text)\n".utf8)
@@ -74,12 +80,16 @@ public struct StoredKey: Sendable {
         digits.wipe()
       }
       text.append(UInt8(ascii: "\n"))
+    case .absent: text.append(contentsOf: "\(Self.absentWord) \(Self.absentValue)\n".utf8)
     }
     return text
   }
 
   private static let remark =
     "# A secret key of Roost's signer. A person who can read it can act in the name of its owner.\n"
+  private static let publicRemark = "# A public key that Roost reads along with. Nothing in this file is secret.\n"
+  private static let absentWord = "secret"
+  private static let absentValue = "none"
   private static let encryptedWord = "encrypted-secret"
   private static let unencryptedWord = "unencrypted-secret"
 
@@ -104,7 +114,16 @@ public struct StoredKey: Sendable {
     guard let createdAt = text("created-at").flatMap({ Int64($0) }), createdAt >= 0 else {
       throw SecretTextFault(description: "its line 'created-at' is missing or wrong")
     }
-    let secret = try Self.readSecret(fields[Self.encryptedWord], fields[Self.unencryptedWord])
+    let secret: Secret
+    if let word = text(Self.absentWord) {
+      guard word == Self.absentValue, fields[Self.encryptedWord] == nil, fields[Self.unencryptedWord] == nil else {
+        throw SecretTextFault(
+          description: "its line '\(Self.absentWord)' must be '\(Self.absentValue)', without a secret beside it")
+      }
+      secret = .absent
+    } else {
+      secret = try Self.readSecret(fields[Self.encryptedWord], fields[Self.unencryptedWord])
+    }
     if case .unencrypted(let key) = secret, key.publicKey != publicKey {
       throw SecretTextFault(description: "its secret and its public key do not belong together")
     }

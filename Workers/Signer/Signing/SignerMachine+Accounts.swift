@@ -105,6 +105,9 @@ extension SignerMachine {
     return release(name)
   }
 
+  /// The secret key of an account is here now, of which only the public key was. It is locked until ``unlocked(_:)``.
+  public mutating func gainedKey(_ name: String) { accounts[name]?.isReadOnly = false }
+
   /// An account was chosen: from now on it is meant where none is named. Nil: no account is.
   public mutating func chosen(_ name: String?) {
     used = name.flatMap { accounts[$0] == nil || Self.isOfWorker($0) ? nil : $0 }
@@ -137,22 +140,24 @@ extension SignerMachine {
   public func refusalOfRemoval(_ name: String, by role: String) -> Refusal? {
     guard role != Role.client.name, accounts[name]?.isForgetting != true else { return nil }
     return Refusal(
-      .forbidden, "the role \(role) removes the keys of accounts that are to be forgotten, and \(name) is none",
+      .forbidden, "the role \(role) removes the keys of accounts that are to be forgotten, and \(name) is not",
       outcome: .notStarted)
   }
 
   /// An account's key was dropped; from now on requests for it wait.
   public mutating func locked(_ name: String) { accounts[name]?.isLocked = true }
 
-  /// `3 accounts, 1 LOCKED, 1 left, 2 requests wait`; without any, what to type.
+  /// `3 accounts, 1 LOCKED, 1 read-only, 1 left, 2 requests wait`; without any, what to type.
   public var summary: String {
     if accounts.keys.allSatisfy(Self.isOfWorker), refusedKeys.isEmpty {
-      return "no account: roost account new NAME, or roost key import NAME"
+      return "no account: roost setup, roost account new NAME, or roost key import NAME"
     }
     let left = accounts.values.count { $0.isLeft }
-    let locked = accounts.values.count { $0.isLocked && !$0.isLeft }
+    let locked = accounts.values.count { $0.isLocked && !$0.isLeft && !$0.isReadOnly }
+    let readOnly = accounts.values.count { $0.isReadOnly && !$0.isLeft }
     var parts = [accounts.count == 1 ? "1 account" : "\(accounts.count) accounts"]
     if locked > 0 { parts.append(locked == accounts.count ? "LOCKED" : "\(locked) LOCKED") }
+    if readOnly > 0 { parts.append(readOnly == accounts.count ? "read-only" : "\(readOnly) read-only") }
     if left > 0 { parts.append(left == accounts.count ? "left" : "\(left) left") }
     if waitingCount > 0 { parts.append(waitingCount == 1 ? "1 request waits" : "\(waitingCount) requests wait") }
     return parts.joined(separator: ", ")

@@ -12,9 +12,11 @@ public import Frames
 //                                                                            removed ─► refuse
 //
 // An account is `locked` or `unlocked`: `unlocked(_:)` and `locked(_:)` change that. Only an account whose key is
-// encrypted is ever locked, unless it is left (`left(_:isForgetting:)`): then it is locked too, and its uses are refused
-// at once, because no passphrase is expected. A use that a rule, the rate or the account forbids is refused at that step. Each use has
-// exactly one audit line: at its refusal, or when the shell reports that it is finished.
+// encrypted is ever locked, unless it is left (`left(_:isForgetting:)`): then it is locked too, and its uses are
+// refused at once, because no passphrase is expected. So are the uses of an account of which only the public key is
+// here: it is locked until its secret key comes (`gainedKey(_:)`). A use that a rule, the rate or the account forbids
+// is refused at that step. Each use has exactly one audit line: at its refusal, or when the shell reports that it is
+// finished.
 
 /// The signer's decisions.
 public struct SignerMachine: Sendable {
@@ -38,14 +40,18 @@ public struct SignerMachine: Sendable {
     public var isLeft: Bool
     /// Whether it is left and to be forgotten: role `people` may remove its key.
     public var isForgetting: Bool
+    /// Whether only its public key is here: it is locked for good, and no passphrase is waited for.
+    public var isReadOnly: Bool
 
     /// An account.
     public init(
-      name: String, publicKey: PublicKey, isLocked: Bool, isLeft: Bool = false, isForgetting: Bool = false
+      name: String, publicKey: PublicKey, isLocked: Bool, isLeft: Bool = false, isForgetting: Bool = false,
+      isReadOnly: Bool = false
     ) {
       self.name = name
       self.publicKey = publicKey
-      self.isLocked = isLocked || isLeft
+      self.isReadOnly = isReadOnly
+      self.isLocked = isLocked || isLeft || isReadOnly
       self.isLeft = isLeft
       self.isForgetting = isForgetting
     }
@@ -129,6 +135,7 @@ public struct SignerMachine: Sendable {
     if let refusal = policy.refusal(of: use, as: account) { return refuse(key, use, account.name, refusal) }
     guard account.isLocked else { return perform(key, use, account.name) }
     if account.isLeft { return refuse(key, use, account.name, Self.leftRefusal(account.name)) }
+    if account.isReadOnly { return refuse(key, use, account.name, Self.readOnlyRefusal(account.name)) }
     return hold(key, use, account.name, at: now)
   }
 
@@ -209,6 +216,14 @@ public struct SignerMachine: Sendable {
   static func leftRefusal(_ account: String) -> Refusal {
     Refusal(
       .locked, "the account \(account) is left; 'roost account use \(account)' brings it back", outcome: .notStarted)
+  }
+
+  /// Why nothing can be done that needs the secret key of an account.
+  public static func readOnlyRefusal(_ account: String) -> Refusal {
+    Refusal(
+      .locked,
+      "there is no key of \(account) here, only its public key; 'roost key import \(account)' takes it",
+      outcome: .notStarted)
   }
 
   private static func lockedText(_ account: String) -> String {

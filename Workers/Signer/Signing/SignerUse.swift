@@ -41,6 +41,8 @@ public enum SignerOperation: Hashable, Sendable, CaseIterable {
   case leave
   /// Make or open the data key of an account and the caller's role.
   case dataKey
+  /// Add an account of which only the public key is here.
+  case watch
 
   /// The method of the bus.
   public var method: MethodDeclaration {
@@ -64,6 +66,7 @@ public enum SignerOperation: Hashable, Sendable, CaseIterable {
     case .use: SignerMethod.use.declaration
     case .leave: SignerMethod.leave.declaration
     case .dataKey: SignerMethod.dataKey.declaration
+    case .watch: SignerMethod.watch.declaration
     }
   }
 
@@ -75,7 +78,7 @@ public enum SignerOperation: Hashable, Sendable, CaseIterable {
     switch self {
     case .sign, .authenticate, .nip04Encrypt, .nip04Decrypt, .nip44Encrypt, .nip44Decrypt, .wrap, .unwrap, .dataKey:
       true
-    case .accounts, .own, .generate, .import, .unlock, .lock, .remove, .passphrase, .use, .leave: false
+    case .accounts, .own, .generate, .import, .unlock, .lock, .remove, .passphrase, .use, .leave, .watch: false
     }
   }
 }

@@ -27,6 +27,7 @@ enum SignerJob {
   case use(SignerChoose)
   case leave(SignerLeave)
   case dataKey(SignerDataKeyRequest, role: String)
+  case watch(SignerWatch)
 }
 
 @EventLoopActor
@@ -56,6 +57,7 @@ extension SignerJob {
       case .passphrase: .passphrase(try named(request, &use, \.account))
       case .use: .use(try named(request, &use, \.account))
       case .leave: .leave(try named(request, &use, \.account))
+      case .watch: .watch(try named(request, &use, \.name))
       case .dataKey: .dataKey(try named(request, &use, \.account), role: caller.role)
       }
     return (job, use)

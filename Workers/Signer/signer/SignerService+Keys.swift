@@ -34,6 +34,8 @@ extension SignerService {
       return try await exclusively { () async throws(Refusal) in try await self.unlock(wanted) }
     case .remove(let wanted, let role):
       return try await exclusively { () async throws(Refusal) in try await self.remove(wanted, by: role) }
+    case .watch(let wanted):
+      return try await exclusively { () async throws(Refusal) in try await self.watch(wanted) }
     case .use(let wanted):
       return try await exclusively { () async throws(Refusal) in try await self.choose(wanted) }
     case .leave(let wanted):
@@ -79,6 +81,7 @@ extension SignerService {
       if name == machine.used { told.isUsed = true }
       if isForgetting != nil { told.isLeft = true }
       if isForgetting == true { told.isForgetting = true }
+      if account.stored.isReadOnly { told.isReadOnly = true }
       return told
     }
   }
@@ -118,7 +121,7 @@ extension SignerService {
     accounts[key.name] = Account(stored: key, origin: origin, open: open)
     let account = SignerMachine.Account(
       name: key.name, publicKey: key.publicKey, isLocked: open == nil, isLeft: isForgetting != nil,
-      isForgetting: isForgetting == true)
+      isForgetting: isForgetting == true, isReadOnly: key.isReadOnly)
     perform(machine.added(account))
   }
 
@@ -187,6 +190,9 @@ extension SignerService {
     let (key, encrypted) = try await read(text, passphrase)
     if let refusal = machine.refusalOfNew(wanted.name, key.publicKey) { throw refusal }
     if let present = accounts[wanted.name] {
+      if present.stored.isReadOnly {
+        return try await complete(wanted.name, key, try await form(of: key, encrypted, passphrase))
+      }
       guard present.stored.isEncrypted == (passphrase != nil) else {
         throw Refusal(
           .nameTaken,
@@ -196,8 +202,16 @@ extension SignerService {
       return try told(wanted.name)
     }
     if let refusal = refusalOfFile(wanted.name) { throw refusal }
-    guard let encrypted else { return try await store(wanted.name, key, passphrase, handling: .untracked) }
-    return try await store(wanted.name, key, .encrypted(encrypted))
+    let secret = try await form(of: key, encrypted, passphrase)
+    return try await store(wanted.name, key.publicKey, secret, open: key, isLeft: wanted.isLeft == true)
+  }
+
+  /// The form in which an imported key is stored: an encrypted one as it came.
+  private func form(
+    of key: SecretKey, _ encrypted: EncryptedSecretKey?, _ passphrase: Passphrase?
+  ) async throws(Refusal) -> StoredKey.Secret {
+    if let encrypted { return .encrypted(encrypted) }
+    return try await seal(key, passphrase, handling: .untracked)
   }
 
   /// The key in a text, and its encrypted form if the text has that form.
@@ -224,7 +238,7 @@ extension SignerService {
   private func store(
     _ name: String, _ key: SecretKey, _ passphrase: Passphrase?, handling: KeyHandling
   ) async throws(Refusal) -> SignerAccount {
-    try await store(name, key, try await seal(key, passphrase, handling: handling))
+    try await store(name, key.publicKey, try await seal(key, passphrase, handling: handling), open: key)
   }
 
   /// The form in which a key is stored: encrypted if there is a passphrase.
@@ -241,12 +255,24 @@ extension SignerService {
     }
   }
 
-  private func store(
-    _ name: String, _ key: SecretKey, _ secret: StoredKey.Secret
+  /// Stores a new account's key.
+  ///
+  /// - Parameters:
+  ///   - name: the account's name.
+  ///   - key: its public key.
+  ///   - secret: what is stored of its secret key.
+  ///   - open: its secret key, if the account is open from now on.
+  ///   - isLeft: whether the account is left from its first moment on.
+  func store(
+    _ name: String, _ key: PublicKey, _ secret: StoredKey.Secret, open: SecretKey?, isLeft: Bool = false
   ) async throws(Refusal) -> SignerAccount {
-    let stored = StoredKey(name: name, publicKey: key.publicKey, createdAt: KeyUse.now, secret: secret)
-    // What was said of this key before it was removed by hand does not concern the new account.
-    if choices.left[key.publicKey] != nil { try await change { $0.forget(key.publicKey) } }
+    let stored = StoredKey(name: name, publicKey: key, createdAt: KeyUse.now, secret: secret)
+    // What was said of this key before it was removed by hand does not concern the new account. That it is left is
+    // written first: after a death in between there is no account that is not left.
+    try await change {
+      $0.forget(key)
+      if isLeft { $0.left[key] = false }
+    }
     let result = await EventLoopActor.onThreadPool { [directory] in
       Result { () throws(KeyStoreFault) in try directory.add(stored) }
     }
@@ -254,7 +280,7 @@ extension SignerService {
       if case .exists = fault { throw Refusal(.nameTaken, "\(fault); \(fault.remedy)", outcome: .notStarted) }
       throw Refusal(.failed, "the key cannot be stored: \(fault)", outcome: .unknown)
     }
-    insert(stored, .file, key)
+    insert(stored, .file, open)
     return try told(name)
   }
 
@@ -263,6 +289,7 @@ extension SignerService {
   private func unlock(_ wanted: SignerUnlock) async throws(Refusal) -> SignerAccount {
     let name = try nameToUnlock(wanted.account)
     guard let account = accounts[name], account.open == nil else { return try told(name) }
+    if account.stored.isReadOnly { throw SignerMachine.readOnlyRefusal(name) }
     if case .unencrypted = account.stored.secret {
       // Only a left account is locked without a passphrase.
       try await bringBack(name)
@@ -275,7 +302,7 @@ extension SignerService {
 
   private func nameToUnlock(_ text: String?) throws(Refusal) -> String {
     if let text { return try machine.resolve(text).name }
-    let locked = accounts.filter { $0.value.open == nil }.keys.sorted()
+    let locked = accounts.filter { $0.value.open == nil && !$0.value.stored.isReadOnly }.keys.sorted()
     if locked.count == 1, let only = locked.first { return only }
     guard !locked.isEmpty else { throw SignerJob.bad("no account is locked") }
     throw SignerJob.bad("'account' is missing, and several are locked: \(locked.joined(separator: ", "))")
@@ -312,6 +339,7 @@ extension SignerService {
     var names = accounts.filter { $0.value.stored.isEncrypted }.map(\.key)
     if let text = wanted.account {
       let name = try machine.resolve(text).name
+      if accounts[name]?.stored.isReadOnly == true { throw SignerMachine.readOnlyRefusal(name) }
       guard names.contains(name) else {
         throw SignerJob.bad("the key of '\(name)' is stored without a passphrase; locking it would protect nothing")
       }

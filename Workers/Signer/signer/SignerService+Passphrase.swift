@@ -31,6 +31,7 @@ extension SignerService {
     case .unencrypted(let open):
       key = open
       handling = .insecure
+    case .absent: throw SignerMachine.readOnlyRefusal(name)
     }
     guard key.publicKey == account.stored.publicKey else {
       throw Refusal(

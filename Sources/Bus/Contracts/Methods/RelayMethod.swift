@@ -55,10 +55,16 @@ public enum RelayMethod {
     "Tells another Roost of the same owner what was published here; answered with what was published there.",
     refuses: [.noSuchRelay, .ownRelay, .full])
 
+  /// How many events a relay has of a filter (NIP-45).
+  public static let count = Method<RelayCount, RelayCounted>(
+    267, "relay.count", of: .relayConnector, for: [.client],
+    "How many events a relay has of a filter, by its word (NIP-45). Nothing is fetched.",
+    refuses: [.noSuchRelay, .ownRelay, .full])
+
   static let all: [MethodDeclaration] = [
     request.declaration, publish.declaration, list.declaration, desire.declaration, follow.declaration,
     retry.declaration, information.declaration, reconcile.declaration, compare.declaration, resolveName.declaration,
-    publications.declaration, RelayTopic.states.declaration,
+    publications.declaration, count.declaration, RelayTopic.states.declaration,
   ]
 }
 
@@ -84,6 +90,7 @@ public struct SignedEvent: BytePayload, Hashable {
 
 extension RelayRequestResult: Payload {}
 extension RelayPublishResult: Payload {}
+extension RelayCounted: Payload {}
 extension RelayStates: Payload {}
 extension RelayStates.Relay: Payload {}
 extension RelayDesireResult: Payload {}

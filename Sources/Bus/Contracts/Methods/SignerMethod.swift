@@ -87,12 +87,17 @@ public enum SignerMethod {
     "The key under which the caller's role seals what it stores for an account: made, or opened from its text.",
     refuses: [.locked, .noSuchAccount, .forbidden, .rateLimited])
 
+  /// Adds an account of which only the public key is here.
+  public static let watch = Method<SignerWatch, SignerAccount>(
+    659, "signer.watch", of: .signer, for: [.client],
+    "Adds an account of which only the public key is here, to read along.")
+
   static let all: [MethodDeclaration] = [
     sign.declaration, authenticate.declaration, nip04Encrypt.declaration, nip04Decrypt.declaration,
     nip44Encrypt.declaration, nip44Decrypt.declaration, wrap.declaration, unwrap.declaration, accounts.declaration,
     generate.declaration, `import`.declaration, unlock.declaration, lock.declaration, remove.declaration,
     passphrase.declaration, own.declaration, use.declaration, leave.declaration, dataKey.declaration,
-    SignerTopic.changes.declaration,
+    watch.declaration, SignerTopic.changes.declaration,
   ]
 }
 

@@ -42,6 +42,21 @@ struct MirroringTests {
     #expect(none.map(\.kind) == [.own, .named, .wraps])
   }
 
+  @Test("Of an account without its key no gift wraps are asked for, and what its lists name is foreign")
+  func readOnly() throws {
+    var alice = MirrorAccount(name: "alice", key: key("alice"))
+    (alice.isReadOnly, alice.isInboxKnown, alice.follows) = (true, true, [key("bob")])
+    alice.places.listed = [try RelayURL("wss://listed.org")]
+    alice.places.seen = [ForeignRelayURL(try RelayURL("wss://seen.org"))]
+    let all = MirrorInterest.all(of: [alice], MirrorWishes(followsSeconds: 3_600, archives: []))
+    #expect(all.map(\.kind) == [.own, .named, .follows])
+    #expect(all[0].relays.isEmpty && all[0].foreign.map(\.url.text).sorted() == ["wss://listed.org", "wss://seen.org"])
+    alice.isReadOnly = false
+    let whole = MirrorInterest.all(of: [alice], MirrorWishes(followsSeconds: 3_600, archives: []))
+    #expect(whole.map(\.kind) == [.own, .named, .wraps, .follows])
+    #expect(whole[0].relays.map(\.text) == ["wss://listed.org"])
+  }
+
   @Test("Two are fetched at a time, again after a day, and after a growing wait if a relay was away")
   func schedule() throws {
     var alice = MirrorAccount(name: "alice", key: key("alice"))

@@ -332,6 +332,20 @@ struct RelayDirectoryTests {
     #expect(directory.writes(by: alice.key).isEmpty && directory.account(alice.key) == nil)
   }
 
+  @Test("What the lists of an account name of which only the public key is here is foreign; what the user chose is not")
+  func readOnly() throws {
+    var directory = RelayDirectory.sample([alice, bob], relays: [hub])
+    _ = directory.learn(alice.relayList(["wss://a.org", "wss://hub.org"]))
+    _ = directory.learn(bob.relayList(["wss://b.org"]))
+    func foreign() -> [String] { directory.reads().filter(\.isForeign).map(\.url.text) }
+    #expect(foreign().isEmpty)
+    directory.accountsAre([("alice", alice.key), ("bob", bob.key)], readOnly: [alice.key])
+    #expect(foreign() == ["wss://a.org"])
+    #expect(directory.writes(by: alice.key).filter(\.isForeign).map(\.url.text) == ["wss://a.org"])
+    directory.accountsAre([("alice", alice.key), ("bob", bob.key)])
+    #expect(foreign().isEmpty, "its secret key has come")
+  }
+
   @Test("All that is known can be listed, each relay once with its sources")
   func list() throws {
     var directory = RelayDirectory.sample([alice], relays: [hub])

@@ -81,6 +81,15 @@ struct ReconciliationTests {
     #expect(counts.unavailable == 0 && counts.receivedBytes == 304 && counts.sentBytes > 200)
   }
 
+  @Test("counts what the store lacks, and fetches nothing, if that is asked for")
+  func countsOnly() {
+    var machine = Reconciliation(
+      Filter(kinds: [1]), since: 0, until: 1_000, messageBytes: 1 << 17, eventLimit: 500, countsOnly: true)
+    let actions = Self.conclude(&machine, needed: Self.ids(0..<600))
+    #expect(Self.fetches(actions).isEmpty && Self.end(actions) == .complete)
+    #expect(machine.counts.common == 7 && machine.counts.needed == 600 && machine.counts.fetched == 0)
+  }
+
   @Test("takes the store's end in any order with its last answer")
   func earlyEnd() {
     var machine = Self.machine()

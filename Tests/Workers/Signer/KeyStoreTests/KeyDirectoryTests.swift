@@ -35,6 +35,25 @@ struct KeyDirectoryTests {
     Descriptors.close(descriptor)
   }
 
+  @Test("An account without its secret key comes back as that, and is replaced when the key comes")
+  func readOnly() throws {
+    let (whole, key) = try stored("alice")
+    let bare = StoredKey(name: "alice", publicKey: key.publicKey, createdAt: 1_700_000_000, secret: .absent)
+    let keys = try KeyDirectory(path: path)
+    try keys.add(bare)
+    #expect(text("alice.key").contains("secret none") && text("alice.key").contains("Nothing in this file is secret"))
+    let read = try keys.look()
+    #expect(read.problems.isEmpty && read.keys.map(\.isReadOnly) == [true] && read.keys.map(\.isEncrypted) == [false])
+    try keys.replace(whole)
+    #expect(try keys.look().keys.map(\.isReadOnly) == [false])
+    let hex = key.withSecret { Hexadecimal.text(of: $0) }
+    for line in ["secret some", "secret none\nunencrypted-secret \(hex)"] {
+      try write("roost-key 1\npublic-key \(key.publicKey)\ncreated-at 1\n\(line)\n", "alice.key")
+      let refused = try keys.look()
+      #expect(refused.keys.isEmpty && refused.problems.first?.reason.contains("'secret'") == true)
+    }
+  }
+
   @Test("come back as they were stored, with and without passphrase, closed to others")
   func roundTrip() throws {
     let (alice, aliceKey) = try stored("alice", passphrase: "horse")
