@@ -114,7 +114,8 @@ let rooms: [[Target]] = [
     library("Recordings", ["Clocks", "Frames", "Contracts"]),
     library("Wording", ["Nostr", "Frames", "Contracts"]),
     library("Bus", ["Clocks", "EventLoop", "Frames", "Contracts", "DequeModule"]),
-    library("RoostClient", values + ["Addresses", "JSON", "LinuxSystem", "EventLoop", "Bus"]),
+    library(
+      "RoostClient", values + ["Addresses", "JSON", "LinuxSystem", "EventLoop", "NostrContracts", "Bus"]),
     library(
       "WorkerKit",
       [
@@ -142,7 +143,7 @@ let rooms: [[Target]] = [
   ),
   room(
     "Workers/RelayConnector",
-    library("RelaySession", events + ["Addresses"]),
+    library("RelaySession", events + ["Addresses", "JSON"]),
     library("RelaySubscriptions", events + ["Addresses", "FairSharing", "Contracts", "RelaySession", "DequeModule"]),
     library("RelayQuarantine", ["Clocks"]),
     library("RelayDials", ["Clocks", "DequeModule"]),
@@ -364,7 +365,9 @@ let rooms: [[Target]] = [
     tests("Bus/RecordingsTests", ["Clocks", "Frames", "Contracts", "Recordings", "TestSupport"]),
     tests(
       "Bus/RoostClientTests",
-      values + ["LinuxSystem", "EventLoop", "Bus", "RoostClient", "MessageHub", "roost", "TestSupport"]),
+      values + [
+        "Addresses", "LinuxSystem", "EventLoop", "Bus", "RoostClient", "MessageHub", "roost", "TestSupport",
+      ]),
     tests("Supervisor/MessageHubTests", ["Clocks", "Frames", "Contracts", "MessageHub"]),
     tests("Supervisor/SupervisionTests", ["Clocks", "Supervision"]),
     tests(

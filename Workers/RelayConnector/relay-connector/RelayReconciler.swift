@@ -17,6 +17,8 @@ import WorkerKit
 @EventLoopActor
 final class RelayReconciler {
   let link: RelayLink
+  /// The trace of the request that it is for.
+  let trace = BusTrace.current?.rawValue
 
   private unowned let connector: Connector
   private let account: PublicKey?
