@@ -289,6 +289,9 @@ let rooms: [[Target]] = [
     program("example-client", ["Frames", "Contracts", "Bus", "RoostClient"], in: "SwiftClient"),
     program(
       "example-notes", ["Cryptography", "Nostr", "EventLoop", "Frames", "Contracts", "RoostClient"], in: "SwiftNotes"),
+    program(
+      "example-people", ["Cryptography", "Nostr", "EventLoop", "Frames", "Contracts", "RoostClient"],
+      in: "SwiftPeople"),
     program("example-job", ["Nostr", "EventLoop", "Frames", "Contracts", "RoostClient"], in: "SwiftJob")
   ),
 
