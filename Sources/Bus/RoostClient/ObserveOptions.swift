@@ -15,7 +15,7 @@ public struct ObserveOptions: Sendable, Hashable {
   public var relays: [RelayURL]
   /// Whether only `relays` are queried, and only events seen there count.
   public var isExclusive: Bool
-  /// The program's own name for the observation, 1 to ``StoreObserve/idByteCountMaximum`` bytes: a later observation
+  /// The program's own name for the observation, 1 to `StoreObserve.idByteCountMaximum` bytes: a later observation
   /// under the same name continues after the last seq that ``RoostClient/acknowledge(_:upTo:)`` was given. All clients
   /// share these names.
   public var id: String?

@@ -59,7 +59,7 @@ extension RoostClient {
   /// Sets the least level at which a category is logged, in all programs and at once, until roostd ends.
   ///
   /// - Parameters:
-  ///   - category: a category, such as one of ``TrafficCategory``; `*` for all without a level of their own.
+  ///   - category: a category, such as one of `TrafficCategory`; `*` for all without a level of their own.
   ///   - level: `trace`, `debug`, `info`, `notice`, `warning`, `error` or `critical`.
   /// - Throws: `bad-request` for another level; `full` when too many categories have a level of their own.
   @discardableResult

@@ -12,7 +12,7 @@ extension RoostClient {
   /// without an end.
   ///
   /// - Parameters:
-  ///   - keys: 1 to ``PeopleProfiles/keyMaximum`` people.
+  ///   - keys: 1 to `PeopleProfiles.keyMaximum` people.
   ///   - maxAgeSeconds: relays are not asked for people for whom they were asked within this time; nil: they are asked.
   ///   - policy: `cache-only`: no relay is asked.
   ///   - isLive: whether the sequence stays open.
@@ -29,9 +29,9 @@ extension RoostClient {
   /// others.
   ///
   /// - Parameters:
-  ///   - text: 1 to ``PeopleFind/textByteMaximum`` bytes; case and accents make no difference.
+  ///   - text: 1 to `PeopleFind.textByteMaximum` bytes; case and accents make no difference.
   ///   - account: the account whose follows come first; nil: those of all accounts.
-  ///   - limit: at most so many, up to ``PeopleFind/limitMaximum``; ``PeopleFind/limitDefault`` when nil.
+  ///   - limit: at most so many, up to `PeopleFind.limitMaximum`; `PeopleFind.limitDefault` when nil.
   public func find(_ text: String, for account: String? = nil, limit: Int? = nil) async throws(Refusal) -> [FoundPerson]
   {
     let wanted = PeopleFind(text: text, account: account, limit: limit)

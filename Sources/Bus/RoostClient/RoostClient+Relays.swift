@@ -84,7 +84,7 @@ extension RoostClient {
     return try await askingPlanner(PlanMethod.route, PlanRoute(event: value))
   }
 
-  /// The same for a draft by this author, 64 hexadecimal digits as in ``SignerAccount/publicKey``.
+  /// The same for a draft by this author, 64 hexadecimal digits as in `SignerAccount.publicKey`.
   public func route(_ draft: EventDraft, by author: String) async throws(Refusal) -> Route {
     var event = draft.template
     if case .object(var members) = event {

@@ -15,7 +15,7 @@ public struct AwaitedPublication: Sendable, Hashable {
   public let wanted: Int
   /// Relays that have it.
   public var having: [PublicationTarget] { publication.targets.filter { $0.state == .confirmed } }
-  /// Relays that do not, and why; ``PublicationTarget/state`` says whether they are still tried.
+  /// Relays that do not, and why; `PublicationTarget.state` says whether they are still tried.
   public var lacking: [PublicationTarget] { publication.targets.filter { $0.state != .confirmed } }
   /// Whether enough relays have it.
   public var isEnough: Bool { having.count >= wanted }
