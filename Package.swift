@@ -114,7 +114,8 @@ let rooms: [[Target]] = [
     library("Recordings", ["Clocks", "Frames", "Contracts"]),
     library("Wording", ["Nostr", "Frames", "Contracts"]),
     library("Bus", ["Clocks", "EventLoop", "Frames", "Contracts", "DequeModule"]),
-    library("RoostClient", values + ["Addresses", "JSON", "LinuxSystem", "EventLoop", "Bus"]),
+    library(
+      "RoostClient", values + ["Addresses", "JSON", "LinuxSystem", "EventLoop", "NostrContracts", "Bus"]),
     library(
       "WorkerKit",
       [
@@ -142,7 +143,7 @@ let rooms: [[Target]] = [
   ),
   room(
     "Workers/RelayConnector",
-    library("RelaySession", events + ["Addresses"]),
+    library("RelaySession", events + ["Addresses", "JSON"]),
     library("RelaySubscriptions", events + ["Addresses", "FairSharing", "Contracts", "RelaySession", "DequeModule"]),
     library("RelayQuarantine", ["Clocks"]),
     library("RelayDials", ["Clocks", "DequeModule"]),
@@ -288,6 +289,9 @@ let rooms: [[Target]] = [
     program("example-client", ["Frames", "Contracts", "Bus", "RoostClient"], in: "SwiftClient"),
     program(
       "example-notes", ["Cryptography", "Nostr", "EventLoop", "Frames", "Contracts", "RoostClient"], in: "SwiftNotes"),
+    program(
+      "example-people", ["Cryptography", "Nostr", "EventLoop", "Frames", "Contracts", "RoostClient"],
+      in: "SwiftPeople"),
     program("example-job", ["Nostr", "EventLoop", "Frames", "Contracts", "RoostClient"], in: "SwiftJob")
   ),
 
@@ -364,7 +368,9 @@ let rooms: [[Target]] = [
     tests("Bus/RecordingsTests", ["Clocks", "Frames", "Contracts", "Recordings", "TestSupport"]),
     tests(
       "Bus/RoostClientTests",
-      values + ["LinuxSystem", "EventLoop", "Bus", "RoostClient", "MessageHub", "roost", "TestSupport"]),
+      values + [
+        "Addresses", "LinuxSystem", "EventLoop", "Bus", "RoostClient", "MessageHub", "roost", "TestSupport",
+      ]),
     tests("Supervisor/MessageHubTests", ["Clocks", "Frames", "Contracts", "MessageHub"]),
     tests("Supervisor/SupervisionTests", ["Clocks", "Supervision"]),
     tests(

@@ -9,9 +9,10 @@ extension BusConnection {
   ///   - payload: the arguments, in the form that the method requires.
   ///   - ttlMilliseconds: how long the answer is useful; 0 = the hub's default.
   ///   - atMostOnce: the hub never delivers it a second time after a worker's death.
+  ///   - trace: what the request belongs to; nil: what the running task belongs to (``BusTrace``).
   public func ask(
     _ method: String, of worker: String? = nil, _ payload: BusPayload = .empty, ttlMilliseconds: UInt32 = 0,
-    atMostOnce: Bool = false
+    atMostOnce: Bool = false, trace: RequestTrace? = nil
   ) async throws(Refusal) -> BusAnswer {
     let number = try number(ofMethod: method)
     let destination = try worker.map { name throws(Refusal) in try endpoint(ofWorker: name) } ?? .hub
@@ -23,7 +24,7 @@ extension BusConnection {
     sendFree(
       FrameHeader(
         type: .request, flags: flags, destination: destination, id: answer.id, ttlMilliseconds: ttlMilliseconds,
-        method: number),
+        method: number, trace: (trace ?? BusTrace.current)?.rawValue ?? 0),
       payload.bytes)
     return answer
   }
@@ -66,7 +67,10 @@ extension BusConnection {
     try await awaitTurn(byteCount: payload.bytes.count)
     let id = needsAck ? nextId() : 0
     sendFree(
-      FrameHeader(type: .event, flags: flags, destination: destination, id: id, method: number), payload.bytes)
+      FrameHeader(
+        type: .event, flags: flags, destination: destination, id: id, method: number,
+        trace: BusTrace.current?.rawValue ?? 0),
+      payload.bytes)
     if needsAck, let refusal = await acknowledgement(of: id) { throw refusal }
   }
 

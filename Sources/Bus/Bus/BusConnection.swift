@@ -229,7 +229,7 @@ public final class BusConnection {
       return
     }
     // Requests that the handler makes, in this task or in tasks that it starts, wait in the line for nested requests.
-    BusRequest.$current.withValue(request) { onRequest(request) }
+    BusTrace.$served.withValue(request) { onRequest(request) }
   }
 
   private func receivedEvent(_ header: FrameHeader, _ payload: UnsafeRawBufferPointer) {

@@ -41,7 +41,7 @@ public final class BusRequest {
   private var partsInLineCount = 0
 
   /// The request that the running task serves; nil outside of a handler and the tasks that it started.
-  @TaskLocal static var current: BusRequest?
+  static var current: BusRequest? { BusTrace.served }
 
   init(_ header: FrameHeader, _ bytes: [UInt8], method: String, on connection: BusConnection) {
     self.method = method

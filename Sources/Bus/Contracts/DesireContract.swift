@@ -87,6 +87,8 @@ public struct DesiredSubscription: Codable, Sendable, Hashable {
   public var isFresh: Bool?
   /// Whether the relay is dialled for it after everything else, if no group has it. Absent: no.
   public var isBackfill: Bool?
+  /// The trace of a request that it is wanted for, for logs; absent: of none. A change of it alone is not sent.
+  public var trace: String?
 
   /// Which stored events are wanted.
   public enum StoredDepth: String, Codable, Sendable, Hashable, CaseIterable {

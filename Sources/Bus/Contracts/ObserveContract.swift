@@ -210,6 +210,8 @@ public struct ActiveObserve: Codable, Sendable, Hashable {
   public var needsNetwork: Bool
   /// The number of observers; never 0.
   public var observers: Int
+  /// The trace of the newest observer's request; absent: it has none.
+  public var trace: String?
 
   /// An observed set of filters.
   public init(

@@ -158,7 +158,7 @@ public struct PublicationTarget: Codable, Sendable, Hashable {
 /// ``StoreCount``.
 public struct PlanPublications: MethodArguments {
   /// An example of the arguments.
-  public static let example = #"{"states":["optimistic","partial"],"ids":["…"],"limit":20}"#
+  public static let example = #"{"states":["optimistic","partial"],"ids":["…"],"limit":20,"olderThan":3600}"#
 
   /// Only publications in one of these states; all when absent.
   public var states: [Publication.State]?
@@ -166,16 +166,60 @@ public struct PlanPublications: MethodArguments {
   public var ids: [String]?
   /// The maximum number of publications, from 0.
   public var limit: Int?
+  /// Only publications that still wait for a relay and were accepted at least so many seconds ago, the oldest first.
+  public var olderThan: Int64?
 
   /// A request.
-  public init(states: [Publication.State]? = nil, ids: [String]? = nil, limit: Int? = nil) {
+  public init(
+    states: [Publication.State]? = nil, ids: [String]? = nil, limit: Int? = nil, olderThan: Int64? = nil
+  ) {
     self.states = states
     self.ids = ids
     self.limit = limit
+    self.olderThan = olderThan
   }
 
-  /// The limit is at least 0.
-  public static var ranges: [FieldRange<Self>] { [FieldRange("limit") { $0.limit.map(Int64.init) }] }
+  /// The numbers are at least 0.
+  public static var ranges: [FieldRange<Self>] {
+    [FieldRange("limit") { $0.limit.map(Int64.init) }, FieldRange("olderThan", \.olderThan)]
+  }
+}
+
+/// `plan.retry-unsent`: sends what waits for relays now, of all publications that were accepted at least so many
+/// seconds ago and have not ended. Relays that have an event do not get it again. Answered when it is recorded.
+public struct PlanRetryUnsent: MethodArguments {
+  /// An example of the arguments.
+  public static let example = #"{"olderThan":3600,"withFailed":false}"#
+
+  /// The least age, in seconds; 0: all.
+  public var olderThan: Int64
+  /// Whether relays that were given up or cancelled are tried again too, of publications that have not ended. Default:
+  /// no.
+  public var withFailed: Bool?
+
+  /// A request.
+  public init(olderThan: Int64, withFailed: Bool? = nil) {
+    self.olderThan = olderThan
+    self.withFailed = withFailed
+  }
+
+  /// The age is at least 0.
+  public static var ranges: [FieldRange<Self>] { [FieldRange("olderThan", \.olderThan)] }
+}
+
+/// The answer of `plan.retry-unsent`.
+public struct RetriedPublications: Codable, Sendable, Hashable {
+  /// Publications of that age that have not ended.
+  public var publications: Int
+  /// Relays that they still wait for, all publications together.
+  public var relays: Int
+  /// When the oldest of them was accepted, seconds since 1970; absent: there was nothing to try.
+  public var oldestAt: Int64?
+
+  /// What was tried again.
+  public init(publications: Int, relays: Int, oldestAt: Int64? = nil) {
+    (self.publications, self.relays, self.oldestAt) = (publications, relays, oldestAt)
+  }
 }
 
 /// `plan.follow`, `plan.retry` and `plan.cancel`: one publication. Refused as `no-such-event` when it was never

@@ -60,7 +60,7 @@ public final class DataKey: Sendable {
     return seal(bytes, for: purpose)
   }
 
-  /// The bytes given to ``seal(_:for:)``; nil if key, purpose or any byte differs. The caller wipes them.
+  /// The bytes given to `seal(_:for:)`; nil if key, purpose or any byte differs. The caller wipes them.
   ///
   /// - Parameters:
   ///   - sealed: the sealed value.
@@ -85,7 +85,7 @@ public final class DataKey: Sendable {
     return isRight ? bytes : nil
   }
 
-  /// The text given to ``seal(_:for:)``; nil as for bytes.
+  /// The text given to `seal(_:for:)`; nil as for bytes.
   ///
   /// - Parameters:
   ///   - sealed: the sealed value.

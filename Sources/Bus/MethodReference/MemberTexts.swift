@@ -33,6 +33,7 @@ public enum MemberTexts {
     ActiveObserve.observers	The number of observers; never 0.
     ActiveObserve.policy	Where events come from.
     ActiveObserve.relays	Relays that the observers named, canonical and sorted.
+    ActiveObserve.trace	The trace of the newest observer's request; absent: it has none.
     AttachGrant.command	A shell command line that uses it.
     AttachGrant.expiresMilliseconds	Milliseconds until the token expires.
     AttachGrant.name	The name to join under.
@@ -159,6 +160,7 @@ public enum MemberTexts {
     DesiredSubscription.key	The planner's key for it, 1 to 64 bytes, unique over all relays. Other filters under the same key are a new REQ.
     DesiredSubscription.relay	The relay.
     DesiredSubscription.stored	Which stored events are wanted. Absent: as each filter says, the newest of its `limit`, or all since its `since`; a filter without limit that names neither ids, authors nor tag values gets what the relay sends in one page.
+    DesiredSubscription.trace	The trace of a request that it is wanted for, for logs; absent: of none. A change of it alone is not sent.
     DifferentEvents.bytes	The ids, one behind the other.
     DifferentEvents.lackingSide	Who lacks the events.
     DoctorResult.Check.isGood	Whether nothing needs fixing.
@@ -454,13 +456,14 @@ public enum MemberTexts {
     LogLevelResult.level	Its level.
     LogLevelResult.remark	A warning, such as that no worker logs in this category.
     LogRecord.category	The category of a structured line; `stdout` or `stderr` for plain ones.
-    LogRecord.fields	Further fields of a structured line.
+    LogRecord.fields	Further fields of a structured line. `trace` is the trace of the request that it is about.
     LogRecord.level	`trace` … `critical`; plain lines of standard output are `info`, of standard error `notice`.
     LogRecord.message	The text.
     LogRecord.time	Wall time, RFC 3339 in UTC with milliseconds; for people, never for arithmetic.
     LogRecord.worker	The worker that wrote it; `roostd` for the supervisor itself.
     LogsRequest.follow	Whether new lines follow.
     LogsRequest.lines	The number of past lines.
+    LogsRequest.trace	Only lines about the request with this trace, of all workers that worked on it: 1 to 16 hexadecimal digits.
     LogsRequest.worker	Only this worker's lines.
     Method.declaration	The declaration without its types.
     MethodDeclaration.answer	The type of the answer.
@@ -609,6 +612,7 @@ public enum MemberTexts {
     PlanPublication.relay	Only this relay of it.
     PlanPublications.ids	Only these events, 64 hexadecimal digits each.
     PlanPublications.limit	The maximum number of publications, from 0.
+    PlanPublications.olderThan	Only publications that still wait for a relay and were accepted at least so many seconds ago, the oldest first.
     PlanPublications.states	Only publications in one of these states; all when absent.
     PlanPublish.event	The signed event.
     PlanPublish.expiresAfter	After how many seconds the planner gives up relays that have not accepted the event; the configured value when absent.
@@ -628,6 +632,8 @@ public enum MemberTexts {
     PlanRelayList.relays	The relays, ordered by URL.
     PlanReplaced.forget	Whether the planner forgets that version.
     PlanReplaced.id	Only this version, and with its event: the event's id, 64 hexadecimal digits.
+    PlanRetryUnsent.olderThan	The least age, in seconds; 0: all.
+    PlanRetryUnsent.withFailed	Whether relays that were given up or cancelled are tried again too, of publications that have not ended. Default: no.
     PlanRoute.event	The event to publish, signed or not; only `kind`, `pubkey` and `tags` count.
     PlanRoute.filters	The filters of a subscription.
     PlanStatus.ephemeralRelays	Dialled relays that belong to no group of `supervisor.conf`.
@@ -1047,6 +1053,9 @@ public enum MemberTexts {
     ResolvedName.name	The name as it was looked up, in lower case.
     ResolvedName.pubkey	The key, 64 hexadecimal digits.
     ResolvedName.relays	The relays that the server gives for this key, canonical URLs; they are foreign.
+    RetriedPublications.oldestAt	When the oldest of them was accepted, seconds since 1970; absent: there was nothing to try.
+    RetriedPublications.publications	Publications of that age that have not ended.
+    RetriedPublications.relays	Relays that they still wait for, all publications together.
     Role.backup	Makes backups.
     Role.client	Applications, scripts and the `roost` command.
     Role.dvm-provider	Does jobs for customers.

@@ -1,4 +1,5 @@
 public import Clocks
+public import Frames
 
 /// How a client connects, and its limits. All durations are in milliseconds.
 public struct ClientSettings: Sendable {
@@ -27,12 +28,16 @@ public struct ClientSettings: Sendable {
   public var subscriptionMaximum = 256
   /// How many times an idempotent request is repeated after lost connections before it fails.
   public var repeatMaximum = 8
+  /// The trace of all requests that have no other one; nil: each has its own. As made, what the variable `ROOST_TRACE`
+  /// says.
+  public var trace: RequestTrace?
 
   /// The settings of a client with this name.
   public init(name: String, socket: String? = nil, environment: [String: String] = ProcessEnvironment.current()) {
     self.name = name
     self.socket = socket
     self.environment = environment
+    trace = environment["ROOST_TRACE"].flatMap { RequestTrace($0) }
   }
 }
 
@@ -47,6 +52,8 @@ public struct RequestOptions: Sendable {
   public var isIdempotent: Bool
   /// Whether the hub must never deliver it a second time after a worker's death.
   public var atMostOnce: Bool
+  /// The trace under which logs of all workers show the request; nil: see ``RoostAnswer/trace``.
+  public var trace: RequestTrace?
 
   /// Options. The defaults: any worker, no time limit, not idempotent.
   public init(

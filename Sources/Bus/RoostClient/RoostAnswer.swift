@@ -12,6 +12,9 @@ public import Frames
 public final class RoostAnswer {
   /// The method's name.
   public let method: String
+  /// The trace of the request and of all that workers do because of it: ``RoostClient/logs(trace:worker:lines:)`` shows
+  /// what they log of it. The one of its options; else of ``RoostClient/traced(_:_:)``, of the settings, or a new one.
+  public let trace: RequestTrace
 
   private let payload: BusPayload
   private let options: RequestOptions
@@ -30,6 +33,7 @@ public final class RoostAnswer {
     self.payload = payload
     self.options = options
     self.client = client
+    trace = options.trace ?? BusTrace.current ?? client.settings.trace ?? .random()
     repeatsLeft = client.settings.repeatMaximum
     deadline =
       options.ttlMilliseconds == 0
@@ -115,7 +119,8 @@ public final class RoostAnswer {
       let session = try await client.liveSession(until: min(patience, deadline ?? patience))
       do throws(Refusal) {
         let answer = try await session.bus.ask(
-          method, of: options.worker, payload, ttlMilliseconds: ttl, atMostOnce: options.atMostOnce)
+          method, of: options.worker, payload, ttlMilliseconds: ttl, atMostOnce: options.atMostOnce,
+          trace: trace)
         answer.onProgress = onProgress
         current = (session, answer)
         if isCancelled { answer.cancel() }

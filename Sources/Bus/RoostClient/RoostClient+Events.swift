@@ -1,5 +1,5 @@
 internal import Bus
-internal import Contracts
+public import Contracts
 public import Cryptography
 public import Frames
 public import Nostr
@@ -123,6 +123,24 @@ extension RoostClient {
       for event in try await query([Filter(ids: some)], limit: some.count) { found[event.id] = event }
     }
     return ids.compactMap { found[$0] }
+  }
+
+  /// The relays that have sent an event, in the order in which they first did, and its seq.
+  ///
+  /// - Throws: `no-such-event` when it is not stored. An event that was only handed in here has no relays.
+  public func seen(_ id: EventID) async throws(Refusal) -> SeenResult {
+    try await request(
+      StoreMethod.seen, StoreSeen(id: "\(id)"), options: .idempotent(ttlMilliseconds: settings.storeMilliseconds))
+  }
+
+  /// Says that all events up to this seq of the observations under a name are handled: ``ObserveOptions/id``. When this
+  /// returns, it is committed.
+  ///
+  /// - Throws: `no-such-observe` when nothing was observed under the name; `unknown-seq` for a seq of another database.
+  public func acknowledge(_ id: String, upTo seq: Int64) async throws(Refusal) {
+    _ = try await request(
+      StoreMethod.acknowledge, StoreAcknowledge(id: id, seq: seq),
+      options: .idempotent(ttlMilliseconds: settings.storeMilliseconds))
   }
 
   /// A person's stored profile: the newest event of kind 0.

@@ -86,6 +86,38 @@ extension RoostClient {
     }
   }
 
+  /// Publications that still wait for a relay, the oldest first.
+  ///
+  /// - Parameters:
+  ///   - seconds: only those that were accepted at least so long ago.
+  ///   - limit: the maximum number; default 100.
+  public func unsent(olderThanSeconds seconds: Int64 = 0, limit: Int? = nil) async throws(Refusal) -> [Publication] {
+    let wanted = PlanPublications(limit: limit, olderThan: seconds)
+    do throws(Refusal) {
+      return try await stream(PlanMethod.publications, wanted, options: Self.planOptions).collect()
+    } catch {
+      throw explained(error)
+    }
+  }
+
+  /// Sends at once what waits for relays, of all publications that were accepted at least so long ago and have not
+  /// ended; never to relays that have the event.
+  ///
+  /// - Parameters:
+  ///   - seconds: the least age; 0: all.
+  ///   - withFailed: whether relays of them that were given up or cancelled are tried again too.
+  @discardableResult
+  public func retryUnsent(
+    olderThanSeconds seconds: Int64, withFailed: Bool = false
+  ) async throws(Refusal) -> RetriedPublications {
+    let wanted = PlanRetryUnsent(olderThan: seconds, withFailed: withFailed ? true : nil)
+    do throws(Refusal) {
+      return try await request(PlanMethod.retryUnsent, wanted, options: Self.planOptions)
+    } catch {
+      throw explained(error)
+    }
+  }
+
   /// Sends again to relays that failed or were cancelled, and now to those that wait; never to those that have the
   /// event.
   @discardableResult

@@ -1,4 +1,5 @@
 public import Bus
+public import Contracts
 public import EventLoop
 public import Frames
 
@@ -81,6 +82,26 @@ extension RoostClient {
         remove(subscription)
         guard session.isLoss(error) else { throw error }
       }
+    }
+  }
+
+  /// Subscribes to a topic of Contracts: `SignerTopic.changes`, `PlanTopic.published`, `RelayTopic.states`.
+  ///
+  /// - Parameters:
+  ///   - topic: the topic.
+  ///   - onGap: called when values are missing, also when one could not be read; where that matters, request the
+  ///     present state.
+  ///   - onValue: one value.
+  /// - Throws: as the subscription by name.
+  @discardableResult
+  public func subscribe<Value>(
+    to topic: Topic<Value>, onGap: @escaping @EventLoopActor (TopicGap) -> Void = { _ in },
+    onValue: @escaping @EventLoopActor (Value) -> Void
+  ) async throws(Refusal) -> TopicSubscription {
+    try await subscribe(topic.name, onGap: onGap) { payload in
+      // A value of a later version, which cannot be read, is missing for this reader.
+      guard let value = try? payload.read(as: Value.self, of: topic.name) else { return onGap(.dropped(1)) }
+      onValue(value)
     }
   }
 

@@ -1,3 +1,5 @@
+internal import Bus
+internal import Contracts
 internal import EventLoop
 internal import Frames
 internal import Glibc
@@ -12,6 +14,17 @@ internal import Synchronization
 /// Log levels by category, shared by all loggers of the process. `*` is the default.
 public enum LogLevels {
   private static let levels = Mutex<[String: Logger.Level]>(["*": .info])
+  /// Whether any category shows `debug` or `trace`.
+  private static let hasDetails = Atomic(false)
+
+  /// Whether lines of `debug` or `trace` are wanted in any category. While they are not, what makes such lines for each
+  /// message costs one read of this flag.
+  public static var areDetailsWanted: Bool { hasDetails.load(ordering: .relaxed) }
+
+  /// Whether lines of level `debug` are wanted in this category.
+  public static func isDebugWanted(in category: String) -> Bool {
+    areDetailsWanted && level(of: category) <= .debug
+  }
 
   /// Replaces all levels; unknown words are left out.
   public static func set(_ words: [String: String]) {
@@ -19,6 +32,7 @@ public enum LogLevels {
     levels.withLock { levels in
       levels = parsed
       if levels["*"] == nil { levels["*"] = .info }
+      hasDetails.store(levels.values.contains { $0 <= .debug }, ordering: .relaxed)
     }
   }
 
@@ -58,7 +72,13 @@ public struct LineLogHandler: LogHandler {
   public func log(event: LogEvent) {
     var fields = metadata
     if let more = event.metadata { fields.merge(more) { $1 } }
-    let texts = fields.mapValues { "\($0)" }
+    var texts = fields.mapValues { "\($0)" }
+    // An empty trace says that the line is about none.
+    if texts[LogRecord.traceField]?.isEmpty == true {
+      texts[LogRecord.traceField] = nil
+    } else if texts[LogRecord.traceField] == nil, let trace = BusTrace.current {
+      texts[LogRecord.traceField] = trace.description
+    }
     var message = "\(event.message)"
     if message.utf8.count > Self.lineByteCountMaximum {
       message = String(decoding: message.utf8.prefix(Self.lineByteCountMaximum), as: UTF8.self) + " … (cut)"

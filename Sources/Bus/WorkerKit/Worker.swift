@@ -105,12 +105,32 @@ public final class Worker {
         Refusal(.unknownMethod, "\(name) does not serve \(request.method)", outcome: .notStarted))
       return
     }
+    guard LogLevels.isDebugWanted(in: Self.requestLog.label) else {
+      EventLoopActor.task { await Self.handle(request, by: handler) }
+      return
+    }
     EventLoopActor.task {
-      do throws(Refusal) {
-        if let payload = try await handler(request) { request.respond(payload) }
-      } catch {
-        request.refuse(error)
-      }
+      let began = EventLoop.process.now
+      Self.requestLog.debug("\(request.method) begins", metadata: ["bytes": "\(request.payload.bytes.count)"])
+      let end = await Self.handle(request, by: handler)
+      Self.requestLog.debug(
+        "\(request.method) \(end)", metadata: ["milliseconds": "\(EventLoop.process.now.milliseconds(since: began))"])
+    }
+  }
+
+  /// The log of requests, each at its beginning and its end, without what is in them.
+  private static let requestLog = Logger(label: "requests")
+
+  /// Handles a request; the end in words.
+  @discardableResult
+  private static func handle(_ request: BusRequest, by handler: Handler) async -> String {
+    do throws(Refusal) {
+      guard let payload = try await handler(request) else { return "is answered later" }
+      request.respond(payload)
+      return "is answered"
+    } catch {
+      request.refuse(error)
+      return "is refused: \(error.code)"
     }
   }
 

@@ -111,6 +111,17 @@ public enum PublicationText {
     return lines
   }
 
+  /// What `roost queue retry --older-than` did.
+  public static func retried(_ retried: RetriedPublications, now: Int64, _ style: Style) -> [String] {
+    guard let oldest = retried.oldestAt else { return ["Nothing has waited for a relay for so long."] }
+    let relays = retried.relays == 1 ? "relay" : "relays"
+    let events = retried.publications == 1 ? "1 event" : "\(retried.publications) events"
+    return [
+      "\(style.paint(events, .warning)) for \(retried.relays) \(relays) tried again; the oldest was accepted "
+        + "\(age(oldest, now)) ago."
+    ]
+  }
+
   private static func rest(_ publication: Publication, _ now: Int64) -> String {
     if publication.state.isFinal { return summary(publication) }
     return "given up in \(age(now, publication.expiresAt)) where it is not taken"

@@ -9,12 +9,25 @@ internal import Rendering
 /// `roost logs`
 struct Logs: LoopCommand {
   static let isReading = true
-  static let configuration = CommandConfiguration(abstract: "Shows what the workers logged.")
+  static let configuration = CommandConfiguration(
+    abstract: "Shows what the workers logged.",
+    discussion: """
+      What is done for one request, in all workers and at relays, has one trace. Programs choose it; ROOST_TRACE is that of \
+      roost's own requests. Messages to and from relays are logged while their categories are at level debug.
+
+        roost log level requests=debug traffic-publish=debug
+        ROOST_TRACE=42 roost publish hello
+        roost logs --trace 42
+      """)
   @Flag(name: [.customShort("f"), .long], help: "Go on with new lines until Ctrl-C.")
   var follow = false
   // Unconditional, so that -1 is parsed as a number and refused as one.
   @Option(name: [.customShort("n"), .long], parsing: .unconditional, help: "How many past lines.")
   var lines = 50
+  @Option(
+    help: ArgumentHelp(
+      "Only lines about one request, of all workers: the trace of it, 1 to 16 hexadecimal digits.", valueName: "trace"))
+  var trace: String?
   @Argument(help: "Only this worker's lines; 'roostd' for the supervisor's own.")
   var worker: String?
   @OptionGroup var general: GeneralOptions
@@ -22,11 +35,14 @@ struct Logs: LoopCommand {
   func validate() throws {
     guard !UnknownOptions.areSought else { return }
     guard lines >= 0 else { throw ValidationError("The number of lines cannot be negative.") }
+    if let trace, RequestTrace(trace) == nil {
+      throw ValidationError("'\(trace)' is no trace: 1 to 16 hexadecimal digits, not all 0.")
+    }
   }
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()
-    let request = LogsRequest(worker: worker, lines: lines, follow: follow ? true : nil)
+    let request = LogsRequest(worker: worker, lines: lines, follow: follow ? true : nil, trace: trace)
     let ttl = follow ? 0 : Timeout.reading.milliseconds
     let answer = try await session.client.stream(
       SupervisorMethod.logs, request, options: .idempotent(ttlMilliseconds: ttl))

@@ -31,7 +31,9 @@ struct PublicationArgument: ParsableArguments, Sendable {
     do throws(Refusal) { _ = try eventID() } catch { throw ValidationError("\(error.message).") }
   }
 
-  func eventID() throws(Refusal) -> EventID {
+  func eventID() throws(Refusal) -> EventID { try Self.eventID(id) }
+
+  static func eventID(_ id: String) throws(Refusal) -> EventID {
     if let id = EventID(id) { return id }
     do throws(EntityFault) {
       switch try NostrEntity(id) {
@@ -43,6 +45,17 @@ struct PublicationArgument: ParsableArguments, Sendable {
       throw Refusal(.badRequest, "\"\(id.prefix(80))\" names no event: \(error)", outcome: .notStarted)
     }
     throw Refusal(.badRequest, "\"\(id.prefix(80))\" names something else than an event", outcome: .notStarted)
+  }
+}
+
+/// An age on the command line.
+private enum AgeText {
+  /// Its seconds, rounded down.
+  static func seconds(_ text: String) throws -> Int64 {
+    guard let milliseconds = Amount.milliseconds(reading: text) else {
+      throw ValidationError("An age is a whole number and its unit, at most 49 days: 90s, 15m, 1h.")
+    }
+    return Int64(milliseconds / 1_000)
   }
 }
 
@@ -80,6 +93,10 @@ struct QueueList: LoopCommand {
   var isOpen = false
   @Option(
     help: ArgumentHelp(
+      "Only what has waited for a relay for so long, the oldest first: 90s, 15m, 1h.", valueName: "age"))
+  var olderThan: String?
+  @Option(
+    help: ArgumentHelp(
       "Only what is optimistic (no relay has it yet), partial, confirmed, failed or cancelled.", valueName: "state"))
   var state: [String] = []
   @Option(help: ArgumentHelp("At most so many.", valueName: "number"))
@@ -89,6 +106,10 @@ struct QueueList: LoopCommand {
   func validate() throws {
     guard !UnknownOptions.areSought else { return }
     if limit < 1 { throw ValidationError("The limit is at least 1.") }
+    if let olderThan {
+      _ = try AgeText.seconds(olderThan)
+      if isOpen || !state.isEmpty { throw ValidationError("--older-than is without --open and --state.") }
+    }
     if isOpen, !state.isEmpty { throw ValidationError("Give --open or --state, not both.") }
     for word in state where Publication.State(rawValue: word) == nil {
       let known = Publication.State.allCases.map(\.rawValue).joined(separator: ", ")
@@ -100,7 +121,14 @@ struct QueueList: LoopCommand {
     try await session.client.connect()
     var states = isOpen ? [Publication.State.optimistic, .partial] : state.compactMap(Publication.State.init)
     if states.isEmpty { states = Publication.State.allCases }
-    let found = try await session.client.publications(in: states, limit: limit)
+    let found: [Publication]
+    if let olderThan {
+      // `try?`: read before, in `validate`.
+      found = try await session.client.unsent(
+        olderThanSeconds: (try? AgeText.seconds(olderThan)) ?? 0, limit: limit)
+    } else {
+      found = try await session.client.publications(in: states, limit: limit)
+    }
     if session.isJSON {
       for publication in found { await session.output.writeLine(JSONPayload.encode(publication)) }
     } else {
@@ -135,14 +163,47 @@ struct QueueShow: LoopCommand {
 struct QueueRetry: LoopCommand {
   static let configuration = CommandConfiguration(
     commandName: "retry",
-    abstract: "Tries relays that failed or were called off again, and those that wait now; never those that have it.")
-  @OptionGroup var event: PublicationArgument
+    abstract: "Tries relays that failed or were called off again, and those that wait now; never those that have it.",
+    discussion: """
+      With --older-than, all publications that still wait for a relay and were accepted at least so long ago; of these, \
+      relays that failed or were called off are tried again only with --with-failed.
+
+        roost queue retry note1…
+        roost queue retry --older-than 1h
+      """)
+  @Argument(help: ArgumentHelp("The event: 64 hexadecimal digits, note1… or nevent1….", valueName: "id"))
+  var id: String?
   @OptionGroup var relay: PublicationRelay
+  @Option(help: ArgumentHelp("All that have waited for so long: 90s, 15m, 1h; 0s: all that wait.", valueName: "age"))
+  var olderThan: String?
+  @Flag(help: "With --older-than: relays that failed or were called off, too.")
+  var withFailed = false
   @OptionGroup var general: GeneralOptions
+
+  func validate() throws {
+    guard !UnknownOptions.areSought else { return }
+    guard (id == nil) != (olderThan == nil) else { throw ValidationError("Give an event or --older-than.") }
+    if let olderThan {
+      _ = try AgeText.seconds(olderThan)
+      if relay.relay != nil { throw ValidationError("--relay is for one event.") }
+    } else if withFailed {
+      throw ValidationError("--with-failed is for --older-than; one event is tried again at all relays.")
+    }
+    guard let id else { return }
+    do throws(Refusal) { _ = try PublicationArgument.eventID(id) } catch { throw ValidationError("\(error.message).") }
+  }
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()
-    await session.print(try await session.client.retryPublication(event.eventID(), at: relay.url()))
+    if let id {
+      await session.print(
+        try await session.client.retryPublication(PublicationArgument.eventID(id), at: relay.url()))
+      return .done
+    }
+    // `try?`: read before, in `validate`.
+    let seconds = (try? AgeText.seconds(olderThan ?? "0s")) ?? 0
+    let retried = try await session.client.retryUnsent(olderThanSeconds: seconds, withFailed: withFailed)
+    await session.print(retried, PublicationText.retried(retried, now: WallClock.seconds, session.style))
     return .done
   }
 }

@@ -353,12 +353,15 @@ final class ControlService {
       _ = try worker(name)
     }
     let lines = min(max(request.lines ?? 50, 0), 10_000)
-    let records = daemon.logs.tail(worker: request.worker, lines: lines).map(\.record)
+    // Written as the workers write it.
+    let trace = request.trace.flatMap { RequestTrace($0)?.description }
+    let known = daemon.logs.tail(worker: request.worker, lines: trace == nil ? lines : .max).map(\.record)
+    let records = Array(known.filter { $0.isAbout(trace) }.suffix(lines))
     guard request.follow == true else {
       replyLines(call, records)
       return
     }
-    let follower = LogStream(worker: request.worker, book: daemon.logs) { [unowned self] records in
+    let follower = LogStream(worker: request.worker, trace: trace, book: daemon.logs) { [unowned self] records in
       sendLines(call, records)
     }
     followers[call] = follower

@@ -7,6 +7,7 @@ import Logs
 @EventLoopActor
 final class LogStream {
   private let worker: String?
+  private let trace: String?
   private let book: WorkerLogs
   private let send: @EventLoopActor ([LogRecord]) -> Bool
   /// The last number passed on: among all records, or among the one worker's.
@@ -17,8 +18,11 @@ final class LogStream {
   /// Lines in one part.
   static let partMaximum = 50
 
-  init(worker: String?, book: WorkerLogs, send: @escaping @EventLoopActor ([LogRecord]) -> Bool) {
-    self.worker = worker
+  /// Lines of one worker or of all, about one request or about all.
+  init(
+    worker: String?, trace: String?, book: WorkerLogs, send: @escaping @EventLoopActor ([LogRecord]) -> Bool
+  ) {
+    (self.worker, self.trace) = (worker, trace)
     self.book = book
     self.send = send
     last = worker.map { book.tail(worker: $0, lines: 1).last?.number ?? 0 } ?? book.lastArrival
@@ -46,14 +50,19 @@ final class LogStream {
         ?? book.entries(afterArrival: last, limit: Self.partMaximum)
       guard let newest = page.entries.last else { return }
       last = worker == nil ? newest.arrival : newest.number
-      var records = page.entries.map(\.record)
+      var records = page.entries.map(\.record).filter { $0.isAbout(trace) }
       if page.missedCount > 0 {
         records.insert(
           LogRecord(
             time: newest.record.time, worker: "roostd", level: "warning", category: "log",
             message: "\(page.missedCount) lines are missing here: this reader did not keep up"), at: 0)
       }
-      hasRoom = send(records)
+      if !records.isEmpty { hasRoom = send(records) }
     }
   }
+}
+
+extension LogRecord {
+  /// Whether the line is about the request with this trace; every line without one.
+  func isAbout(_ trace: String?) -> Bool { trace == nil || fields?[Self.traceField] == trace }
 }

@@ -54,6 +54,16 @@ import Testing
     #expect(own.filter { $0[0] == "p" }.map { $0[1] } == ["\(me)", "\(other)"])
   }
 
+  @Test("A text names whom it mentions and what it quotes, each once, and not its author")
+  func note() throws {
+    let (event, mine) = (try subject().event, me.npub)
+    let text = "nostr:\(other.npub) nostr:\(event.id.note) nostr:\(mine) nostr:\(other.npub)"
+    let note = EventTemplate.note(text, by: me)
+    #expect(note.kind == 1 && note.content == text)
+    #expect(note.tags == [["q", "\(event.id)", ""], ["p", "\(other)"]])
+    #expect(EventTemplate.note("plain").tags.isEmpty)
+  }
+
   @Test("A relay at home is not told to strangers")
   func privateRelay() throws {
     let home = try RelayURL("ws://192.168.1.5")

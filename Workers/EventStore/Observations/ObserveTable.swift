@@ -1,6 +1,6 @@
 public import Contracts
 internal import Cryptography
-internal import Frames
+public import Frames
 public import Nostr
 public import NostrContracts
 
@@ -45,6 +45,7 @@ public struct ObserveTable: Sendable {
     let name: ObserverName?
     let maxAge: Int64
     let needsNetwork: Bool
+    let trace: RequestTrace?
   }
   private struct Entry: Sendable {
     let plan: ObservePlan
@@ -79,16 +80,17 @@ public struct ObserveTable: Sendable {
   ///   - maxAge: seconds; relays need not be asked if the last fetch is not older.
   ///   - fetchedAt: when relays were last asked, seconds since 1970.
   ///   - name: the observer's name, if it has one.
+  ///   - trace: the trace of its request.
   ///   - now: seconds since 1970.
   /// - Returns: the observer that had the same name, and must be ended.
   public mutating func begin(
     _ observer: UInt64, _ plan: ObservePlan, maxAge: Int64 = 0, fetchedAt: Int64? = nil, name: ObserverName? = nil,
-    now: Int64
+    trace: RequestTrace? = nil, now: Int64
   ) -> UInt64? {
     precondition(observers[observer] == nil, "an observer's number is used once")
     observers[observer] = Observer(
       key: plan.key, placeKey: plan.placeKey, name: name, maxAge: max(0, maxAge),
-      needsNetwork: plan.needsNetwork(maxAge: maxAge, fetchedAt: fetchedAt, now: now))
+      needsNetwork: plan.needsNetwork(maxAge: maxAge, fetchedAt: fetchedAt, now: now), trace: trace)
     entries[plan.key, default: Entry(plan: plan, byteCount: Self.byteCount(plan))].observers.insert(observer)
     changed.insert(plan.key)
     guard let name else { return nil }
@@ -145,12 +147,13 @@ public struct ObserveTable: Sendable {
   }
 
   private func described(_ entry: Entry) -> ActiveObserve {
-    let observers = entry.observers.compactMap { self.observers[$0] }
+    let observers = entry.observers.sorted().compactMap { self.observers[$0] }
     var described = ActiveObserve(
       key: "\(entry.plan.key)", filters: entry.plan.filters.map { JSONValue(of: $0) }, policy: entry.plan.policy,
       relays: entry.plan.relays, exclusiveRelays: entry.plan.isExclusive, maxAge: observers.map(\.maxAge).min() ?? 0,
       needsNetwork: observers.contains(where: \.needsNetwork), observers: observers.count)
     described.networkLimit = entry.plan.networkLimit
+    described.trace = observers.last { $0.needsNetwork }?.trace?.description
     return described
   }
 

@@ -127,7 +127,9 @@ final class Observers {
     if plan.watchesSightings { sightingWatcherCount += 1 }
     live.add(number, plan.filters, for: wanted.recipients)
     let name = wanted.id.map { ObserverName(caller: request.caller.rawValue, id: $0) }
-    let replaced = table.begin(number, plan, maxAge: wanted.maxAge, fetchedAt: fetchedAt, name: name, now: Store.now)
+    let replaced = table.begin(
+      number, plan, maxAge: wanted.maxAge, fetchedAt: fetchedAt, name: name,
+      trace: RequestTrace(rawValue: request.trace), now: Store.now)
     if let replaced { senders[replaced]?.replaced() }
     publishChanges()
     if let id = wanted.id {

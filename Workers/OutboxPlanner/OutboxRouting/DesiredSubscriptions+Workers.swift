@@ -59,6 +59,11 @@ extension DesiredSubscriptions {
     return desire
   }
 
+  /// The keys of the interests that a REQ is for, in their order.
+  public func interests(ofRequest key: String) -> [String] {
+    Set((packs[key]?.demands ?? []).flatMap { demands[$0]?.wishes ?? [] }).sorted()
+  }
+
   /// How many people a REQ asks for.
   private func weight(of pack: String) -> Int {
     packs[pack]?.demands.reduce(0) { count, id in

@@ -33,7 +33,7 @@ extension PublishLedger {
     }
   }
 
-  /// Removes publications and every mention of an account. Their traces in the file go with ``StorageFile/scrub()``.
+  /// Removes publications and every mention of an account. Their traces in the file go with `StorageFile.scrub()`.
   public func forget(_ numbers: [Int64], of account: PublicKey) async throws(StorageFault) {
     try await file.write { session in
       let rows = PublicationRows(session)

@@ -115,6 +115,14 @@ public struct PublishQueue: Sendable {
     return (count, waiting.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key))
   }
 
+  /// The publications that were accepted at `time`, seconds since 1970, or before, and still wait for a relay; the
+  /// oldest first.
+  public func open(acceptedUntil time: Int64) -> [QueuedPublication] {
+    entries.values.map(\.publication)
+      .filter { $0.acceptedAt <= time && $0.targets.contains(where: \.isOpen) }
+      .sorted { ($0.acceptedAt, $0.number) < ($1.acceptedAt, $1.number) }
+  }
+
   /// A publication as the ledger must record it; nil when it is not in memory.
   public subscript(id: EventID) -> QueuedPublication? { entries[id]?.publication }
 
@@ -255,6 +263,15 @@ public struct PublishQueue: Sendable {
     }
     changed(id)
     return finish(at: moment)
+  }
+
+  /// A caller retries what has waited for long: relays that are open, and those that were given up or cancelled only if
+  /// `withEnded`. The time at which relays are given up stays.
+  public mutating func retriedOpen(_ id: EventID, withEnded: Bool, at moment: Moment) -> [PublishAction] {
+    guard let publication = entries[id]?.publication else { return [] }
+    return publication.targets.filter { withEnded || $0.isOpen }.flatMap {
+      retried(id, relay: $0.relay, expiresAt: publication.expiresAt, at: moment)
+    }
   }
 
   /// A caller cancels a publication. If an event that was already sent is accepted after this, it counts as accepted.

@@ -2,6 +2,7 @@ import Clocks
 import Contracts
 import Cryptography
 import EventLoop
+import Frames
 import LinuxSystem
 import Nostr
 import OutboxRouting
@@ -29,13 +30,19 @@ extension Planner {
   // MARK: Interests
 
   /// Relays are asked for this from now on.
-  func begin(_ interest: Interest) {
+  ///
+  /// - Parameters:
+  ///   - interest: what it is.
+  ///   - trace: the trace of the request that it is for.
+  func begin(_ interest: Interest, trace: RequestTrace? = nil) {
+    traces[interest.key] = trace ?? traces[interest.key]
     directory.want(interest)
     wishes.wished(interest, in: directory, at: now, wall: WallClock.seconds)
   }
 
   /// Relays are no longer asked for what has this name.
   func end(_ key: String) {
+    traces[key] = nil
     directory.unwant(key)
     wishes.ended(key, at: now, wall: WallClock.seconds)
   }

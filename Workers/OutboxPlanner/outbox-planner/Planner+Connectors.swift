@@ -55,7 +55,7 @@ extension Planner {
 
   /// Sends a connector the subscriptions that it lacks, one message after the other.
   func deliver(to name: String) {
-    guard !connectors.isDelivering(to: name), let first = wishes.nextDesire(for: name) else { return }
+    guard !connectors.isDelivering(to: name), let first = nextDesire(for: name) else { return }
     connectors.deliveryBegan(to: name)
     EventLoopActor.task { [self] in
       var delay = BackOff(longestMilliseconds: Self.retryMillisecondsMaximum)
@@ -73,9 +73,19 @@ extension Planner {
             await EventLoopActor.sleep(milliseconds: delay.next())
           }
         }
-        next = wishes.nextDesire(for: name)
+        next = nextDesire(for: name)
       }
       connectors.deliveryEnded(to: name)
     }
+  }
+
+  /// The next message for a connector, with the traces of the requests that its subscriptions are for.
+  private func nextDesire(for name: String) -> RelayDesire? {
+    guard var desire = wishes.nextDesire(for: name) else { return nil }
+    for index in desire.changed.indices {
+      let keys = wishes.interests(ofRequest: desire.changed[index].key)
+      desire.changed[index].trace = keys.lazy.compactMap { self.traces[$0] }.first?.description
+    }
+    return desire
   }
 }

@@ -34,7 +34,11 @@ extension Planner {
   func observesChanged(_ changed: [ActiveObserve], removed: [String]) {
     for key in removed { end(key) }
     for observe in changed {
-      if let wish = Interest(observe) { begin(wish) } else { end(observe.key) }
+      if let wish = Interest(observe) {
+        begin(wish, trace: observe.trace.flatMap { RequestTrace($0) })
+      } else {
+        end(observe.key)
+      }
     }
     followers.changed(Set(changed.map(\.key) + removed))
     update()

@@ -41,7 +41,7 @@ extension Planner {
     wants[interest.key] = WishTally()
     request.accept()
     await settled()
-    begin(interest)
+    begin(interest, trace: RequestTrace(rawValue: request.trace))
     update()
     defer {
       timer.cancel()

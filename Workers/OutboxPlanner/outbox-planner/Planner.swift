@@ -59,6 +59,8 @@ final class Planner {
   var listWishCount: UInt64 = 0
   /// The calls of `plan.want` that are under way, by their interests.
   var wants: [String: WishTally] = [:]
+  /// The traces of the requests that interests are for, by the interests' keys; as many as there are interests.
+  var traces: [String: RequestTrace] = [:]
   /// Lists of blocked relays whose private entries the signer has not opened yet, by account.
   var sealedLists: [PublicKey: Event] = [:]
   /// The account that is meant where none is named.

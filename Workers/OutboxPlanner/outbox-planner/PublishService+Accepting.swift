@@ -40,6 +40,7 @@ extension PublishService {
     guard !isDraining else { throw Self.draining }
     try await claim(.event(event.id))
     defer { release(.event(event.id)) }
+    note(request, about: event.id)
     if try await isKnown(event.id), let first = try await first(event, json) {
       try await store(first.event, first.json, request)
       try await addRelays(named, foreign, to: event, json, lifetime: wanted.expiresAfter)

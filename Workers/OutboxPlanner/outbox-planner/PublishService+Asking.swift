@@ -3,6 +3,7 @@ import Bus
 import Contracts
 import EventLoop
 import Frames
+import LinuxSystem
 import WorkerLedger
 import Logging
 import Nostr
@@ -100,6 +101,9 @@ extension PublishService {
         guard let publication = try await publication(try Self.id(text)) else { continue }
         if wanted.states?.contains(publication.state) ?? true { found.append(publication) }
       }
+    } else if let age = wanted.olderThan {
+      let old = queue.open(acceptedUntil: WallClock.seconds - age).compactMap { queue.publication($0.id, at: moment) }
+      found = Array(old.filter { wanted.states?.contains($0.state) ?? true }.prefix(limit))
     } else {
       found = try await newest(in: wanted.states, limit)
     }
@@ -149,6 +153,7 @@ extension PublishService {
   // MARK: plan.retry, plan.cancel
 
   func tryAgain(_ request: BusRequest, _ wanted: PlanPublication) async throws(Refusal) -> Publication? {
+    note(request, about: try Self.id(wanted.id))
     let event = try await event(named: try Self.id(wanted.id))
     if let event { try expectUnexpired(event) }
     return try await change(request, wanted) { queue, id, relay, moment in
@@ -156,6 +161,23 @@ extension PublishService {
       let expiry = event.map { self.expiry($0, nil, moment.time) } ?? moment.time
       return queue.retried(id, relay: relay, expiresAt: expiry, at: moment)
     }
+  }
+
+  /// Sends what has waited for long. Publications that the event store has not taken yet wait for the store, and not
+  /// for a relay: they are sent when the store has them.
+  func retryUnsent(_ request: BusRequest, _ wanted: PlanRetryUnsent) async throws(Refusal) -> RetriedPublications? {
+    let old = queue.open(acceptedUntil: WallClock.seconds - wanted.olderThan)
+    var answer = RetriedPublications(publications: old.count, relays: 0, oldestAt: old.first?.acceptedAt)
+    for publication in old {
+      note(request, about: publication.id)
+      perform { queue, moment in
+        queue.retriedOpen(publication.id, withEnded: wanted.withFailed == true, at: moment)
+      }
+      answer.relays += queue[publication.id]?.targets.count(where: \.isOpen) ?? 0
+    }
+    for publication in old { await writer.flush(publication.id) }
+    if let fault = writer.health.fault { throw writer.health.refusal(fault) }
+    return answer
   }
 
   /// The event of a publication; nil when the publication is unknown, or every relay has it.

@@ -68,6 +68,9 @@ final class PublishService {
   var unwrittenTargets: Set<EventID> = []
   /// Publications for which the relay lists of the people whom they name are being looked for.
   var joining: Set<EventID> = []
+  /// The traces of the requests that publications under way come from, for logs; at most ``traceMaximum``, further ones
+  /// are not noted.
+  private var traces: [EventID: RequestTrace] = [:]
   var sentLists = SentRelayLists()
   /// Accounts that are being forgotten: what they wrote is not published.
   var forgetting: Set<PublicKey> = []
@@ -88,6 +91,8 @@ final class PublishService {
   nonisolated static let fileName = "publications.db"
   /// How long a connector has for one event at one relay, dialling included.
   static let sendMilliseconds: UInt32 = 60_000
+  /// The most publications whose traces are noted.
+  private static let traceMaximum = 4_096
   /// Most lists in `plan.status` that have lost more than half of their entries.
   static let shrunkMaximum = 8
   /// Longest pause between two attempts to open `replaced.db`.
@@ -128,6 +133,7 @@ final class PublishService {
     worker.serve(PlanMethod.publications, list)
     worker.serve(PlanMethod.follow, follow)
     worker.serve(PlanMethod.retry, tryAgain)
+    worker.serve(PlanMethod.retryUnsent, retryUnsent)
     worker.serve(PlanMethod.replaced, listReplaced)
     worker.serve(PlanMethod.cancel, cancel)
     worker.serve(PlanMethod.copy, copies.copy)
@@ -261,6 +267,7 @@ final class PublishService {
         if queue[id] == nil {
           bodies.drop(id)
           countedStates[id] = nil
+          traces[id] = nil
         }
       }
       tellFollowers(of: id)
@@ -297,7 +304,17 @@ final class PublishService {
   private func send(_ key: SendingKey, _ manner: SendingManner) {
     // A detached task: the caller of `plan.publish` does not wait for this attempt, which must not use what is reserved
     // for waiting callers.
-    Task.detached(executorPreference: EventLoop.process) { [self] in await attempt(key, manner) }
+    Task.detached(executorPreference: EventLoop.process) { [self] in
+      await BusTrace.with(await trace(of: key.id)) { await attempt(key, manner) }
+    }
+  }
+
+  private func trace(of id: EventID) -> RequestTrace? { traces[id] }
+
+  /// A request is about a publication: what is sent of it from now on has its trace.
+  func note(_ request: BusRequest, about id: EventID) {
+    guard traces[id] != nil || traces.count < Self.traceMaximum else { return }
+    traces[id] = RequestTrace(rawValue: request.trace)
   }
 
   private func attempt(_ key: SendingKey, _ manner: SendingManner) async {

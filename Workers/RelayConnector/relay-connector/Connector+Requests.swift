@@ -302,6 +302,19 @@ extension Connector: RelayLinkOwner {
     if let keeper = keeper(of: key, at: link) { keeper.sent(key) } else { reconciliations.running[key]?.sent(key) }
   }
 
+  func trace(of key: RequestKey, at link: RelayLink) -> UInt64? {
+    if let keeper = keeper(of: key, at: link) {
+      return keeper.interest(of: key).flatMap { wishes.taken[$0]?.trace }
+    }
+    if let reconciliation = reconciliations.running[key] { return reconciliation.trace }
+    return requests[pageOwners[key] ?? key]?.trace
+  }
+
+  func trace(ofPublish id: EventID, at link: RelayLink) -> UInt64? {
+    let text = "\(id)"
+    return publishes.values.first { $0.relay == link.url && $0.id == text }?.request.trace
+  }
+
   func linkPolicyChanged(_ link: RelayLink) {
     wishes.keepers[link.url]?.policyChanged()
     for reconciliation in reconciliations.all where reconciliation.link === link { reconciliation.policyChanged() }

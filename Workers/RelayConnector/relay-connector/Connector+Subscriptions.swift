@@ -37,6 +37,8 @@ struct AcceptedSubscription {
   let filters: [Filter]
   let isForeign: Bool
   let isBackfill: Bool
+  /// The trace of a request that it is wanted for.
+  let trace: UInt64?
   /// Nil when no event can match.
   let wish: StandingInterest?
 
@@ -81,7 +83,8 @@ extension Connector {
     }
     return AcceptedSubscription(
       key: desired.key, relay: relay, filters: filters, isForeign: desired.isForeign ?? false,
-      isBackfill: desired.isBackfill ?? false, wish: wish)
+      isBackfill: desired.isBackfill ?? false,
+      trace: desired.trace.flatMap { RequestTrace($0)?.rawValue }, wish: wish)
   }
 
   private func checkRoom(for read: [AcceptedSubscription], isWhole: Bool) throws(Refusal) {

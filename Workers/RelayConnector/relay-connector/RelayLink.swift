@@ -10,6 +10,7 @@ import RelayDials
 import RelaySession
 import RelayQuarantine
 import WebSocket
+import WorkerKit
 
 /// One relay: its session machine, and the socket and timer that the machine commands.
 @EventLoopActor
@@ -57,6 +58,8 @@ final class RelayLink {
   private var openMilliseconds: UInt64 = 0
   private var (invalidEventCount, newEventCount) = (UInt64(0), UInt64(0))
   private var forgeries = Forgeries()
+  /// What is logged of messages, while that is wanted.
+  private var traffic = TrafficLog()
 
   init(
     url: RelayURL, key: DialKey, security: (any TransportSecurity)?, quarantine: QuarantineService,
@@ -139,7 +142,9 @@ final class RelayLink {
     case .reportLeftOut(let kind, let count):
       log.notice(
         "the relay talks too much; left out", metadata: ["relay": "\(url)", "\(kind.rawValue)": "\(count)"])
-    case .requestSent(let key): owner.link(self, sent: key)
+    case .requestSent(let key):
+      if LogLevels.areDetailsWanted { traffic.next = owner.trace(of: key, at: self) }
+      owner.link(self, sent: key)
     case .reportPolicy: owner.linkPolicyChanged(self)
     case .reportChallenge: log.info("the relay wants AUTH", metadata: ["relay": "\(url)"])
     case .pauseReading:
@@ -338,6 +343,7 @@ final class RelayLink {
   }
 
   private func send(_ bytes: [UInt8]) {
+    if LogLevels.areDetailsWanted { traffic.sent(bytes, to: self, owner) }
     do throws(WebSocketFault) { try connection?.send(text: bytes) } catch {
       // The connection is ending, or takes no more data. In both cases the session receives a disconnection.
       log.warning("not sent", metadata: ["relay": "\(url)", "why": "\(error)"])
@@ -455,6 +461,7 @@ final class RelayLink {
     }
     do throws(RelayMessageFault) {
       let message = try RelayMessage(bytes)
+      if LogLevels.areDetailsWanted { traffic.received(message, bytes, from: self, owner) }
       perform(session.received(message, byteCount: bytes.count, at: now), message: bytes)
     } catch {
       log.debug("not understood", metadata: ["relay": "\(url)", "why": "\(error)"])
@@ -464,6 +471,7 @@ final class RelayLink {
 
   private func ended(_ end: WebSocketEnd) {
     connection = nil
+    traffic = TrafficLog()
     log.info("disconnected", metadata: ["relay": "\(url)", "why": "\(end)"])
     if case .closedByPeer(code: Dismissals.closeCode, let reason) = end { owner.linkDismissed(self, reason: reason) }
     tell { session, now in session.disconnected(reason: "\(end)", at: now) }

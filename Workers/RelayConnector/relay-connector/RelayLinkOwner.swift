@@ -28,6 +28,10 @@ protocol RelayLinkOwner: AnyObject {
   func link(_ link: RelayLink, authenticate account: PublicKey, _ challenge: String)
   /// The REQ of a request was sent.
   func link(_ link: RelayLink, sent key: RequestKey)
+  /// The trace of what a request is for; nil: it has none.
+  func trace(of key: RequestKey, at link: RelayLink) -> UInt64?
+  /// The trace of a publish of this event.
+  func trace(ofPublish id: EventID, at link: RelayLink) -> UInt64?
   /// What the relay allows has changed.
   func linkPolicyChanged(_ link: RelayLink)
   /// Where this Roost's own relays listen.

@@ -19,6 +19,8 @@ final class RelayReconciler {
   let link: RelayLink
   /// Whether only others name the relay, and only for this.
   let isForeign: Bool
+  /// The trace of the request that it is for.
+  let trace = BusTrace.current?.rawValue
 
   private unowned let connector: Connector
   private let account: PublicKey?

@@ -114,6 +114,9 @@ final class RelaySubscriber {
 
   var isEmpty: Bool { interests.isEmpty }
 
+  /// The interest that a request under way is for.
+  func interest(of request: RequestKey) -> String? { subscriptions[request]?.interest }
+
   func report(_ key: String) -> StandingInterest.Report? {
     guard let interest = interests[key] else { return nil }
     return interest.report(

@@ -19,6 +19,8 @@ final class RequestInFlight {
   var drain: Drain?
   /// The requests of the pages under way.
   var pages: [RequestKey: (page: Drain.Page, question: SubscriptionFilters)] = [:]
+  /// The trace of the caller's request.
+  var trace: UInt64 { request.trace }
   /// Whether its time in all is over.
   var isLate: Bool { EventLoop.process.now >= totalEnd }
   /// The number of events passed on, or waiting to be.

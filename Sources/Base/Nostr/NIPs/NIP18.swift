@@ -43,6 +43,16 @@ extension EventTemplate {
       .namingReferences(by: author)
   }
 
+  /// A text (kind 1), with a tag for each reference in it: `q` for an event or an address, `p` for a person (NIP-18,
+  /// NIP-27).
+  ///
+  /// - Parameters:
+  ///   - text: what it says.
+  ///   - author: who writes, and is not named; nil: not known.
+  public static func note(_ text: String, by author: PublicKey? = nil) -> EventTemplate {
+    EventTemplate(kind: EventKind.textNote, content: text).namingReferences(by: author)
+  }
+
   /// The template with a tag for each reference in its content that it does not have yet: `q` for an event or an
   /// address (NIP-18), with `p` for its author, and `p` for a person (NIP-27). Oneself is not named.
   func namingReferences(by author: PublicKey?) -> EventTemplate {

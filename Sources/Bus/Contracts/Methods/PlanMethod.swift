@@ -70,11 +70,16 @@ public enum PlanMethod {
     "Takes what another Roost of the same owner has published, and answers with what was published here.",
     refuses: [.noSuchAccount, .diskFull])
 
+  /// Sends again what has waited for long.
+  public static let retryUnsent = Method<PlanRetryUnsent, RetriedPublications>(
+    399, "plan.retry-unsent", of: .outboxPlanner, for: [.client],
+    "Sends at once what waits for relays, of publications that were accepted long enough ago.", refuses: [.diskFull])
+
   static let all: [MethodDeclaration] = [
     publish.declaration, publications.declaration, follow.declaration, retry.declaration, cancel.declaration,
     route.declaration, relays.declaration, addRelay.declaration, removeRelay.declaration, progress.declaration,
     status.declaration, replaced.declaration, want.declaration, copy.declaration, exchange.declaration,
-    PlanTopic.published.declaration,
+    retryUnsent.declaration, PlanTopic.published.declaration,
   ]
 }
 
@@ -86,6 +91,7 @@ public enum PlanTopic {
 }
 
 extension Publication: Payload {}
+extension RetriedPublications: Payload {}
 extension Route: Payload {}
 extension PlanRelayList: Payload {}
 extension ObserveProgress: Payload {}
