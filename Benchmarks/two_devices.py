@@ -4,8 +4,8 @@
     .venv/bin/python3 Benchmarks/two_devices.py [--edits 1000] [--seed N] [--no-kills] [--products DIRECTORY]
 
 One device is a Roost (`roost follow`, `roost unfollow`); the other is nostr-sdk, which reads the newest list of the
-relays that it reaches, changes one entry, and writes the whole list. Three LocalRelays of nostr-sdk are behind lines that are
-cut at random, two at a time at most. Before an edit in eight a worker is killed, and three or four times roostd.
+relays that it reaches, changes one entry, and writes the whole list. Three LocalRelays of nostr-sdk are behind lines
+that are cut at random, two at a time at most. Before an edit in eight a worker is killed, and roostd some times.
 
 At the end all relays are reached again. Exit: 0 when exactly what was added and not removed is in Roost's list and in
 the newest one at the relays.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The feed of one's own account: people.py [PERSON]. PERSON is a key of 64 hexadecimal digits or a name such as
-bob@example.com, and is followed first. Then the last texts of the people whom the account follows, with the names of their
-authors, and each new one as it comes. Standard library only; the connection is that of client.py beside it."""
+bob@example.com, and is followed first. Then the last texts of the people whom the account follows, with the names of
+their authors, and each new one as it comes. Standard library only; the connection is that of client.py beside it."""
 import json, sys
 
 from client import Refused, Roost

@@ -61,7 +61,9 @@ enum SourceTree {
   }
 
   /// Build products, environments, results and inputs that are bytes and not text.
-  private static let skipped: Set<String> = [".nginx", ".git", "run", "results", "corpus", "__pycache__", "Package.resolved"]
+  private static let skipped: Set<String> = [
+    ".nginx", ".git", "run", "results", "corpus", "__pycache__", "Package.resolved",
+  ]
 
   private static func collect(_ folder: String, into files: inout [SourceFile]) {
     for entry in entries(of: folder) where !skipped.contains(entry.name) {

@@ -1,12 +1,13 @@
 internal import GRDB
 internal import GRDBSQLite
 
-// Removed rows leave traces. SQLite overwrites what is removed (`secure_delete`), but not copies of rows that it made when
-// it moved rows between pages, nor pages that an earlier version of Roost has freed; and the write-ahead log has the rows
-// until it is written again from its beginning. So after a removal that must be complete, the file is built again from
-// the rows that are left, and the log is emptied.
+// Removed rows leave traces. SQLite overwrites what is removed (`secure_delete`), but not copies of rows that it made
+// when it moved rows between pages, nor pages that an earlier version of Roost has freed; and the write-ahead log has
+// the rows until it is written again from its beginning. So after a removal that must be complete, the file is built
+// again from the rows that are left, and the log is emptied.
 //
-// Building a file again takes memory and time for all of it. Above ``StorageFile/rebuiltByteMaximum`` it stays as it is.
+// Building a file again takes memory and time for all of it. Above ``StorageFile/rebuiltByteMaximum`` it stays as it
+// is.
 
 /// What a scrubbing has done.
 public enum ScrubResult: Sendable, Hashable {

@@ -1,13 +1,13 @@
 public import Frames
 
-// How one account's things are removed everywhere (`people.forget`): each worker that keeps something for accounts serves
-// `account.forget`. The answer is sent when nothing of it is left in the worker's files, free pages included.
+// How one account's things are removed everywhere (`people.forget`): each worker that keeps something for accounts
+// serves `account.forget`. The answer is sent when nothing of it is left in the worker's files, free pages included.
 //
 // What belongs to several accounts stays. Whose an event is only the caller and the store can say together: the caller
 // knows the other accounts, the store whom they follow.
 
-/// `account.forget`: removes everything that the worker keeps for one account alone. A repeated call removes what is left,
-/// and answers with what this call has removed.
+/// `account.forget`: removes everything that the worker keeps for one account alone. A repeated call removes what is
+/// left, and answers with what this call has removed.
 public struct AccountForget: MethodArguments {
   /// An example of the arguments.
   public static let example = #"{"account":"…, 64 hexadecimal digits","others":["…"],"keep":[{"authors":["…"]}]}"#

@@ -1,9 +1,10 @@
 // `people.forget`: removes an account from this machine, step by step.
 //
-//     signer.leave (by the caller) ─▶ relays looked up ─▶ people's own ─▶ account.forget at each worker ─▶ signer.remove
+//     signer.leave (caller) ─▶ relays looked up ─▶ people's own ─▶ account.forget at each worker ─▶ signer.remove
 //
-// The steps that are done are in the ledger of `people`, so it continues after the death of any process, with or without
-// a caller. When the key is removed, these notes are removed too: nothing says afterwards that there was such an account.
+// The steps that are done are in the ledger of `people`, so it continues after the death of any process, with or
+// without a caller. When the key is removed, these notes are removed too: nothing says afterwards that there was such
+// an account.
 
 /// `people.forget`: an account to forget. It must be left for it (`signer.leave` with `isForgetting`), which only a
 /// client can do. If it is brought back before its key is removed, the forgetting ends where it is.
@@ -41,7 +42,7 @@ public struct PeopleForgotten: Codable, Sendable, Hashable, Payload {
   public var gone: [AccountForgotten.Part]
   /// What stays on this machine, as sentences.
   public var remarks: [String]
-  /// Relays that have events of the account, as far as was known here, the one with the most first. Nothing is asked of
+  /// Relays that have events of the account, if that was known here, the one with the most first. Nothing is asked of
   /// them: deletion at relays is another thing (NIP-62), and needs the key.
   public var relays: [SourceRelays.Relay]
 

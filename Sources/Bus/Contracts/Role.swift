@@ -77,7 +77,8 @@ public struct Role: Hashable, Sendable, CustomStringConvertible {
 
   /// Roles whose workers keep something for single accounts, and serve `account.forget`; in the order in which they are
   /// asked. The mirror is first, because it says which events are kept for no account; the store is last, because the
-  /// others read from it. The signer and `people` are none of them: their parts are steps of `people.forget` itself.
+  /// others read from it. The signer and `people` do not belong to them: their parts are steps of
+  /// `people.forget` itself.
   public static let withAccountData: [Role] = [
     .mirror, .dvmTracker, .dvmProvider, .pushRelay, .outboxPlanner, .localRelay, .eventStore,
   ]

@@ -19,7 +19,7 @@ internal import NostrContracts
 public final class DataKeys {
   /// The worker's ledger of texts.
   public struct Texts {
-    /// The text of an account's data key; nil if there is none yet.
+    /// The text of an account's data key; nil if it was not made yet.
     public var read: @EventLoopActor (PublicKey) async throws(Refusal) -> String?
     /// Keeps the text of an account; when it returns, the text survives a loss of power.
     public var keep: @EventLoopActor (PublicKey, String) async throws(Refusal) -> Void

@@ -580,7 +580,7 @@ public enum MemberTexts {
     PeopleFind.text	The letters, 1 to 256 bytes.
     PeopleForget.account	The account, 64 hexadecimal digits.
     PeopleForgotten.gone	What was removed, all steps together.
-    PeopleForgotten.relays	Relays that have events of the account, as far as was known here, the one with the most first. Nothing is asked of them: deletion at relays is another thing (NIP-62), and needs the key.
+    PeopleForgotten.relays	Relays that have events of the account, if that was known here, the one with the most first. Nothing is asked of them: deletion at relays is another thing (NIP-62), and needs the key.
     PeopleForgotten.remarks	What stays on this machine, as sentences.
     PeopleInbox.account	Whose inbox it is: as in PeopleFeed.
     PeopleInbox.afterSeq	The last seq that the caller has handled.
@@ -1233,7 +1233,7 @@ public enum MemberTexts {
     StoreObserve.policy	Where events come from; default: `cache-with-network`.
     StoreObserve.recipients	The keys whose gift wraps the store may send: see RecipientList.
     StoreObserve.relays	Relays to query in addition to those that the planner chooses; at most 32.
-    StoreObserve.superseded	Whether events that come now and are older than the stored version of the same list are sent too, as ephemeral ones are: without a seq, and not stored. Absent: no.
+    StoreObserve.superseded	Whether events that come now and are older than the stored version of the same list are sent too, as ephemeral ones are: without a seq, and not stored. Where one has no page, its part names the `relay` that sent it. Absent: no.
     StoreQuery.bytes	For `store.count`: whether the answer also has the events' bytes and the time of the oldest; refused by `store.query`. Absent: false.
     StoreQuery.filters	NIP-01 filters; each may have its own `limit`.
     StoreQuery.limit	The maximum number of events of all filters together, from 0.

@@ -7,8 +7,8 @@ internal import Logging
 public import Storage
 public import WorkerKit
 
-// How a worker forgets an account whose machine has the account's things in memory (`account.forget`). To take them out of
-// the machine step by step would be a second way to end everything that it does; so the worker starts again instead:
+// How a worker forgets an account whose machine has the account's things in memory (`account.forget`). To take them out
+// of the machine step by step would be a second way to end everything that it does; so the worker starts again instead:
 //
 //     request ─▶ something is there ─▶ note in the directory ─▶ the process ends
 //     start ─▶ note ─▶ rows removed, file scrubbed ─▶ note removed ─▶ the machine is made of the rest

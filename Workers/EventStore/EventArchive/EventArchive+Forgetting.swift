@@ -3,16 +3,16 @@ internal import EventIndex
 public import Nostr
 public import Storage
 
-// Removes the events that only one account wanted: those that it wrote, those that name it, and those of the people whom
-// only it follows. An event stays if another account wrote it, is named by it, or follows its author; if its author is
-// one of `keep-authors`; or if a filter keeps it.
+// Removes the events that only one account wanted: those that it wrote, those that name it, and those of the people
+// whom only it follows. An event stays if another account wrote it, is named by it, or follows its author; if its
+// author is one of `keep-authors`; or if a filter keeps it.
 //
 // Whom the accounts follow is read from their lists here. So the account's own lists go last: after a death in between,
 // a repetition still knows the people. Everything is done in slices, like all removals.
 //
 // What remains of a removed event are entries in postings, until their segment is trimmed: a keyed hash of a term, a
-// time and a seq, without the event. The words of the search index are merged away, because SQLite's index keeps removed
-// words until then.
+// time and a seq, without the event. The words of the search index are merged away, because SQLite's index keeps
+// removed words until then.
 
 /// Whose events are forgotten, and what stays.
 public struct ForgottenAccount: Sendable {
@@ -172,7 +172,7 @@ extension ArchiveReader {
     for start in stride(from: 0, to: people.count, by: Self.peopleMaximum) {
       let some = Array(people[start..<min(start + Self.peopleMaximum, people.count)])
       try look(Filter(authors: some)) { seq, event, flags in
-        // What was published here, somebody meant to keep.
+        // What was published here was meant to be kept.
         let isKept = flags & ArchiveRetention.keptFlag != 0
         if !isKept, !naming.contains(seq), !stays(event, flags) { found.followed.append(seq) }
       }

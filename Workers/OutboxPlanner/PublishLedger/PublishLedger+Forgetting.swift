@@ -4,8 +4,8 @@ public import Nostr
 internal import PublishQueue
 public import Storage
 
-// Removes the publications of an account that is forgotten: those of its events, and those that it published for another
-// key, such as its gift wraps, whose keys are used once.
+// Removes the publications of an account that is forgotten: those of its events, and those that it published for
+// another key, such as its gift wraps, whose keys are used once.
 
 extension PublishLedger {
   /// The publications that belong to an account: their numbers, ids and states.

@@ -12,7 +12,8 @@ import Storage
 import WorkerKit
 import WorkerLedger
 
-// Forgets an account: its publications on their way are called off first, so that no answer of a relay writes them again.
+// Forgets an account: its publications on their way are called off first, so that no answer of a relay writes them
+// again.
 
 extension PublishService {
   /// How long attempts under way may take before the caller is asked to come again.

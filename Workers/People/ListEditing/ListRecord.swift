@@ -58,8 +58,8 @@ struct EntryDifference: Hashable, Sendable {
   }
 }
 
-/// Hashes of entries. Private entries have a salt of their own, which is stored nowhere in clear: their hashes cannot be
-/// found by trying.
+/// Hashes of entries. Private entries have a salt of their own, which is stored nowhere in clear: their hashes cannot
+/// be found by trying.
 struct EntryHasher: Sendable {
   let salt: [UInt8]
   let privateSalt: [UInt8]

@@ -7,8 +7,8 @@ import Logging
 import Nostr
 import WorkerKit
 
-/// The accounts of persons, as the signer has them at present. For an account that is left nothing is done: it counts as
-/// none here, and what the ledger keeps of it stays.
+/// The accounts of persons, as the signer has them at present. For an account that is left nothing is done: it counts
+/// as none here, and what the ledger keeps of it stays.
 @EventLoopActor
 final class AccountBook {
   /// By key. Accounts of workers are left out.

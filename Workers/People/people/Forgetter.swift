@@ -12,9 +12,9 @@ import Storage
 import WorkerKit
 import WorkerLedger
 
-// Forgets accounts, step by step (`ForgettingPlan`). Each step is noted when it is done, so the process may die anywhere:
-// the next one reads the notes and continues, whether or not a caller is there. A step that was done and not noted is
-// done again, which removes nothing.
+// Forgets accounts, step by step (`ForgettingPlan`). Each step is noted when it is done, so the process may die
+// anywhere: the next one reads the notes and continues, whether or not a caller is there. A step that was done and not
+// noted is done again, which removes nothing.
 
 /// Serves `people.forget`.
 @EventLoopActor
@@ -218,7 +218,7 @@ final class Forgetter {
     let others = try await accounts().accounts.filter { !$0.isOfWorker && $0.publicKey != account.description }
     // The mirror was asked first.
     let kept = rows.lazy.compactMap { row -> [JSONValue]? in
-      // `try?`: the report of the relays is none of these.
+      // `try?`: the report of the relays has another form.
       (try? JSONPayload.decode(AccountForgotten.self, from: row.report))?.keep
     }.first
     let wanted = AccountForget(account: account.description, others: others.map(\.publicKey), keep: kept)
@@ -291,13 +291,13 @@ final class Forgetter {
   }
 
   private func tell(_ run: Run, _ step: ForgetStep) {
-    // The same wait is told once.
+    // The same wait is shown once.
     guard run.steps.last != step, step.isDone || run.steps.count < Self.stepMaximum else { return }
     run.steps.append(step)
     run.changed.raise()
   }
 
-  /// Steps that are kept for callers; beyond that only those that are done are told.
+  /// Steps that are kept for callers; beyond that only those that are done are shown.
   private static let stepMaximum = 200
 
   private func end(_ account: PublicKey, _ run: Run, _ result: Result<PeopleForgotten, Refusal>) {

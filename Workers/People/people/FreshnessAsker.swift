@@ -99,8 +99,8 @@ final class FreshnessAsker {
     }
   }
 
-  /// A relay that was away may be back, and its connector waits before it tries again: up to five minutes, which is long
-  /// for a person.
+  /// A relay that was away may be back, and its connector waits before it tries again: up to five minutes, which is
+  /// long for a person.
   private func endBackOff(of relays: [RelayURL]) async {
     let connectors = worker.bus.registry.members.filter { $0.role == Role.relayConnector.name }.map(\.name)
     for name in connectors {

@@ -293,8 +293,8 @@ final class ProfileKeeper {
     }
   }
 
-  /// Reads a request's people from the store, beside the sending of what comes meanwhile: a store that takes what relays
-  /// send needs a while for each query.
+  /// Reads a request's people from the store, beside the sending of what comes meanwhile: a store that takes what
+  /// relays send needs a while for each query.
   private func load(_ loading: ProfileLoading, for reader: ProfileReaders.Reader) {
     guard !loading.isUnderWay, !loading.missing.isEmpty else { return }
     loading.isUnderWay = true

@@ -4,8 +4,8 @@ internal import Storage
 // Removes an owner that is forgotten.
 
 extension PushSession {
-  /// Removes everything of an owner: its devices, its rules, its contacts, what was answered to it, and the wakes for it.
-  /// It is also taken out of the contacts of others.
+  /// Removes everything of an owner: its devices, its rules, its contacts, what was answered to it, and the wakes for
+  /// it. It is also taken out of the contacts of others.
   func forgetAll(of owner: PushOwner) throws -> LedgerAnswer {
     let wakes = try session.rows("SELECT \(Self.queuedColumns) FROM wake WHERE recipient = ?", owner) {
       Self.queued($0)

@@ -25,8 +25,8 @@ public struct Rate: Hashable, Sendable {
   public static let jobs = Rate(burst: 2_000, perSecond: 200)
   /// All other workers.
   public static let worker = Rate(burst: 200, perSecond: 20)
-  /// Making, importing, unlocking, leaving and removing keys, for all callers together: each takes memory and time, and each
-  /// attempt to unlock may be a guess.
+  /// Making, importing, unlocking, leaving and removing keys, for all callers together: each takes memory and time, and
+  /// each attempt to unlock may be a guess.
   public static let keyHandling = Rate(burst: 10, perSecond: 0.5)
 }
 

@@ -9,7 +9,7 @@ import NostrContracts
 //
 //     NIP-44, from the account to itself, of "roost-data-key 1 ROLE " and 64 hexadecimal digits
 //
-// The role stands within the encrypted text, so a role can have nothing else opened this way: no other role's key, and
+// The role is within the encrypted text, so a role can have nothing else opened this way: no other role's key, and
 // no message of the account.
 
 /// Makes and opens the data keys of one role.

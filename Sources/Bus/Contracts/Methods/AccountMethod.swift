@@ -1,5 +1,5 @@
-/// The method that each worker serves that keeps something for single accounts (``Role/withAccountData``). A caller names
-/// the worker by its endpoint.
+/// The method that each worker serves that keeps something for single accounts (``Role/withAccountData``). A caller
+/// names the worker by its endpoint.
 public enum AccountMethod {
   /// Removes everything that belongs to one account alone.
   public static let forget = Method<AccountForget, AccountForgotten>(
