@@ -128,7 +128,7 @@ extension ProcessTests {
         ] {
           let told = try rig.command(arguments, "")
           let words = told.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-          let wanted = "there is no account yet; 'roost account new NAME' makes one"
+          let wanted = "there is no account yet; 'roost setup' makes one"
           #expect(words.contains(wanted), "\(arguments): \(words)")
         }
       }
