@@ -23,6 +23,7 @@ import roostd
 
 ENTRIES = 10_000
 EDITS = 20  # in a round
+AT_ONCE = 4_000  # changes of one edit, which takes 4,096
 WORKERS = """
 [worker.event-store]
 role = "event-store"
@@ -71,7 +72,8 @@ def run(rounds):
     figures = random.Random(4869)
     with roost() as (client, folder):
         people = [f"{figures.getrandbits(256):064x}" for _ in range(ENTRIES + rounds * EDITS)]
-        edit(client, people[:ENTRIES])
+        for start in range(0, ENTRIES, AT_ONCE):
+            edit(client, people[start:min(start + AT_ONCE, ENTRIES)])
         times, syncs = [], []
         for number in range(rounds):
             syncs.append(measure.percentile(publish.sync_milliseconds(folder), 0.5))
