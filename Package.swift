@@ -442,6 +442,9 @@ let rooms: [[Target]] = [
       ["Clocks", "Cryptography", "Storage", "PushDelivery", "PushLedger", "TestSupport"]),
     tests("Workers/PushRelay/PushFakesTests", ["Addresses", "Cryptography", "HTTP2Client", "Frames", "TestSupport"]),
     tests("Workers/People/ForgettingTests", ["Contracts", "Forgetting"]),
+    tests(
+      "Workers/People/PeopleLedgerTests",
+      ["Cryptography", "Storage", "ListEditing", "PeopleLedger", "TestSupport"]),
     tests("Workers/Signer/SigningTests", values + ["NostrContracts", "Signing"]),
     tests("Workers/Signer/KeyStoreTests", ["Cryptography", "Nostr", "LinuxSystem", "KeyStore", "TestSupport"]),
     tests(

@@ -11,6 +11,7 @@ import argparse
 import os
 import time
 
+import edits
 import endtoend
 import events
 import executor
@@ -30,7 +31,7 @@ import restart
 import sockets
 
 PARTS = ["hub", "executor", "events", "gate", "publish", "endtoend", "pages", "profiles", "relay", "jobs", "feeds",
-         "push", "push-privacy", "restart", "sockets"]
+         "edits", "push", "push-privacy", "restart", "sockets"]
 
 
 def main():
@@ -58,6 +59,7 @@ def main():
         "relay": lambda: relay.run(options.rounds),
         "jobs": lambda: jobs.run(options.rounds),
         "feeds": lambda: feeds.run(options.rounds),
+        "edits": lambda: edits.run(options.rounds),
         "push": lambda: push.run(options.rounds),
         "push-privacy": push_privacy.run,
         "restart": lambda: restart.run(options.restarts, options.idle_seconds),

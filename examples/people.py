@@ -2,7 +2,7 @@
 """The feed of one's own account: people.py [PERSON]. PERSON is a key of 64 hexadecimal digits or a name such as
 bob@example.com, and is followed first. Then the last texts of the people whom the account follows, with the names of
 their authors, and each new one as it comes. Standard library only; the connection is that of client.py beside it."""
-import json, sys
+import json, sys, time
 
 from client import Refused, Roost
 
@@ -48,7 +48,9 @@ def main():
                     # With escapes: the text is a stranger's, and must not drive the terminal.
                     print(f"{name(roost, event['pubkey'])}: {json.dumps(event['content'])}", flush=True)
         except Refused as refused:
-            if refused.refusal.get("outcome") != "unknown": raise  # otherwise the worker has died: once more
+            # The worker has died, or is started again: once more.
+            if refused.refusal.get("outcome") != "unknown" and refused.refusal.get("code") != "unavailable": raise
+            time.sleep(1)
 
 if __name__ == "__main__":
     try: main()

@@ -22,6 +22,12 @@ public actor EventLoopActor {
     Task(executorPreference: EventLoop.process) { await body() }
   }
 
+  /// Runs `body` as a task that is no part of the one that calls: it has none of its task-local values, such as a
+  /// trace.
+  public static nonisolated func detachedTask(_ body: @escaping @Sendable @EventLoopActor () async -> Void) {
+    Task.detached(executorPreference: EventLoop.process) { await body() }
+  }
+
   /// Runs `body` at once on the thread that ran the loop, after the loop has stopped: to read the results.
   public static nonisolated func afterRun<Value>(_ body: @EventLoopActor () throws -> Value) rethrows -> Value {
     precondition(EventLoop.process.isOnLoop, "this belongs to the event loop's thread")

@@ -107,7 +107,7 @@ public struct PeopleEdit: MethodArguments {
   public var isMeant: Bool?
 
   /// The most differences of one request.
-  public static let changeMaximum = 16_384
+  public static let changeMaximum = 4_096
 
   /// Changes of a list.
   public init(account: String? = nil, kind: UInt16, identifier: String? = nil, changes: [EntryEdit]) {

@@ -93,7 +93,11 @@ public final class DataKeys {
       return DataKey(bytes)
     }
     // What is sealed with a key whose text is lost could never be opened again.
-    if stored == nil { try await texts.keep(account, answer.text) }
+    if stored == nil {
+      try await texts.keep(account, answer.text)
+      // Another one may have been kept meanwhile, for an account that was locked and unlocked: that one counts.
+      if try await texts.read(account) != answer.text { return try await ask(account) }
+    }
     guard drops[account] == before else {
       throw Refusal(.locked, "the account was locked meanwhile", outcome: .notStarted)
     }

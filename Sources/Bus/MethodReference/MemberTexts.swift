@@ -539,6 +539,7 @@ public enum MemberTexts {
     ObserveProgress.isObserved	Whether any caller observes it at present.
     ObserveProgress.relays	The relays.
     ObservedEvent.event	The event.
+    ObservedEvent.relay	The relay that sent it; only of an event that a newer one has replaced.
     ObservedEvent.seq	Its place in the order of commits; absent for an ephemeral one.
     ObservedEvents.bytes	The part.
     ObservedEvents.isRaw	Whether it is a page.
@@ -562,7 +563,7 @@ public enum MemberTexts {
     PeerStatus.sameAt	When they were last the same in all that the accounts' interests name, seconds since 1970; absent: never.
     PeerStatus.sent	Events that were sent there in the last comparison, and are there now.
     PeopleEdit.account	The account; may be left out as for the signer.
-    PeopleEdit.changes	The differences, made in this order; at most 16384.
+    PeopleEdit.changes	The differences, made in this order; at most 4096.
     PeopleEdit.fromHere	Whether the version that is here counts as the newest, without asking relays; default: no.
     PeopleEdit.identifier	The list's name; default: empty.
     PeopleEdit.isMeant	Whether the list may lose a quarter of its entries or more; default: no.

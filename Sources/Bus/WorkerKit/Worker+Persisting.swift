@@ -16,7 +16,9 @@ extension Worker {
     _ what: String, ceilingMilliseconds: UInt64, _ log: Logger,
     _ attempt: @escaping @EventLoopActor () async throws(Refusal) -> Bool
   ) {
-    EventLoopActor.task { [self] in
+    // Detached: what lasts is no part of the request that began it, has not its trace, and does not use what is
+    // reserved for requests that are being served.
+    EventLoopActor.detachedTask { [self] in
       var delay = BackOff(longestMilliseconds: ceilingMilliseconds)
       while !isDraining {
         let began = EventLoop.process.now

@@ -43,7 +43,7 @@ public struct ForgettingNote: Sendable {
     _ remove: (_ account: String) throws(StorageFault) -> [AccountForgotten.Part]
   ) throws(StorageFault) -> ForgottenAtStart {
     var forgotten = ForgottenAtStart()
-    guard let account = read() else { return forgotten }
+    guard let account = try read() else { return forgotten }
     forgotten.parts = try remove(account)
     forgotten.account = account
     guard unlink(path) == 0 || errno == ENOENT else {
@@ -52,9 +52,12 @@ public struct ForgettingNote: Sendable {
     return forgotten
   }
 
-  private func read() -> String? {
+  private func read() throws(StorageFault) -> String? {
     let file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-    guard file >= 0 else { return nil }
+    guard file >= 0 else {
+      if errno == ENOENT { return nil }
+      throw StorageFault(SystemFault(call: "open", subject: path, code: errno), path: path)
+    }
     defer { close(file) }
     var bytes = [UInt8](repeating: 0, count: Self.byteCount)
     guard Glibc.read(file, &bytes, Self.byteCount) == Self.byteCount else { return nil }
@@ -62,7 +65,11 @@ public struct ForgettingNote: Sendable {
   }
 
   /// Writes the note; when this returns, it survives a loss of power.
-  func write(_ account: String) throws(SystemFault) {
+  func write(_ account: String) throws(StorageFault) {
+    do throws(SystemFault) { try writeNow(account) } catch { throw StorageFault(error, path: path) }
+  }
+
+  private func writeNow(_ account: String) throws(SystemFault) {
     let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw SystemFault(call: "open", subject: path, code: errno) }
     defer { close(file) }
@@ -92,10 +99,11 @@ extension Worker {
         throw Refusal(.badRequest, "'account' is no public key", outcome: .notStarted)
       }
       do throws(StorageFault) {
-        guard try await count(wanted.account) == 0 else { startAgain(toForget: wanted.account, in: directory) }
+        guard try await count(wanted.account) == 0 else { try startAgain(toForget: wanted.account, in: directory) }
         _ = try await file.scrub()
       } catch {
-        throw Refusal(error.mayPass ? .unavailable : .failed, error.description, outcome: .notStarted)
+        let code: RefusalCode = error.kind == .full ? .diskFull : error.mayPass ? .unavailable : .failed
+        throw Refusal(code, error.description, outcome: .notStarted)
       }
       return AccountForgotten(forgotten.account == wanted.account ? forgotten.parts : [])
     }
@@ -106,10 +114,9 @@ extension Worker {
     return text.utf8.allSatisfy { digits.contains($0) || letters.contains($0) }
   }
 
-  private func startAgain(toForget account: String, in directory: String) -> Never {
-    do throws(SystemFault) { try ForgettingNote(in: directory).write(account) } catch {
-      log.error("the note of an account to forget cannot be written", metadata: ["why": "\(error)"])
-    }
+  private func startAgain(toForget account: String, in directory: String) throws(StorageFault) -> Never {
+    // Without the note the next start would find the account again, and end again.
+    try ForgettingNote(in: directory).write(account)
     log.notice("starting again to forget an account")
     exit(Self.againExitCode)
   }

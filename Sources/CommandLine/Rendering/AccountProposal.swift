@@ -1,7 +1,7 @@
 internal import Frames
 
-// What a new account would publish: a profile, and its lists of relays. The lists are short: everybody who reads the
-// account asks each of these relays.
+// What a new account would publish: a profile, and its lists of relays. The lists are short: all who read the
+// account ask each of these relays.
 
 /// What `roost account new` proposes.
 public struct AccountProposal: Sendable, Hashable {

@@ -86,7 +86,8 @@ extension AccountText {
     lines.append("Relays keep what they have. Known here:")
     lines += end.relays.map { "  \(VisibleText.make($0.relay)): \(Amount.count($0.events, "event"))" }
     lines.append(
-      "To have it deleted there is another thing: a request to vanish (NIP-62), signed with its key. Nothing was sent.")
+      "To have it deleted there, publish a request to vanish (NIP-62), signed with a copy of its key. Nothing was sent."
+    )
     return lines
   }
 }

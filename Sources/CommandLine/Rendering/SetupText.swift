@@ -68,7 +68,9 @@ public enum SetupText {
   public static func lists(_ person: Person, _ asked: [ObserveProgress.Relay], _ style: Style) -> [String] {
     var parts: [String] = []
     if let name = person.profile?.bestName { parts.append("the profile of \(VisibleText.make(name))") }
-    if let count = person.follows?.follows.count { parts.append("a list of \(count) followed") }
+    if let count = person.follows?.follows.count {
+      parts.append("a list of \(Amount.count(count, "person", "people")) followed")
+    }
     if let count = person.relays?.entries.count { parts.append("a list of \(Amount.count(count, "relay"))") }
     if let count = person.messageRelays?.relays.count { parts.append("\(Amount.count(count, "relay")) for messages") }
     let answered = asked.count { $0.state == .stored }
@@ -81,7 +83,7 @@ public enum SetupText {
     if parts.isEmpty {
       lines += style.prose(
         answered > 0
-          ? "Nothing was found at the \(Amount.count(answered, "relay")) that answered: it may be new, or unknown there."
+          ? "Nothing was found at the \(Amount.count(answered, "relay")) that answered: the account may be new, or unknown there."
           : "Nothing is known of it yet; it is looked for again by itself.")
     } else {
       lines += style.prose("Here: " + parts.joined(separator: ", ") + ".")
@@ -185,8 +187,10 @@ public enum SetupText {
       let bytes = amount.bytes > 0 ? " (about \(Amount.bytes(UInt64(amount.bytes))))" : ""
       return Amount.count(amount.events, "event") + bytes
     }
-    let text = least.events == most.events ? words(least) : "\(words(least)) to \(words(most)), as relays share much"
-    return "In all: \(text)" + (isOpen ? ", and what is unknown." : ".")
+    let text =
+      least.events == most.events
+      ? words(least) : "\(words(least)) to \(words(most)), since relays have many of the same"
+    return "In all: \(text)" + (isOpen ? ", and what other relays do not say." : ".")
   }
 
   // MARK: After the question
@@ -195,7 +199,7 @@ public enum SetupText {
   public static func staysLeft(_ account: SignerAccount) -> [String] {
     let name = VisibleText.make(account.name)
     return [
-      "Nothing is fetched. \(name) is here and left: 'roost setup' asks again, 'roost account forget \(name)' removes it."
+      "Nothing is fetched. \(name) is here, and put aside: 'roost setup' asks again, 'roost account forget \(name)' removes it."
     ]
   }
 
@@ -217,7 +221,7 @@ public enum SetupText {
     guard !entries.isEmpty else { return [LiveLine("The mirror begins.", .dim)] }
     return entries.prefix(LiveBlock.lineMaximum - 1).map {
       LiveLine(progressLine($0), $0.isFetching ? .plain : $0.end == nil ? .dim : .good)
-    } + [LiveLine("Ctrl-C: it continues without this.", .dim)]
+    } + [LiveLine("Ctrl-C ends only this view.", .dim)]
   }
 
   /// One class.

@@ -49,9 +49,7 @@ struct AccountList: LoopCommand {
   @OptionGroup var general: GeneralOptions
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    let accounts = try await session.accounts()
-    await session.print(accounts, AccountText.list(accounts, session.style))
-    return accounts.problems.isEmpty ? .done : .failed
+    try await session.listAccounts()
   }
 }
 
@@ -60,7 +58,8 @@ struct AccountWatch: LoopCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch", abstract: "Adds an account of which only the public key is here, to read along with.",
     discussion: """
-      What it writes, what names it, and what those write whom it follows is fetched as for any other account; nothing can be       signed or decrypted for it. 'roost key import NAME' with its secret key makes it a whole account.
+      What it writes, what names it, and what those write whom it follows is fetched as for any other account; nothing can be \
+      signed or decrypted for it. 'roost key import NAME' with its secret key makes it a whole account.
 
         roost account watch bob npub1…
         roost account watch bob bob@example.com
@@ -126,7 +125,7 @@ struct AccountForgetCommand: LoopCommand {
   static let configuration = CommandConfiguration(
     commandName: "forget", abstract: "Removes an account from this machine: its key, and all that is its alone.",
     discussion: """
-      Without a copy of the key elsewhere the account is lost: no one can ever sign for it again. Events that concern \
+      Without a copy of the key elsewhere the account is lost: nothing can ever be signed for it again. Events that concern \
       another account too stay. Relays keep what they have: to have it deleted there, publish a request to vanish (NIP-62) \
       before. Backups and logs are not searched. The account's npub has to be typed, or given with --confirm.
 

@@ -24,9 +24,9 @@ struct AccountNew: LoopCommand {
       """)
   @OptionGroup var account: AccountArgument
   @OptionGroup var misplaced: MisplacedSecrets
-  @Flag(help: "Store the key unencrypted: anyone who reads the file has it, and no unlocking is needed.")
+  @Flag(help: "Store the key unencrypted: who reads the file has the key, and no unlocking is needed.")
   var noPassphrase = false
-  @Option(help: ArgumentHelp("The name in the profile; not asked for then. Empty: no profile.", valueName: "text"))
+  @Option(help: ArgumentHelp("The name in the profile, instead of the question; empty: no profile.", valueName: "text"))
   var displayName: String?
   @Flag(help: "Publish the profile and the lists without a question.")
   var yes = false

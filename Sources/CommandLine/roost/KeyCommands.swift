@@ -97,7 +97,7 @@ struct KeyGenerate: LoopCommand {
     discussion: "There is no way to the key without its passphrase. Keep it where you will find it.")
   @OptionGroup var account: AccountArgument
   @OptionGroup var misplaced: MisplacedSecrets
-  @Flag(help: "Store the key unencrypted: anyone who reads the file has it, and no unlocking is needed.")
+  @Flag(help: "Store the key unencrypted: who reads the file has the key, and no unlocking is needed.")
   var noPassphrase = false
   @OptionGroup var general: GeneralOptions
 
@@ -123,7 +123,7 @@ struct KeyImport: LoopCommand {
       """)
   @OptionGroup var account: AccountArgument
   @OptionGroup var misplaced: MisplacedSecrets
-  @Flag(help: "Store the key unencrypted: anyone who reads the file has it, and no unlocking is needed.")
+  @Flag(help: "Store the key unencrypted: who reads the file has the key, and no unlocking is needed.")
   var noPassphrase = false
   @OptionGroup var general: GeneralOptions
 
@@ -149,9 +149,7 @@ struct KeyList: LoopCommand {
   @OptionGroup var general: GeneralOptions
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    let accounts = try await session.accounts()
-    await session.print(accounts, AccountText.list(accounts, session.style))
-    return accounts.problems.isEmpty ? .done : .failed
+    try await session.listAccounts()
   }
 }
 
@@ -227,7 +225,7 @@ struct KeyPassphrase: LoopCommand {
       """)
   @OptionGroup var choice: AccountChoice
   @OptionGroup var misplaced: MisplacedSecrets
-  @Flag(help: "Store the key unencrypted: anyone who reads the file has it, and no unlocking is needed.")
+  @Flag(help: "Store the key unencrypted: who reads the file has the key, and no unlocking is needed.")
   var noPassphrase = false
   @OptionGroup var general: GeneralOptions
 

@@ -24,6 +24,13 @@ extension CommandSession {
     }
   }
 
+  /// Prints the accounts; `failed` if a key file is refused.
+  func listAccounts() async throws(Refusal) -> ExitStatus {
+    let accounts = try await accounts()
+    await print(accounts, AccountText.list(accounts, style))
+    return accounts.problems.isEmpty ? .done : .failed
+  }
+
   /// The account with this name, `npub` or hexadecimal key. Without a text: the one of `roost account use`, or else the
   /// only account that is not left, of those that satisfy `isMeant`; if no key is refused, because the refused key
   /// could be meant as well.

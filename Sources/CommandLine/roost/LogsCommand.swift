@@ -16,7 +16,7 @@ struct Logs: LoopCommand {
       roost's own requests. Messages to and from relays are logged while their categories are at level debug.
 
         roost log level requests=debug traffic-publish=debug
-        ROOST_TRACE=42 roost publish hello
+        ROOST_TRACE=42 roost publish --content hello
         roost logs --trace 42
       """)
   @Flag(name: [.customShort("f"), .long], help: "Go on with new lines until Ctrl-C.")

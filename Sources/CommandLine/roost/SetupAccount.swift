@@ -33,12 +33,12 @@ extension SetupRun {
     let all = try await session.accounts()
     let own = all.accounts.filter { !$0.isOfWorker }
     let way = way
-    if let name = options.name, let account = own.first(where: { $0.name == name }),
+    if way != .watch, let name = options.name, let account = own.first(where: { $0.name == name }),
       way != .take || account.isReadOnly != true
     {
-      return known(account)
+      return try known(account)
     }
-    if way == nil, options.name == nil, !own.isEmpty { return known(try session.account(nil, among: all)) }
+    if way == nil, options.name == nil, !own.isEmpty { return try known(try session.account(nil, among: all)) }
     let chosen: Way
     if let way { chosen = way } else { chosen = try askWay() }
     switch chosen {
@@ -50,8 +50,13 @@ extension SetupRun {
 
   private var way: Way? { options.watch != nil ? .watch : options.imports ? .take : options.isNew ? .make : nil }
 
-  private func known(_ account: SignerAccount) -> SetupChoice {
-    account.isLeft == true ? .left(account, nil) : .present(account)
+  private func known(_ account: SignerAccount) throws(Refusal) -> SetupChoice {
+    guard account.isForgetting != true else {
+      throw Refusal(
+        .badRequest, "'\(account.name)' is being forgotten; 'roost account use \(account.name)' brings it back",
+        outcome: .notStarted)
+    }
+    return account.isLeft == true ? .left(account, nil) : .present(account)
   }
 
   private func askWay() throws(Refusal) -> Way {
@@ -71,7 +76,7 @@ extension SetupRun {
   }
 
   static func noAnswer(_ option: String) -> Refusal {
-    Refusal(.badRequest, "no answer was given; as an option it is \(option)", outcome: .notStarted)
+    Refusal(.badRequest, "no answer was given; give \(option)", outcome: .notStarted)
   }
 
   /// The account's name: given, asked for, or the standard one.
@@ -85,8 +90,10 @@ extension SetupRun {
     if let name = options.name { return name }
     let proposal = AccountName.isValid(proposal) ? proposal : Self.standardName
     guard isAsking else {
-      guard let flaw = flaw(proposal) else { return proposal }
-      throw Refusal(.nameTaken, "\(flaw) --name gives it", outcome: .notStarted)
+      guard let other = taken.first(where: { $0.name == proposal }) else { return proposal }
+      throw Refusal(
+        .nameTaken, "'\(proposal)' is another account here, \(other.npub); give another with --name",
+        outcome: .notStarted)
     }
     let name = try Question.ask("A short name for it on this machine (Enter: \(proposal)): ") {
       (text) -> Question.Reading<String> in
@@ -101,7 +108,12 @@ extension SetupRun {
 
   private func watch(among own: [SignerAccount]) async throws(Refusal) -> SetupChoice {
     let (text, key) = try await watchedKey()
-    if let account = own.first(where: { $0.publicKey == "\(key)" }) { return known(account) }
+    if let account = own.first(where: { $0.publicKey == "\(key)" }) { return try known(account) }
+    if let other = own.first(where: { $0.name == options.name }) {
+      throw Refusal(
+        .nameTaken, "'\(other.name)' is another account here, \(other.npub); give another with --name",
+        outcome: .notStarted)
+    }
     let local = KeyArgument.isName(text) ? String(text.prefix { $0 != "@" }) : ""
     return .watched(key, name: try name(local, besides: own))
   }

@@ -32,9 +32,11 @@ struct SetupCommand: LoopCommand {
   var imports = false
   @Flag(name: .customLong("new"), help: "Make a new account.")
   var isNew = false
-  @Option(help: ArgumentHelp("The account's name on this machine; 'me' unless asked for.", valueName: "name"))
+  @Option(
+    help: ArgumentHelp(
+      "The account's name on this machine; without a terminal the name before the @, else 'me'.", valueName: "name"))
   var name: String?
-  @Flag(help: "Store the key unencrypted: anyone who reads the file has it, and no unlocking is needed.")
+  @Flag(help: "Store the key unencrypted: who reads the file has the key, and no unlocking is needed.")
   var noPassphrase = false
   @Option(help: ArgumentHelp("The name in a new account's profile. Empty: no profile.", valueName: "text"))
   var displayName: String?

@@ -11,8 +11,8 @@ internal import RoostClient
 extension SetupRun {
   /// How often the mirror is asked, in milliseconds.
   private static let progressMilliseconds: UInt64 = 500
-  /// How long the mirror may take to know of the account, in milliseconds.
-  private static let beginMilliseconds: UInt64 = 15_000
+  /// How long the mirror may take to know of the account, or may be away, in milliseconds.
+  private static let patienceMilliseconds: UInt64 = 15_000
 
   /// Shows the progress until everything was fetched once, or until Ctrl-C.
   func showProgress(of account: SignerAccount) async throws(Refusal) {
@@ -25,7 +25,7 @@ extension SetupRun {
     let mirror = SetupMirror(account.name)
     try session.onFirstInterrupt { mirror.isInterrupted = true }
     if !session.isJSON { session.display.begin { SetupText.progress(mirror.entries) } }
-    let begun = EventLoop.process.now.advanced(milliseconds: Self.beginMilliseconds)
+    var deadline = EventLoop.process.now.advanced(milliseconds: Self.patienceMilliseconds)
     let isLive = !session.isJSON && LiveDisplay.isPossible
     while !mirror.isInterrupted {
       do throws(Refusal) {
@@ -40,14 +40,19 @@ extension SetupRun {
           }
         }
         if mirror.isComplete { break }
-        guard !mirror.entries.isEmpty || EventLoop.process.now < begun else {
+        if !mirror.entries.isEmpty {
+          deadline = EventLoop.process.now.advanced(milliseconds: Self.patienceMilliseconds)
+        } else if EventLoop.process.now >= deadline {
           throw Refusal(
-            .unavailable, "the mirror does not know of '\(account.name)' yet; 'roost mirror status' shows it")
+            .failed, "the mirror does not know of '\(account.name)' yet; 'roost mirror status' shows it")
         }
       } catch {
         // It is started again, and continues where it was.
-        guard [.workerDied, .unavailable, .gone, .disconnected].contains(error.code), EventLoop.process.now < begun
-        else { throw error }
+        guard [.workerDied, .unavailable, .gone, .disconnected].contains(error.code), EventLoop.process.now < deadline
+        else {
+          session.display.end()
+          throw error
+        }
       }
       await EventLoopActor.sleep(milliseconds: Self.progressMilliseconds)
     }

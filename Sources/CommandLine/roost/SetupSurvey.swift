@@ -90,7 +90,7 @@ extension SetupRun {
     var places: [SetupPlace] = []
     func add(_ relay: String, _ kind: MirrorClass) {
       guard !places.contains(where: { $0.relay == relay && $0.kind == kind }) else { return }
-      // Anyone's account can be read along with, so what only its lists name is not dialled at a private address.
+      // Any account can be read along with, so what only its lists name is not dialled at a private address.
       places.append(SetupPlace(relay: relay, kind: kind, isForeign: isReadOnly && !own.contains(relay)))
     }
     if let list = person.relays, !list.entries.isEmpty {

@@ -35,7 +35,7 @@ struct SetupTextTests {
         figure("wss://c.org", .named, nil, reason: why),
       ], .plain)
     #expect(lines.filter { $0.contains("c.org") } == ["wss://c.org  cannot be reached: unknown node"])
-    #expect(lines.last == "In all: 3 events, and what is unknown.")
+    #expect(lines.last == "In all: 3 events, and what other relays do not say.")
     let none = SetupText.table([figure("wss://c.org", .own, nil)], .plain).joined(separator: " ")
     #expect(none.contains("it did not answer in time") && none.contains("No relay says how much it has."))
   }

@@ -88,7 +88,8 @@ extension ProcessTests {
         let first = try run(roost, "", "--watch", npub, "--name", "alice", "--yes")
         #expect(first.status == .exited(0), "\(first.output)")
         for text in [
-          "the profile of Alice", "a list of 1 followed", "a list of 1 relay", "64", "Reading along with alice",
+          "the profile of Alice", "a list of 1 person followed", "a list of 1 relay", "written: 64 events",
+          "Reading along with alice",
           "ws://127.0.0.1:", "nak req -k 1", "roost client allow https://nostrudel.ninja",
         ] {
           #expect(first.output.contains(text), "\(text): \(first.output)")

@@ -84,6 +84,27 @@ extension ProcessTests {
       }
     }
 
+    @Test("Edits are answered while hundreds of another device's versions come late, and all that these added is there")
+    func manyLate() throws {
+      let (relay, known) = (try RealRelay(), keys(303))
+      try FeedRig.run([relay.url]) { rig in
+        for key in known.prefix(2) { #expect(try edit(rig, adding: [key]).isNew) }
+        let now = WallClock.seconds
+        let late = (4...known.count).map { count in
+          let tags = ([known[0]] + known[3..<count]).map { ["p", $0] }
+          return rig.event(rig.alice, kind: 3, tags, at: now - 400 + Int64(count))
+        }
+        let client = rig.rig.client
+        let asked = try late.map { try client.ask("store.publish", String(decoding: $0.json, as: UTF8.self)) }
+        #expect(try edit(rig, adding: [known[2]]).isNew)
+        for id in asked { #expect(try client.answer(to: id).refusal?.code == .superseded) }
+        try awaitSoon("what all of them added is in the list", within: 60, every: 500) {
+          try people(rig) == Set(known)
+        }
+        #expect(try rig.rig.client.call("supervisor.status", "{}").text.contains("\"restarts\":0"))
+      }
+    }
+
     @Test("A list is not changed while relays cannot say which version is the newest, unless that is meant")
     func proven() throws {
       let known = keys(2)

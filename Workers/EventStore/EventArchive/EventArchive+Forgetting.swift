@@ -7,8 +7,9 @@ public import Storage
 // whom only it follows. An event stays if another account wrote it, is named by it, or follows its author; if its
 // author is one of `keep-authors`; or if a filter keeps it.
 //
-// Whom the accounts follow is read from their lists here. So the account's own lists go last: after a death in between,
-// a repetition still knows the people. Everything is done in slices, like all removals.
+// Whom the accounts follow is read from their lists here. So the account's own lists go last, when nothing else was
+// found: a repetition, after a death or because events came meanwhile, still knows the people. Events are removed in
+// slices, like all removals.
 //
 // What remains of a removed event are entries in postings, until their segment is trimmed: a keyed hash of a term, a
 // time and a seq, without the event. The words of the search index are merged away, because SQLite's index keeps
@@ -38,14 +39,16 @@ public struct ForgottenEvents: Sendable {
   public var followed: [Int64] = []
   /// Those of others that name it, gift wraps to it among them.
   public var naming: [Int64] = []
-  /// Those that it wrote; its lists last.
+  /// Those that it wrote, but for its lists of people.
   public var own: [Int64] = []
+  /// Its lists of people.
+  public var lists: [Int64] = []
   /// How many that it wrote or that name it stay, because they concern another account as well.
   public var sharedCount = 0
   /// The people whom only it follows.
   public var people: Set<PublicKey> = []
 
-  /// All of them, in the order of their removal.
+  /// All of them but its lists.
   public var seqs: [Int64] { followed + naming + own }
 }
 
@@ -88,10 +91,18 @@ extension EventArchive {
   public func forgetNotes(
     of account: PublicKey, _ people: Set<PublicKey>
   ) async throws(StorageFault) -> Int {
+    // Of very many keys few are used: they are looked for before ingestion waits.
+    let keys = try await file.read { session in
+      var known: Set<[UInt8]> = []
+      for table in ["coverage", "fetch"] {
+        known.formUnion(try session.rows("SELECT DISTINCT filter FROM \(table)") { $0.bytes(0) })
+      }
+      return (ArchiveWriter.keys(of: account) + people.flatMap(ArchiveWriter.usualKeys)).filter(known.contains)
+    }
     let result = try await file.write(
       { [self] session in
         var writer = writer(session)
-        let count = try writer.forgetNotes(of: account, people)
+        let count = try writer.forgetNotes(of: account, people, keys)
         try writer.finish()
         return Noted(written: Written(outcomes: [], change: writer.change), count: count)
       }, onCommit: { [self] in apply($0.written) })
@@ -131,7 +142,7 @@ extension ArchiveReader {
   private static let peopleLists: [UInt16] = [EventKind.follows, 30_000]
 
   fileprivate func wanted(only forgotten: ForgottenAccount) throws -> ForgottenEvents {
-    let theirs = try people(in: forgotten.others, [EventKind.follows])
+    let theirs = try people(in: forgotten.others, Self.peopleLists)
     let mine = try people(in: [forgotten.account], Self.peopleLists)
     let safe = theirs.union(forgotten.others).union(forgotten.keptAuthors)
     var found = ForgottenEvents()
@@ -150,17 +161,15 @@ extension ArchiveReader {
         return true
       }
     }
-    var lists: [Int64] = []
     try look(Filter(authors: [forgotten.account])) { seq, event, flags in
       if stays(event, flags) {
         found.sharedCount += 1
       } else if Self.peopleLists.contains(event.kind) {
-        lists.append(seq)
+        found.lists.append(seq)
       } else {
         found.own.append(seq)
       }
     }
-    found.own += lists
     if let letter = TagLetter(Self.person) {
       try look(Filter(tags: [letter: [TagValue(forgotten.account.description)]])) { seq, event, flags in
         if event.pubkey == forgotten.account { return }
@@ -214,7 +223,9 @@ extension ArchiveWriter {
     for (key, time) in try cuts.keys(session) { try forgetCoverage(of: key, upTo: time) }
   }
 
-  fileprivate mutating func forgetNotes(of account: PublicKey, _ people: Set<PublicKey>) throws -> Int {
+  fileprivate mutating func forgetNotes(
+    of account: PublicKey, _ people: Set<PublicKey>, _ keys: [[UInt8]]
+  ) throws -> Int {
     var count = 0
     func forget(_ key: [UInt8]) throws {
       for table in ["coverage", "fetch", "wholeFilter"] {
@@ -231,11 +242,7 @@ extension ArchiveWriter {
       guard filter.map({ Self.names($0, gone) }) ?? true else { continue }
       try forget(row.key)
     }
-    var known: Set<[UInt8]> = []
-    for table in ["coverage", "fetch"] {
-      known.formUnion(try session.rows("SELECT DISTINCT filter FROM \(table)") { $0.bytes(0) })
-    }
-    for key in Self.keys(of: account) + people.flatMap(Self.usualKeys) where known.contains(key) { try forget(key) }
+    for key in keys { try forget(key) }
     try session.run(
       "DELETE FROM mark WHERE instr(id, ?1) > 0 OR instr(id, ?2) > 0", account.description, account.npub)
     count += session.changedRowCount
@@ -254,13 +261,13 @@ extension ArchiveWriter {
   }
 
   /// The keys of all filters that name one person as author or by `p`, with one kind or none.
-  private static func keys(of person: PublicKey) -> [[UInt8]] {
+  fileprivate static func keys(of person: PublicKey) -> [[UInt8]] {
     let kinds: [[UInt16]?] = [nil] + (UInt16.min...UInt16.max).map { [$0] }
     return kinds.flatMap { keys(of: person, kinds: $0) }
   }
 
   /// The same for kinds that are asked for of people.
-  private static func usualKeys(of person: PublicKey) -> [[UInt8]] {
+  fileprivate static func usualKeys(of person: PublicKey) -> [[UInt8]] {
     let kinds: [[UInt16]?] = [
       nil, [0], [1], [3], [5], [6], [7], [16], [20], [21], [22], [1_111], [9_735], [9_802], [10_000], [10_002],
       [10_050], [30_023],

@@ -55,12 +55,15 @@ final class ForgetService {
     do throws(StorageFault) {
       _ = try await chores.remove(events.seqs, isForgetting: true)
       let notes = try await archive.forgetNotes(of: account, events.people)
+      // The lists say whose events are looked for: they go when nothing else is found, as the caller asks again.
+      let lists = events.seqs.isEmpty ? events.lists : []
+      _ = try await chores.remove(lists, isForgetting: true)
       var isFirst = true
       while try await !archive.mergeWords(isFirst: isFirst) { isFirst = false }
       let result = try await archive.scrubFile()
       return AccountForgotten(
         [
-          AccountForgotten.Part("events that it wrote", events.own.count),
+          AccountForgotten.Part("events that it wrote", events.own.count + lists.count),
           AccountForgotten.Part("events that name it, messages to it among them", events.naming.count),
           AccountForgotten.Part("events of people whom only it followed", events.followed.count),
           AccountForgotten.Part("notes on what was fetched for it", notes),

@@ -21,6 +21,12 @@ extension PublishService {
   /// How often they are looked at.
   private static let lookMilliseconds: UInt64 = 50
 
+  private static var underWay: Refusal {
+    Refusal(
+      .unavailable, "events are on their way to relays; those of the account are called off", outcome: .notStarted,
+      retryAfterMilliseconds: 1_000)
+  }
+
   /// Removes an account's publications and the kept versions of its lists.
   ///
   /// - Throws: `unavailable` while an event is on its way to a relay.
@@ -29,7 +35,8 @@ extension PublishService {
     // A caller that is publishing now may still write the publication.
     let before = Set(claims.keys)
     let end = EventLoop.process.now.advanced(milliseconds: Self.settleMilliseconds)
-    while claims.keys.contains(where: before.contains), EventLoop.process.now < end {
+    while claims.keys.contains(where: before.contains) {
+      guard EventLoop.process.now < end else { throw Self.underWay }
       await EventLoopActor.sleep(milliseconds: Self.lookMilliseconds)
     }
     let open = Set(queue.ids.filter { id in queue[id].map { isOf($0, account, others) } ?? false })
@@ -37,11 +44,7 @@ extension PublishService {
     let last = EventLoop.process.now.advanced(milliseconds: Self.settleMilliseconds)
     // Those that have ended and are written down leave the queue.
     while queue.ids.contains(where: open.contains) {
-      guard EventLoop.process.now < last else {
-        throw Refusal(
-          .unavailable, "events of it are on their way to relays; they are called off", outcome: .notStarted,
-          retryAfterMilliseconds: 1_000)
-      }
+      guard EventLoop.process.now < last else { throw Self.underWay }
       await EventLoopActor.sleep(milliseconds: Self.lookMilliseconds)
     }
     unstored = unstored.filter { !isOf($0.value, account, others) }

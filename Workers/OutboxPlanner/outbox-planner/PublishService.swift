@@ -304,8 +304,8 @@ final class PublishService {
   private func send(_ key: SendingKey, _ manner: SendingManner) {
     // A detached task: the caller of `plan.publish` does not wait for this attempt, which must not use what is reserved
     // for waiting callers.
-    Task.detached(executorPreference: EventLoop.process) { [self] in
-      await BusTrace.with(await trace(of: key.id)) { await attempt(key, manner) }
+    EventLoopActor.detachedTask { [self] in
+      await BusTrace.with(trace(of: key.id)) { await attempt(key, manner) }
     }
   }
 

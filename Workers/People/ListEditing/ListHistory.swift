@@ -45,9 +45,11 @@ public struct ListHistory: Sendable {
   var head: (id: EventID, contents: ListContents)?
   var pending: [(id: EventID, contents: ListContents)] = []
   /// The salt of the hashes of private entries, from the account's data key. It must be here before the first private
-  /// entry is; nil: the other salt.
+  /// entry is; nil: the other salt. A history that was begun without one continues with the other salt.
   public var privateSalt: [UInt8]?
-  var hasher: EntryHasher { EntryHasher(salt: memo.salt, privateSalt: privateSalt ?? memo.salt) }
+  var hasher: EntryHasher {
+    EntryHasher(salt: memo.salt, privateSalt: (memo.hasPrivateSalt == true ? privateSalt : nil) ?? memo.salt)
+  }
 
   /// The most records of one list.
   public static let recordCountMaximum = 2_048
@@ -77,7 +79,7 @@ public struct ListHistory: Sendable {
     self.kind = kind
     self.author = author
     self.identifier = identifier
-    memo = ListMemo(salt: salt ?? RandomBytes.make(16))
+    memo = ListMemo(salt: salt ?? RandomBytes.make(16), hasPrivateSalt: true)
   }
 
   /// A history as it was stored.
@@ -126,6 +128,9 @@ public struct ListHistory: Sendable {
 
   /// Whether there are versions of other devices to decide about: ``next(_:)`` says what becomes of them.
   public var isUndecided: Bool { !pending.isEmpty }
+
+  /// Whether so many are pending that the decision about them is due now: if more come, the oldest is left out.
+  public var isPressing: Bool { pending.count * 2 >= Self.pendingCountMaximum }
 
   /// Whether an event is a version of this list.
   public func isVersion(_ event: Event) -> Bool {

@@ -83,4 +83,7 @@ public struct ListMemo: Hashable, Sendable, Codable {
   public internal(set) var retryCount = 0
   /// The salt of the records' hashes.
   public let salt: [UInt8]
+  /// Whether hashes of private entries have a salt of their own, as in all histories that were begun since there is
+  /// one.
+  public internal(set) var hasPrivateSalt: Bool?
 }

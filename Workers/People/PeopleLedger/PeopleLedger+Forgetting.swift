@@ -6,13 +6,15 @@ public import Storage
 
 extension PeopleLedger {
   /// The tables of this part.
-  static let forgettingTables = """
+  static let forgettingTables = StorageMigration(
+    version: 2,
+    """
     CREATE TABLE dataKey (account BLOB PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
     CREATE TABLE forgetting (account BLOB PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID;
     CREATE TABLE forgettingStep (
       account BLOB NOT NULL, step TEXT NOT NULL, at INTEGER NOT NULL, isDone INTEGER NOT NULL, report BLOB NOT NULL,
       PRIMARY KEY (account, step)) WITHOUT ROWID;
-    """
+    """)
 
   /// A step as the ledger has it.
   public struct ForgettingStepRow: Sendable, Hashable {

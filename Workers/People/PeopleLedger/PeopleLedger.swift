@@ -43,7 +43,7 @@ public struct PeopleLedger: Sendable {
     public var event: Event
   }
 
-  private static let migrations = [
+  static let migrations = [
     StorageMigration(
       version: 1,
       """
@@ -54,7 +54,8 @@ public struct PeopleLedger: Sendable {
         number INTEGER PRIMARY KEY, list INTEGER NOT NULL, id BLOB NOT NULL, record TEXT NOT NULL,
         waits INTEGER NOT NULL, event BLOB, UNIQUE (list, id));
       CREATE INDEX waiting ON version (waits) WHERE waits <> 0;
-      """ + Self.forgettingTables)
+      """),
+    Self.forgettingTables,
   ]
 
   let file: StorageFile

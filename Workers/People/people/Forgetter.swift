@@ -24,7 +24,8 @@ final class Forgetter {
   private final class Run {
     var steps: [ForgetStep] = []
     var result: Result<PeopleForgotten, Refusal>?
-    let changed = Signal(waiterMaximum: Forgetter.callerMaximum)
+    var callerCount = 0
+    let changed = Signal()
   }
 
   private let worker: Worker
@@ -72,6 +73,10 @@ final class Forgetter {
     guard let account = PublicKey(wanted.account) else {
       throw Refusal(.badRequest, "'account' is not 64 lower-case hexadecimal digits", outcome: .notStarted)
     }
+    // What was forgotten before is here again.
+    if let ended = runs[account], ended.result != nil, try await state(of: account) != .gone, runs[account] === ended {
+      runs[account] = nil
+    }
     if runs[account] == nil {
       switch try await state(of: account) {
       case .leaving: break
@@ -81,8 +86,9 @@ final class Forgetter {
           outcome: .notStarted)
       case .gone: throw Refusal(.noSuchAccount, "there is no such account", outcome: .notStarted)
       }
+      if runs.count >= Self.runMaximum { runs = runs.filter { $0.value.result == nil } }
       guard runs.count < Self.runMaximum else {
-        throw Refusal(.full, "\(runs.count) accounts were forgotten since the start", outcome: .notStarted)
+        throw Refusal(.full, "\(runs.count) accounts are being forgotten", outcome: .notStarted)
       }
       try await reading { () throws(StorageFault) in
         try await ledger.beginForgetting(account, at: WallClock.seconds)
@@ -90,6 +96,11 @@ final class Forgetter {
       begin(account)
     }
     guard let run = runs[account] else { return nil }
+    guard run.callerCount < Self.callerMaximum else {
+      throw Refusal(.full, "\(run.callerCount) callers wait for this account already", outcome: .notStarted)
+    }
+    run.callerCount += 1
+    defer { run.callerCount -= 1 }
     request.accept()
     var told = 0
     while true {
@@ -284,8 +295,8 @@ final class Forgetter {
     let off = ForgettingPlan.passedOver(try await workers())
     if !off.isEmpty {
       remarks.append(
-        "\(off.joined(separator: ", ")) \(off.count == 1 ? "is" : "are") off, and not asked: if it ever ran, its "
-          + "directory may still name the account")
+        "\(off.joined(separator: ", ")) \(off.count == 1 ? "is" : "are") off, and not asked: what ran before may still "
+          + "name the account in its directory")
     }
     return PeopleForgotten(gone: ForgettingPlan.sum(steps.flatMap(\.gone)), remarks: remarks, relays: relays ?? [])
   }

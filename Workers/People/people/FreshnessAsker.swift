@@ -84,6 +84,8 @@ final class FreshnessAsker {
       await endBackOff(of: away)
       found = Self.joined(found, try await ask(question, away))
     }
+    // An account moves to other relays.
+    found = found.filter { relays.contains($0.key) }
     if answers.count >= Self.questionMaximum { (answers, times) = ([:], [:]) }
     (answers[question], times[question]) = (found, WallClock.seconds)
     return ListFreshness(relays: relays, answers: found, now: WallClock.seconds)
@@ -102,15 +104,15 @@ final class FreshnessAsker {
   /// A relay that was away may be back, and its connector waits before it tries again: up to five minutes, which is
   /// long for a person.
   private func endBackOff(of relays: [RelayURL]) async {
-    let connectors = worker.bus.registry.members.filter { $0.role == Role.relayConnector.name }.map(\.name)
-    for name in connectors {
-      for relay in relays {
-        // `try?`: it may be another connector's relay, and then it is still away.
+    let asked = relays.map { relay in
+      EventLoopActor.task { [self] in
+        // `try?`: one that no connector dials is still away. Whichever is asked hands it to the one that dials.
         _ = try? await worker.bus.request(
-          RelayMethod.retry, of: name, RelayRetry(relay: relay.text, onlyBackOff: true),
+          RelayMethod.retry, RelayRetry(relay: relay.text, onlyBackOff: true),
           ttlMilliseconds: Self.retryMilliseconds)
       }
     }
+    for one in asked { await one.value }
     // The planner has to hear of it first.
     await EventLoopActor.sleep(milliseconds: Self.reportMilliseconds)
   }

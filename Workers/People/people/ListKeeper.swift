@@ -46,7 +46,9 @@ final class ListKeeper {
   private var busy: Set<ListKey> = []
   private let freed = Signal()
   /// Versions whose private parts can be read only when their account is unlocked.
-  private var deferred: [ListKey: [Event]] = [:]
+  private var deferred: [ListKey: [Version]] = [:]
+  /// Accounts whose deferred versions are looked at again soon, because another worker was away.
+  private var retrying: Set<PublicKey> = []
   /// Versions that came and are not learned yet.
   private var waiting: [Version] = []
   private var isLearning = false
@@ -112,12 +114,29 @@ final class ListKeeper {
   private func opened(_ opened: Set<PublicKey>) async {
     let waiting = deferred.filter { opened.contains($0.key.account) }
     for key in waiting.keys { deferred[key] = nil }
-    for event in waiting.values.joined() { await learn(event) }
+    for version in waiting.values.joined() { await learn(version) }
     // `try?`: what writes the ledger logs its faults.
     for key in (try? await ledger.lists(of: Array(opened))) ?? [] {
       // `try?`: told in the log; what is pending stays so.
       try? await turn(key) { () async throws(Refusal) in try await decide(key) }
     }
+  }
+
+  /// Does again what a worker that was away has kept from being done.
+  private func retry(_ account: PublicKey) {
+    guard retrying.insert(account).inserted else { return }
+    EventLoopActor.task { [self] in
+      await EventLoopActor.sleep(milliseconds: People.retryMillisecondsMaximum)
+      retrying.remove(account)
+      if accounts.isOpen(account), !worker.isDraining { await opened([account]) }
+    }
+  }
+
+  /// The account is forgotten: nothing of it stays in memory.
+  func forget(_ account: PublicKey) {
+    histories = histories.filter { $0.key.account != account }
+    deferred = deferred.filter { $0.key.account != account }
+    waiting.removeAll { $0.event.pubkey == account }
   }
 
   /// Reads the lists of the accounts from the store, now and at each change.
@@ -156,11 +175,12 @@ final class ListKeeper {
     waiting.append(version)
     guard !isLearning else { return }
     isLearning = true
-    EventLoopActor.task { [self] in
+    // Detached: it is no part of the request that the first version came with.
+    EventLoopActor.detachedTask { [self] in
       while !waiting.isEmpty {
         let batch = waiting
         waiting = []
-        for version in batch { await learn(version.event, from: version.relay) }
+        for version in batch { await learn(version) }
       }
       isLearning = false
     }
@@ -192,7 +212,9 @@ final class ListKeeper {
     await freed.wait { !busy.contains(key) }
     busy.insert(key)
     defer {
-      if !accounts.isOpen(key.account), Self.hasPrivateParts(key) { histories[key] = nil }
+      if accounts.accounts[key.account] == nil || !accounts.isOpen(key.account) && Self.hasPrivateParts(key) {
+        histories[key] = nil
+      }
       busy.remove(key)
       freed.raise()
     }
@@ -226,7 +248,9 @@ final class ListKeeper {
 
   /// With the salt for private entries. A locked account has none, and none of its private parts is read.
   private func salted(_ history: ListHistory, _ key: ListKey) async throws(Refusal) -> ListHistory {
-    guard history.privateSalt == nil, Self.hasPrivateParts(key), accounts.isOpen(key.account) else { return history }
+    guard history.privateSalt == nil, history.memo.hasPrivateSalt == true, Self.hasPrivateParts(key),
+      accounts.isOpen(key.account)
+    else { return history }
     var salted = history
     salted.privateSalt = try await dataKeys.key(of: key.account)
       .hash("\(key.kind) \(key.identifier)".utf8, for: "salt of private entries")
@@ -269,33 +293,46 @@ final class ListKeeper {
   // MARK: Versions
 
   /// A version came: it is remembered, and merged if another device has made it.
-  private func learn(_ event: Event, from relay: String? = nil) async {
-    let key = Self.key(of: event)
+  private func learn(_ version: Version) async {
+    let key = Self.key(of: version.event)
     guard accounts.accounts[key.account] != nil else { return }
-    if !accounts.isOpen(key.account), ![.none, .unknown].contains(ListContents(event).form) {
-      deferred[key, default: []].append(event)
-      if deferred[key]?.count ?? 0 > Self.deferredMaximum { deferred[key]?.removeFirst() }
+    if !accounts.isOpen(key.account), ![.none, .unknown].contains(ListContents(version.event).form) {
+      wait(version, key)
       return
     }
     do throws(Refusal) {
-      let isUndecided = try await turn(key) { () async throws(Refusal) in
-        try await remember(event, key, from: relay)
+      let history = try await turn(key) { () async throws(Refusal) in
+        _ = try await remember(version.event, key, from: version.relay)
+        return try await self.history(key)
       }
-      guard isUndecided else { return }
-      EventLoopActor.task { [self] in
-        await EventLoopActor.sleep(milliseconds: Self.gatherMilliseconds)
-        do throws(Refusal) {
-          try await turn(key) { () async throws(Refusal) in try await decide(key) }
-        } catch {
-          log.warning(
-            "a list that another device has written is not merged yet",
-            metadata: ["kind": "\(key.kind)", "account": "\(key.account)", "why": "\(error.message)"])
-        }
-      }
+      guard history.isUndecided else { return }
+      if history.isPressing { return await decideSoon(key, afterMilliseconds: 0) }
+      EventLoopActor.task { [self] in await decideSoon(key, afterMilliseconds: Self.gatherMilliseconds) }
     } catch {
       log.warning(
         "a version of a list is not kept",
         metadata: ["kind": "\(key.kind)", "account": "\(key.account)", "why": "\(error.message)"])
+      guard ![.noSuchAccount, .badRequest, .failed].contains(error.code) else { return }
+      wait(version, key)
+      retry(key.account)
+    }
+  }
+
+  /// A version is learned when its account is unlocked, or when the worker is back that is needed for it.
+  private func wait(_ version: Version, _ key: ListKey) {
+    deferred[key, default: []].append(version)
+    if deferred[key]?.count ?? 0 > Self.deferredMaximum { deferred[key]?.removeFirst() }
+  }
+
+  private func decideSoon(_ key: ListKey, afterMilliseconds milliseconds: UInt64) async {
+    if milliseconds > 0 { await EventLoopActor.sleep(milliseconds: milliseconds) }
+    do throws(Refusal) {
+      try await turn(key) { () async throws(Refusal) in try await decide(key) }
+    } catch {
+      log.warning(
+        "a list that another device has written is not merged yet",
+        metadata: ["kind": "\(key.kind)", "account": "\(key.account)", "why": "\(error.message)"])
+      if ![.noSuchAccount, .badRequest, .failed].contains(error.code) { retry(key.account) }
     }
   }
 

@@ -46,7 +46,10 @@ final class People {
 
   /// Starts to serve.
   func start() {
-    forgetter.onForgotten = { [unowned self] in dataKeys.drop($0) }
+    forgetter.onForgotten = { [unowned self] in
+      dataKeys.drop($0)
+      lists.forget($0)
+    }
     forgetter.start()
     worker.serve(PeopleMethod.status) { [unowned self] (_, _) throws(Refusal) in try await status() }
     worker.bus.onEvent = { [unowned self] in received($0) }

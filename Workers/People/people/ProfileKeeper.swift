@@ -47,6 +47,8 @@ final class ProfileKeeper {
   private var generator = SystemRandomNumberGenerator()
   /// Requests that have nothing to send at present.
   private var sleepers: [ProfileReaders.Reader: CheckedContinuation<Void, Never>] = [:]
+  /// What requests have read from the store and not sent.
+  private var loadings: [ProfileReaders.Reader: ProfileLoading] = [:]
   /// The last seq of the store that was seen. What was read before that would not be noticed to change.
   private var seq: Int64?
   private var seqWaiters: [CheckedContinuation<Void, Never>] = []
@@ -154,7 +156,13 @@ final class ProfileKeeper {
   }
 
   /// Something else is to be sent of a person.
-  func changed(_ key: PublicKey) { for reader in readers.changed(key) { wake(reader) } }
+  func changed(_ key: PublicKey) {
+    for reader in readers.changed(key) {
+      // What was read before is older.
+      _ = loadings[reader]?.take(key)
+      wake(reader)
+    }
+  }
 
   // MARK: Reading
 
@@ -250,14 +258,17 @@ final class ProfileKeeper {
     }
     let reader = readers.opened(keys, isLive: wanted.live == true)
     readers.pending(pending, of: reader)
+    let loading = ProfileLoading()
+    loadings[reader] = loading
     request.accept()
     request.onCancel = { [unowned self] in wake(reader) }
     defer {
       readers.closed(reader)
+      loadings[reader] = nil
+      loading.missing = []
       wake(reader)
     }
     perform(actions)
-    let loading = ProfileLoading()
     while true {
       if request.isCancelled { throw Refusal(.cancelled, "cancelled by the caller", outcome: .done) }
       if let failure = loading.failure { throw failure }

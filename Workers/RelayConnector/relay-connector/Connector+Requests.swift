@@ -307,7 +307,7 @@ extension Connector: RelayLinkOwner {
       return keeper.interest(of: key).flatMap { wishes.taken[$0]?.trace }
     }
     if let reconciliation = reconciliations.running[key] { return reconciliation.trace }
-    return requests[pageOwners[key] ?? key]?.trace
+    return requests[pageOwners[key] ?? key]?.trace ?? counts[key]?.request.trace
   }
 
   func trace(ofPublish id: EventID, at link: RelayLink) -> UInt64? {

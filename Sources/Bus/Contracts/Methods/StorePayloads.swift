@@ -61,6 +61,8 @@ public struct ObservedEvent: Codable, Sendable, Hashable {
   public var seq: Int64?
   /// The event.
   public var event: JSONValue
+  /// The relay that sent it; only of an event that a newer one has replaced.
+  public var relay: String?
 }
 
 /// A run of events offered to the store, RAW: see ``OfferRun``.

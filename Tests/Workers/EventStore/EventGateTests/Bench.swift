@@ -18,6 +18,7 @@ struct Bench {
   /// Notes, with the number of events committed before each.
   private(set) var notes: [(note: ArchiveNote, behind: Int)] = []
   private(set) var superseded: [EventID] = []
+  private(set) var supersededRelays: [Int64?] = []
   /// Events in whose place a newer one is.
   var late: Set<EventID> = []
   private(set) var announcedRelays: [Int64?] = []
@@ -139,7 +140,9 @@ struct Bench {
         announced.append(event.indexed.id)
         announcedSeqs.append(seq)
         announcedRelays.append(event.relay)
-      case .announceSuperseded(let event): superseded.append(event.indexed.id)
+      case .announceSuperseded(let event):
+        superseded.append(event.indexed.id)
+        supersededRelays.append(event.relay)
       case .answer(let number, let result):
         #expect(answers[number] == nil, "answered twice")
         answers[number] = result

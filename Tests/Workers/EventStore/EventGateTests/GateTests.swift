@@ -277,8 +277,9 @@ struct GateTests {
     var bench = Bench()
     let event = Made.event(1, kind: 10_002)
     bench.late = [event.id]
-    let number = bench.submit([event.json], .live)
+    let number = bench.submit([event.json], .live, relay: 3)
     bench.run()
+    #expect(bench.supersededRelays == [3])
     #expect(bench.superseded == [event.id] && bench.announced.isEmpty && bench.committed.isEmpty)
     #expect(bench.answers[number]?.counts.superseded == 1)
   }

@@ -355,6 +355,23 @@ struct ListHistoryTests {
     #expect(history.hashes(at: place) == hashes)
   }
 
+  @Test("have hashes of private entries by the private salt alone, once the history was begun with one")
+  func privateSalt() {
+    var (open, sealed) = (fresh10000(), fresh10000())
+    sealed.privateSalt = Array(repeating: 9, count: 32)
+    func hashes(_ history: ListHistory, _ place: EntryPlace) -> UInt64 {
+      history.hasher.hash(EntryKey(place, "word", "a"), occurrences: [["word", "a"]])
+    }
+    #expect(hashes(open, .open) == hashes(sealed, .open) && hashes(open, .hidden) != hashes(sealed, .hidden))
+    open.memo.hasPrivateSalt = nil
+    sealed.memo.hasPrivateSalt = nil
+    #expect(hashes(open, .hidden) == hashes(sealed, .hidden), "an old history continues as it was begun")
+  }
+
+  private func fresh10000() -> ListHistory {
+    ListHistory(kind: 10_000, author: Author.key, salt: Array(repeating: 1, count: 16))
+  }
+
   @Test("of others are no versions of this list")
   func others() throws {
     var history = ListHistory(kind: 30_000, author: Author.key, identifier: "a")

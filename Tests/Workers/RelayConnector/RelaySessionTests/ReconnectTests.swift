@@ -99,6 +99,28 @@ import Testing
     #expect(idle.session.phase == .idle && idle.attempts.isEmpty)
   }
 
+  @Test("A wait for the back-off ends when a person waits, but not what the relay has asked for, nor a postponement")
+  func awaited() {
+    let bench = Bench()
+    for _ in 0..<8 {
+      bench.apply { $0.openRequested(at: $1) }
+      _ = bench.untilAttempt()
+      bench.fail()
+    }
+    let before = bench.attempts.count
+    bench.apply { $0.backOffEnded(at: $1) }
+    #expect(bench.session.phase == .connecting && bench.attempts.count == before + 1)
+    bench.fail()
+    #expect(bench.untilAttempt() <= 1_000, "the back-off begins again")
+    let failure = ConnectFailure(message: "503", retryAfterMilliseconds: 60_000)
+    bench.apply { [bench] in $0.connectFailed(attempt: bench.attempts.last!.number, failure, at: $1) }
+    bench.apply { $0.backOffEnded(at: $1) }
+    #expect(bench.session.phase == .waiting && bench.untilAttempt() >= 60_000)
+    let idle = Bench()
+    idle.apply { $0.backOffEnded(at: $1) }
+    #expect(idle.session.phase == .idle && idle.attempts.isEmpty)
+  }
+
   @Test("Connecting and answers are timed as moving averages, failures in a row end with a connection")
   func figures() {
     let bench = Bench()
