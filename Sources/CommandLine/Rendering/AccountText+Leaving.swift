@@ -28,9 +28,9 @@ extension AccountText {
   }
 
   /// The commands that publish what was not published.
-  public static func howToPublish(_ proposal: AccountProposal, as account: String) -> [String] {
+  public static func howToPublish(_ drafts: [AccountProposal.Draft], as account: String) -> [String] {
     ["Nothing is published. To publish it later:"]
-      + proposal.drafts.map { draft in
+      + drafts.map { draft in
         let json = String(decoding: JSONPayload.encode(draft), as: UTF8.self)
         // As a shell reads it within quotes.
         let quoted = json.replacing("'", with: "'\\''")
@@ -50,7 +50,9 @@ extension AccountText {
   /// What was ended, and what is kept.
   public static func left(_ account: SignerAccount, _ style: Style) -> [String] {
     changed(account, "left", style) + [
-      "Its key is locked, and nothing is asked of relays for it. Its key, events, lists and publications are kept.",
+      account.isReadOnly == true
+        ? "Nothing is asked of relays for it. Its events and lists are kept."
+        : "Its key is locked, and nothing is asked of relays for it. Its key, events, lists and publications are kept.",
       "'roost account use \(VisibleText.make(account.name))' brings it back.",
     ]
   }

@@ -166,9 +166,9 @@ struct AccountForgetCommand: LoopCommand {
     guard SecretInput.isTerminal else {
       throw Refusal(.badRequest, "forgetting an account needs --confirm \(account.npub)", outcome: .notStarted)
     }
-    let question =
-      "The key of '\(account.name)' and everything that is its alone will be gone for good. Type its npub, "
-      + "\(account.npub):\n"
+    let lost = account.isReadOnly == true ? "Everything" : "The key of '\(account.name)' and everything"
+    let owner = account.isReadOnly == true ? "only '\(account.name)' wanted" : "is its alone"
+    let question = "\(lost) that \(owner) will be gone for good. Type its npub, \(account.npub):\n"
     let answer = try Question.ask(question) { (text) -> Question.Reading<String> in
       text == account.npub || text == account.publicKey
         ? .success(text) : .failure("That is not its npub; nothing is removed. Type it, or Ctrl-C:")

@@ -1,6 +1,7 @@
 internal import Addresses
 internal import ArgumentParser
 internal import Bus
+internal import Clocks
 internal import Contracts
 internal import EventLoop
 internal import Frames
@@ -56,7 +57,7 @@ struct AccountNew: LoopCommand {
     if isMeant {
       published = try await session.publish(proposal, as: made)
     } else if !session.isJSON, !proposal.drafts.isEmpty {
-      await session.output.writeLines(AccountText.howToPublish(proposal, as: made.name))
+      await session.output.writeLines(AccountText.howToPublish(proposal.drafts, as: made.name))
     }
     if session.isJSON {
       await session.output.writeLine(
@@ -92,17 +93,43 @@ extension CommandSession {
     return name ?? ""
   }
 
-  /// Signs and publishes what was proposed. Returns the ids.
+  /// How long the planner may take to know a new account, in milliseconds.
+  private static let newAccountMilliseconds: UInt64 = 20_000
+
+  /// Signs and publishes what was proposed. Returns the ids. What could not be published is shown with the commands
+  /// that do it, because the account is there.
   func publish(_ proposal: AccountProposal, as account: SignerAccount) async throws(Refusal) -> [String] {
     var published: [String] = []
-    for draft in proposal.drafts {
-      let event = try await client.sign(
-        EventDraft(kind: draft.kind, content: draft.content, tags: draft.tags), as: account.publicKey)
-      _ = try await client.publish(event, to: nil, replaces: false)
+    for (number, draft) in proposal.drafts.enumerated() {
+      let event: Event
+      do throws(Refusal) {
+        event = try await client.sign(
+          EventDraft(kind: draft.kind, content: draft.content, tags: draft.tags), as: account.publicKey)
+        try await publishWhenKnown(event)
+      } catch {
+        let rest = Array(proposal.drafts[number...])
+        note("'\(account.name)' is made, and not all of it is published.", .warning)
+        for line in AccountText.howToPublish(rest, as: account.name) { note(line, .warning) }
+        throw Refusal(error.code, error.message, outcome: .unknown)
+      }
       published.append("\(event.id)")
       if !isJSON { await output.writeLines(["Published: \(KindText.word(draft.kind)) \(event.id.note)"]) }
     }
     return published
+  }
+
+  /// Publishes, and waits for a planner that does not know the new account yet.
+  private func publishWhenKnown(_ event: Event) async throws(Refusal) {
+    let deadline = EventLoop.process.now.advanced(milliseconds: Self.newAccountMilliseconds)
+    while true {
+      do throws(Refusal) {
+        _ = try await client.publish(event, to: nil, replaces: false)
+        return
+      } catch {
+        guard error.code == .unavailable, EventLoop.process.now < deadline else { throw error }
+        await EventLoopActor.sleep(milliseconds: UInt64(error.retryAfterMilliseconds ?? 1_000))
+      }
+    }
   }
 
   /// The relays of supervisor.conf; none if the planner does not answer, because the account is made all the same.

@@ -162,6 +162,8 @@ final class SetupRun {
         LocalRelayMethod.status, NoArguments(), options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds)
       ).addresses
     } catch {
+      // A Roost without one is meant so.
+      if error.reason == .notConfigured { return [] }
       session.note("The local relay does not answer: \(error.message)", .warning)
       return []
     }

@@ -156,7 +156,7 @@ extension SetupRun {
   private static func notStarted(_ reason: String, _ words: [String], _ command: String?) -> Refusal {
     let said = words.isEmpty ? "" : "\n" + words.joined(separator: "\n")
     let more = command.map { "\n\($0) tells more" } ?? ""
-    return Refusal(.noSupervisor, "Roost could not be started: \(reason)\(said)\(more)", outcome: .done)
+    return Refusal(.noSupervisor, "Roost could not be started: \(reason)\(said)\(more)", outcome: .notStarted)
   }
 }
 

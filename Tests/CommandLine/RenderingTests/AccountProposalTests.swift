@@ -15,7 +15,7 @@ struct AccountProposalTests {
     #expect(proposal.drafts[0].tags == [["r", "wss://a.example"], ["r", "wss://b.example", "read"]])
     #expect(proposal.drafts[1].tags == [["relay", "wss://a.example"], ["relay", "wss://b.example"]])
     #expect(proposal.drafts[2].content == #"{"name":"O'Neill \"x\""}"#)
-    let lines = AccountText.howToPublish(proposal, as: "alice")
+    let lines = AccountText.howToPublish(proposal.drafts, as: "alice")
     #expect(lines.count == 4 && lines[3].contains(#"O'\''Neill"#))
     #expect(AccountProposal(name: "", relays: []).drafts.isEmpty)
   }

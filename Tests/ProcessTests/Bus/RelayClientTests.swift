@@ -121,7 +121,7 @@ extension ProcessTests {
         let missing = try client.refusal { try await $0.removeRelay(try RelayURL("wss://never.example")) }
         #expect(missing?.code == .noSuchRelay)
         let silent = try client.refusal { _ = try await $0.relayInformation(url, isForeign: false) }
-        #expect(silent.map { [.timedOut, .noInformation].contains($0.code) } == true, "\(String(describing: silent))")
+        #expect(silent?.code == "timed-out" || silent?.code == .noInformation, "\(String(describing: silent))")
         try client.close()
       }
     }

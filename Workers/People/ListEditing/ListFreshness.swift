@@ -59,7 +59,7 @@ public struct ListFreshness: Hashable, Sendable {
     let named = silent + missing.filter { !silent.contains($0) }
     let more = named.count > Self.namedMaximum ? " and \(named.count - Self.namedMaximum) more" : ""
     let names = named.prefix(Self.namedMaximum).map(\.text).joined(separator: ", ")
-    return "\(names)\(more) did not answer within \(Self.validSeconds / 60) minutes "
+    return "\(names)\(more) sent no answer in the last \(Self.validSeconds / 60) minutes "
       + "(\(relayCount - missing.count) of \(relayCount) relays did)"
   }
 }

@@ -77,7 +77,9 @@ extension ListHistory {
     var found = best(of: older.filter { distances[$0] > 0 }, distances, for: record)
     if let same = best(of: older.filter { distances[$0] == 0 }, distances, for: record) {
       let candidates = [
-        newest(of: older).flatMap { records[$0].isOurs ? nil : $0 },
+        newest(of: older).flatMap { last in
+          records[last].isOurs || records[last].entryCount > record.entryCount ? nil : last
+        },
         newest(of: older.filter { canHaveSeen(records[$0], record, inSameSecond: true) }),
         newest(of: older.filter { canHaveSeen(records[$0], record) }),
       ]

@@ -13,6 +13,8 @@ import WorkerKit
 final class AccountBook {
   /// By key. Accounts of workers are left out.
   private(set) var accounts: [PublicKey: SignerAccount] = [:]
+  /// The names of accounts of persons that are left.
+  private var left: [String] = []
   /// Whether the signer has answered since the start.
   private(set) var isKnown = false
   /// Called after each change.
@@ -62,9 +64,21 @@ final class AccountBook {
     for account in told.present where !account.isOfWorker {
       if let key = PublicKey(account.publicKey) { new[key] = account }
     }
+    left = told.filter { $0.isLeft == true && !$0.isOfWorker }.map(\.name)
     guard !isKnown || new != accounts else { return }
     (isKnown, accounts) = (true, new)
     for tell in onChange { tell() }
+  }
+
+  /// What to say where no account is named, and it is not clear which one is meant.
+  static func whichOne(present: [String], left: [String]) -> String {
+    if !present.isEmpty { return "name the account: \(present.sorted().joined(separator: ", "))" }
+    guard let name = left.min() else {
+      return "there is no account yet; 'roost setup' makes one, takes one over, or reads along with one"
+    }
+    return left.count == 1
+      ? "'\(name)' is left; 'roost account use \(name)' brings it back"
+      : "all accounts are left; 'roost account use NAME' brings one back"
   }
 
   /// Whether an account can sign and decrypt now.
@@ -79,11 +93,8 @@ final class AccountBook {
     guard let text else {
       if let used = accounts.first(where: { $0.value.isUsed == true }) { return (used.key, used.value) }
       if let only = accounts.first, accounts.count == 1 { return (only.key, only.value) }
-      let names = accounts.values.map(\.name).sorted().joined(separator: ", ")
       throw Refusal(
-        .noSuchAccount,
-        accounts.isEmpty ? "there is no account; 'roost account new NAME' makes one" : "name the account: \(names)",
-        outcome: .notStarted)
+        .noSuchAccount, Self.whichOne(present: accounts.values.map(\.name), left: left), outcome: .notStarted)
     }
     if let found = named(text) { return found }
     throw Refusal(.noSuchAccount, "there is no account '\(text)'", outcome: .notStarted)

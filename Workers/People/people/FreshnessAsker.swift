@@ -161,7 +161,10 @@ final class FreshnessAsker {
     guard named.isEmpty else { return Array(named.prefix(Self.relayMaximum)) }
     let known = try await worker.bus.request(
       PlanMethod.relays, NoArguments(), ttlMilliseconds: ListKeeper.answerMilliseconds)
-    // `try?`: the planner gives canonical URLs.
-    return known.relays.filter(\.writes).prefix(Self.relayMaximum).compactMap { try? RelayURL($0.relay) }
+    // Those that other accounts name are not this one's. `try?`: the planner gives canonical URLs.
+    let own = known.relays.filter { relay in
+      relay.writes && relay.sources.contains { $0.hasPrefix("supervisor.conf") || $0 == "added" }
+    }
+    return own.prefix(Self.relayMaximum).compactMap { try? RelayURL($0.relay) }
   }
 }

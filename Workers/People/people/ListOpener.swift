@@ -83,8 +83,11 @@ final class ListOpener {
     let used = people.first { $0.isUsed == true }
     let meant = used.map { [$0] } ?? people.present
     guard meant.count == 1, let key = meant.first.flatMap({ PublicKey($0.publicKey) }) else {
-      let words = people.isEmpty ? "there is no account" : "there are \(people.count) accounts"
-      throw Refusal(.noSuchAccount, "\(words): 'account' says whose feed is meant", outcome: .notStarted)
+      throw Refusal(
+        .noSuchAccount,
+        AccountBook.whichOne(
+          present: people.present.map(\.name), left: people.filter { $0.isLeft == true }.map(\.name)),
+        outcome: .notStarted)
     }
     return key
   }

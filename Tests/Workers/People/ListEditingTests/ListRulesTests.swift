@@ -51,13 +51,13 @@ struct ListRulesTests {
     #expect(!fresh([.answered(at: 1_001)]).isFresh && !fresh([]).isFresh)
     let half = fresh([.answered(at: 1_000), .unreachable])
     #expect(half.isFresh)
-    #expect(half.sentence == "wss://2.org did not answer within 5 minutes (1 of 2 relays did)")
+    #expect(half.sentence == "wss://2.org sent no answer in the last 5 minutes (1 of 2 relays did)")
     #expect(!fresh([.answered(at: 1_000), .unreachable, .unreachable]).isFresh)
     #expect(!fresh([.answered(at: 1_000), .answered(at: 1_000), .silent]).isFresh)
     let few = fresh([.unreachable, .unreachable, .unreachable, nil, .answered(at: 990)])
     #expect(
       few.sentence
-        == "wss://4.org, wss://1.org, wss://2.org and 1 more did not answer within 5 minutes (1 of 5 relays did)"
+        == "wss://4.org, wss://1.org, wss://2.org and 1 more sent no answer in the last 5 minutes (1 of 5 relays did)"
     )
   }
 }
