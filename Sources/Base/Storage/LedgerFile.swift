@@ -45,6 +45,12 @@ public struct LedgerFile: Sendable {
     (self.path, self.settings, self.migrations, self.table, self.noun) = (path, settings, migrations, table, noun)
   }
 
+  /// Whether SQLite's log has something: the process before did not close the file. It is read before the file is opened.
+  public var hasLog: Bool {
+    var status = stat()
+    return stat(path + "-wal", &status) == 0 && status.st_size > 0
+  }
+
   /// Opens the file without a rescue, and creates it if it does not exist.
   ///
   /// - Throws: `newer` for a file of a later version, `corrupt`, `inaccessible`, `busy`, `full`, `interrupted`.

@@ -77,7 +77,12 @@ final class Forgetter {
     if let ended = runs[account], ended.result != nil, try await state(of: account) != .gone, runs[account] === ended {
       runs[account] = nil
     }
-    if runs[account] == nil {
+    if runs[account] == nil,
+      try await reading({ () throws(StorageFault) in try await ledger.forgotten() }).contains(account)
+    {
+      // An earlier process has begun, and may have removed the key already.
+      begin(account)
+    } else if runs[account] == nil {
       switch try await state(of: account) {
       case .leaving: break
       case .kept:
