@@ -103,7 +103,8 @@ public enum FeedText {
     if state.isListKnown == false {
       remarks.append("the list of people is not here yet; what they write follows when it has come")
     } else if state.people == 0 {
-      remarks.append("the list is empty; 'roost follow KEY' adds a person")
+      let adding = state.privatePeople == nil ? "roost follow WHO" : "roost lists add people WHO --name NAME"
+      remarks.append("the list is empty; '\(adding)' adds a person")
     }
     if let privatePeople = state.privatePeople {
       remarks += remark(privatePeople, "private people of the set", without: "they are left out")

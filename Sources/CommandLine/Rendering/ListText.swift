@@ -66,12 +66,12 @@ public enum ListText {
     var table = TextTable([
       TextTable.Column(title: "LIST"), TextTable.Column(title: "NAME", columnsMaximum: 32),
       TextTable.Column(title: "ENTRIES", alignment: .right), TextTable.Column(title: "PRIVATE"),
-      TextTable.Column(title: "AGE", alignment: .right),
+      TextTable.Column(title: "MADE", alignment: .right),
     ])
     for row in rows {
       table.append([
         TextTable.Cell(word(row.kind)), TextTable.Cell(row.identifier), TextTable.Cell("\(row.entries)"),
-        TextTable.Cell(row.hasPrivate ? "some" : ""), TextTable.Cell(age(row.createdAt, now)),
+        TextTable.Cell(row.hasPrivate ? "some" : ""), TextTable.Cell(past(row.createdAt, now)),
       ])
     }
     return table.lines(style)
@@ -91,8 +91,9 @@ public enum ListText {
     guard list.id != nil, let createdAt = list.createdAt else {
       return ["\(list.account) has no list '\(title)' that is known here."]
     }
-    let checked = list.checkedAt.map { ", proven \(age($0, now)) ago" } ?? ""
-    var lines = [style.paint("\(title) of \(list.account), made \(age(createdAt, now)) ago\(checked)", .strong)]
+    let checked = list.checkedAt.map { ", proven \(past($0, now))" } ?? ""
+    var lines = [style.paint("\(title) of \(list.account), made \(past(createdAt, now))\(checked)", .strong)]
+    if let silent = list.silentRelays, !silent.isEmpty { lines.append(notAsked(silent, style)) }
     if list.kind == EventKind.metadata { lines.append(VisibleText.make(list.content)) }
     lines += list.tags.map { entry($0, names, style) }
     lines += (list.privateTags ?? []).map { entry($0, names, style) + style.paint("  private", .dim) }
@@ -117,17 +118,20 @@ public enum ListText {
 
   // MARK: Versions
 
+  /// How many digits of an id a table has.
+  private static let idColumns = 16
+
   /// A table of versions.
   public static func history(_ versions: [ListVersionRow], now: Int64, _ style: Style) -> [String] {
     guard !versions.isEmpty else { return ["No version of this list is kept here."] }
     var table = TextTable([
-      TextTable.Column(title: "ID", columnsMaximum: 64), TextTable.Column(title: "AGE", alignment: .right),
-      TextTable.Column(title: "ENTRIES", alignment: .right), TextTable.Column(title: "MADE"),
+      TextTable.Column(title: "ID", columnsMaximum: idColumns), TextTable.Column(title: "MADE", alignment: .right),
+      TextTable.Column(title: "ENTRIES", alignment: .right), TextTable.Column(title: "WHERE"),
       TextTable.Column(title: ""),
     ])
     for version in versions {
       table.append([
-        TextTable.Cell(version.id, .dim), TextTable.Cell(age(version.createdAt, now)),
+        TextTable.Cell(String(version.id.prefix(idColumns)), .dim), TextTable.Cell(past(version.createdAt, now)),
         TextTable.Cell("\(version.entries)"), TextTable.Cell(version.isOurs ? "here" : "elsewhere"),
         TextTable.Cell(version.isWaiting ? "waits for the publish queue" : version.problem ?? ""),
       ])
@@ -153,13 +157,18 @@ public enum ListText {
           + (edited.before == edited.after ? "" : ", before \(edited.before)")
         : "\(what): it is so already, nothing was changed"
     ]
-    if let silent = edited.silentRelays, !silent.isEmpty {
-      let named = silent.prefix(3).map { VisibleText.make($0) }.joined(separator: ", ")
-      let more = silent.count > 3 ? " and \(silent.count - 3) more" : ""
-      lines.append(style.paint("Not asked, since they cannot be reached: \(named)\(more)", .warning))
-    }
+    if let silent = edited.silentRelays, !silent.isEmpty { lines.append(notAsked(silent, style)) }
     return lines
   }
+
+  private static func notAsked(_ relays: [String], _ style: Style) -> String {
+    let named = relays.prefix(3).map { VisibleText.make($0) }.joined(separator: ", ")
+    let more = relays.count > 3 ? " and \(relays.count - 3) more" : ""
+    return style.paint("Not asked, since they cannot be reached: \(named)\(more)", .warning)
+  }
+
+  /// `5s ago`; times are whole seconds.
+  private static func past(_ from: Int64, _ now: Int64) -> String { from >= now ? "just now" : "\(age(from, now)) ago" }
 
   private static func age(_ from: Int64, _ to: Int64) -> String {
     let seconds = UInt64(clamping: max(0, to - from))

@@ -68,6 +68,7 @@ struct FeedCommand: LoopCommand {
     var wanted = PeopleFeed(account: feed.account, set: set, kinds: kind.isEmpty ? nil : kind)
     (wanted.limit, wanted.afterSeq, wanted.policy) = (feed.limit, feed.after, feed.policy)
     let display = try await FeedDisplay(session)
+    var isListKnown = true
     for try await item in session.client.feed(wanted) {
       switch item {
       case .event(let received):
@@ -78,8 +79,10 @@ struct FeedCommand: LoopCommand {
         }
       case .storedEnd(let seq, let isComplete):
         await display.storedEnd(StoredEnd(seq: seq, isComplete: isComplete), endsThere: feed.endsAtStored)
-        if feed.endsAtStored { return .done }
-      case .state(let state): await display.show(state)
+        if feed.endsAtStored { return isListKnown ? .done : .failed }
+      case .state(let state):
+        isListKnown = state.isListKnown != false
+        await display.show(state)
       }
     }
     return .done

@@ -67,10 +67,11 @@ struct ListsShow: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     var wanted = choice.wanted
-    wanted.id = try version.map { text throws(Refusal) in try ListsDiff.id(text) }
     wanted.isFresh = fresh ? true : nil
     try await session.client.connect()
-    let list = try await session.client.list(wanted)
+    if let version { wanted.id = try await session.version(version, of: choice) }
+    let asked = wanted
+    let list = try await session.asking(fresh) { () async throws(Refusal) in try await session.client.list(asked) }
     let names = try await session.names(in: [list.tags, list.privateTags ?? []].flatMap(\.self))
     await session.print(list, ListText.lines(list, names: names, now: WallClock.seconds, session.style))
     return list.id == nil ? .failed : .done
@@ -181,20 +182,13 @@ struct ListsDiff: LoopCommand {
   func validate() throws {
     guard !UnknownOptions.areSought else { return }
     if ids.count > 2 { throw ValidationError("Two versions are compared.") }
-    do throws(Refusal) { for id in ids { _ = try Self.id(id) } } catch { throw ValidationError("\(error.message).") }
-  }
-
-  /// The id of a version, in hexadecimal digits.
-  static func id(_ text: String) throws(Refusal) -> String {
-    var argument = PublicationArgument()
-    argument.id = text
-    return "\(try argument.eventID())"
   }
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()
-    let ids = try ids.map { text throws(Refusal) in try Self.id(text) }
-    let (old, new) = try await versions(ids, session)
+    var known: [String] = []
+    for id in ids { known.append(try await session.version(id, of: choice)) }
+    let (old, new) = try await versions(known, session)
     let difference = ListsDifference(from: old, to: new)
     let names = try await session.names(in: difference.tags)
     await session.print(difference, ListText.lines(difference, names: names, session.style))
@@ -232,8 +226,12 @@ struct ListsUndo: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()
-    var undone = try id.map { text throws(Refusal) in try ListsDiff.id(text) }
-    if undone == nil { undone = try await session.client.list(choice.wanted).id }
+    var undone: String?
+    if let id {
+      undone = try await session.version(id, of: choice)
+    } else {
+      undone = try await session.client.list(choice.wanted).id
+    }
     guard let undone else {
       throw Refusal(.badRequest, "there is no such list yet, so nothing can be undone", outcome: .notStarted)
     }
@@ -242,6 +240,35 @@ struct ListsUndo: LoopCommand {
 }
 
 extension CommandSession {
+  /// The id of a version: 64 digits, `note1…` or `nevent1…`, or as many first digits as only one kept version has.
+  fileprivate func version(_ text: String, of choice: ListChoice) async throws(Refusal) -> String {
+    guard (Self.digitsMinimum..<64).contains(text.count), text.allSatisfy({ $0.isASCII && $0.isHexDigit }) else {
+      var argument = PublicationArgument()
+      argument.id = text
+      return "\(try argument.eventID())"
+    }
+    let versions = try await client.versions(
+      PeopleVersions(account: choice.account, kind: choice.list, identifier: choice.identifier))
+    let found = versions.map(\.id).filter { $0.hasPrefix(text.lowercased()) }
+    guard found.count == 1 else {
+      let words = found.isEmpty ? "no version of this list begins with" : "\(found.count) versions of this list begin with"
+      throw Refusal(.noSuchEvent, "\(words) \(text); 'roost lists history' shows them", outcome: .notStarted)
+    }
+    return found[0]
+  }
+
+  /// The fewest digits that name a version.
+  private static let digitsMinimum = 4
+
+  /// Waits for relays, and says so on a terminal if they take long.
+  fileprivate func asking<Value>(
+    _ asksRelays: Bool, _ body: () async throws(Refusal) -> Value
+  ) async throws(Refusal) -> Value {
+    guard asksRelays else { return try await body() }
+    return try await waiting(
+      for: PeopleMethod.edit.declaration, otherwise: "your relays are asked for the newest version", body)
+  }
+
   /// Changes a list, and shows how its publication fares.
   func edit(
     _ choice: ListChoice, _ changes: [EntryEdit], _ way: EditWay, undo: String? = nil
@@ -260,7 +287,10 @@ extension CommandSession {
     wanted.fromHere = way.fromHere ? true : nil
     wanted.isMeant = way.yes ? true : nil
     var edited: EditedList
-    do throws(Refusal) { edited = try await client.edit(wanted) } catch {
+    let first = wanted
+    do throws(Refusal) {
+      edited = try await asking(!way.fromHere) { () async throws(Refusal) in try await client.edit(first) }
+    } catch {
       guard error.code == .wouldReplace, !isJSON, SecretInput.isTerminal else { throw error }
       note(error.message, .warning)
       guard SecretInput.isYes("Change it all the same? [y/N] ") else {

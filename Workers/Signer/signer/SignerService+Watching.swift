@@ -15,6 +15,9 @@ extension SignerService {
     do throws(EntityFault) { key = try PublicKey(spelled: wanted.publicKey) } catch {
       throw SignerJob.bad("'publicKey': \(error)")
     }
+    guard ParsedPublicKey(key) != nil else {
+      throw SignerJob.bad("'publicKey': \(key.npub) is no key of any secret key; a digit is wrong, say")
+    }
     if let refusal = machine.refusalOfNew(wanted.name, key) { throw refusal }
     if accounts[wanted.name] != nil { return try told(wanted.name) }
     if let refusal = refusalOfFile(wanted.name) { throw refusal }
