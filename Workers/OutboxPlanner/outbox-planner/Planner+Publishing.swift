@@ -101,6 +101,15 @@ extension Planner {
     return await ask(wish, until: isKnown)
   }
 
+  /// Does something at a relay when it has sent what a person has published there of a kind; what comes there meanwhile
+  /// is read too.
+  func reading(_ kind: UInt16, of person: PublicKey, at relay: RelayURL, _ body: () async -> Void) async {
+    listWishCount += 1
+    let wish = Interest(
+      own: "list:\(listWishCount)", [Filter(authors: [person], kinds: [kind])], named: [relay], isExclusive: true)
+    _ = await ask(wish, whileAsked: body)
+  }
+
   /// Waits until all sources have answered, or their time is over.
   func settled() async {
     await hasChanged.wait(until: earlyEnd) { !isEarly || isDraining }
@@ -164,7 +173,8 @@ extension Planner {
   ///
   /// - Returns: the relays that were used, and the progress of each.
   private func ask(
-    _ wish: Interest, until isKnown: @escaping @EventLoopActor () -> Bool = { false }
+    _ wish: Interest, until isKnown: @escaping @EventLoopActor () -> Bool = { false },
+    whileAsked body: () async -> Void = {}
   ) async -> [ObserveProgress.Relay] {
     begin(wish)
     update()
@@ -172,6 +182,7 @@ extension Planner {
     await hasChanged.wait(until: deadline) { [self] in
       wishes.progress(of: wish.key)?.isComplete != false || isKnown() || isDraining
     }
+    await body()
     let relays = wishes.progress(of: wish.key)?.relays ?? []
     end(wish.key)
     update()
