@@ -39,6 +39,7 @@ extension ListHistory {
       contents: contents, newest: newest, newestCreatedAt: newest.map { records[known: $0, places].createdAt },
       before: before, merge: pending.isEmpty ? nil : merging.report, isEdit: edit != nil, covered: pending.map(\.id),
       restored: restored,
+      merged: merged.contents.map { hasher.differences(from: ListState(start), to: ListState($0)) } ?? [],
       isRetry: restored.contains { difference in
         merging.earlier[difference.key]?.contains { $0.value == difference.new } == true
       })
@@ -191,6 +192,7 @@ private struct Merging {
     if base.isDoubtful { report.isDoubtful = true }
     let known = base.isDoubtful ? history.everKnown(except: id) : []
     let seen = history.lastSeen(by: record)
+    let later = history.changes(after: record)
     let others = (head?.keys ?? []).filter { theirs.entries[$0] == nil }
     for key in theirs.keys + others + order.filter({ theirs.entries[$0] == nil && head?.entries[$0] == nil }) {
       let (mine, other) = (value(key), theirs.entries[key] ?? [])
@@ -209,7 +211,7 @@ private struct Merging {
         let before = base.hashes[difference.key] ?? 0
         let isConflict = before != difference.old && before != difference.new
         if isConflict { report.conflictCount += 1 }
-        follows = isConflict ? history.isLater(record, difference) : before == difference.new
+        follows = (isConflict || before == difference.new) && later[difference.key]?.contains(difference.new) != true
       }
       if !follows, isNewest, let places = earlier[difference.key]?.filter({ $0.value == difference.new }).map(\.place),
         !places.isEmpty
@@ -264,12 +266,17 @@ private struct Merging {
 }
 
 extension ListHistory {
-  /// Whether a version is newer than the one that gave an entry the value that it has here.
-  fileprivate func isLater(_ record: ListRecord, _ difference: EntryDifference) -> Bool {
-    let mine = records.last { other in
-      other.id != record.id && other.differences.contains { $0.key == difference.key && $0.new == difference.new }
+  /// What newer versions have changed: the values that they gave to entries, by their keys. What was only brought
+  /// together here does not count, nor what seems to be a change beside a version that is newer itself.
+  fileprivate func changes(after record: ListRecord) -> [UInt64: Set<UInt64>] {
+    var changes: [UInt64: Set<UInt64>] = [:]
+    for other in records where other.isNewer(than: record) {
+      guard other.base.map({ other.isNewer(than: records[known: $0, places]) }) ?? true else { continue }
+      for difference in other.edited ?? other.differences {
+        changes[difference.key, default: []].insert(difference.new)
+      }
     }
-    return mine.map { record.isNewer(than: $0) } ?? true
+    return changes
   }
 
   /// Every entry that any other version ever had.

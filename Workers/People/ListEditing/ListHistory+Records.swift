@@ -68,16 +68,16 @@ extension ListHistory {
   // MARK: Bounds
 
   mutating func bound(_ keeping: inout ListKeeping) {
-    var differenceCount = records.reduce(0) { $0 + $1.differences.count + $1.restored.count }
+    var differenceCount = records.reduce(0) { $0 + $1.differenceCount }
     while records.count > Self.recordCountMaximum || differenceCount > Self.differenceCountMaximum {
       guard let place = records.firstIndex(where: { !mustStay($0.id) }) else { break }
       drop(place, &keeping)
-      differenceCount = records.reduce(0) { $0 + $1.differences.count + $1.restored.count }
+      differenceCount = records.reduce(0) { $0 + $1.differenceCount }
     }
     boundKept(&keeping)
   }
 
-  private func mustStay(_ id: EventID) -> Bool { head?.id == id || pending.contains { $0.id == id } }
+  private func mustStay(_ id: EventID) -> Bool { head?.id == id || (pending + recent).contains { $0.id == id } }
 
   /// Forgets a record. What was compared with it is compared with its base from now on: one version with the base
   /// itself, the others with that one, so that a long list is not written twice.

@@ -25,8 +25,10 @@ public import Nostr
 //    writes the same. In all other cases ours is put on top each time, as of an application that writes from its own
 //    old copy, up to 16 times between two edits; then it is given up.
 // 6. Where both changed the same entry, the later version counts.
-// 7. A version that arrives late, and is older than the head, is treated in the same way: what its device did is done.
-//    But what is older than the version of the first edit here is history: its owner has moved on from it.
+// 7. A version that arrives late, and is older than the head, is treated in the same way: what its device did is done,
+//    where nothing newer did something to the same entry. What was decided before about newer versions is decided
+//    again, because they may have been made from this one. But what is older than the version of the first edit here
+//    is history: its owner has moved on from it.
 // 8. As long as no version was made here, the newest version is the list, and nothing is put on top of it.
 
 /// The versions of one list of one author.
@@ -44,6 +46,8 @@ public struct ListHistory: Sendable {
   var places: [EventID: Int] = [:]
   var head: (id: EventID, contents: ListContents)?
   var pending: [(id: EventID, contents: ListContents)] = []
+  /// As in the memo, in the order of their dates.
+  var recent: [(id: EventID, contents: ListContents)] = []
   /// The salt of the hashes of private entries, from the account's data key. It must be here before the first private
   /// entry is; nil: the other salt. A history that was begun without one continues with the other salt.
   public var privateSalt: [UInt8]?
@@ -63,6 +67,8 @@ public struct ListHistory: Sendable {
   public static let largestCount = 4
   /// The most versions about which nothing was decided yet; beyond it the oldest is left out.
   public static let pendingCountMaximum = 64
+  /// The most versions that may be decided about again.
+  static let recentCountMaximum = 8
   /// How often something is put on top again between two edits.
   public static let retryCountMaximum = 16
   /// A version that lacks fewer entries of its base is not doubted.
@@ -114,13 +120,14 @@ public struct ListHistory: Sendable {
       guard let found = version(text) else { return nil }
       pending.append(found)
     }
+    recent = (memo.recent ?? []).compactMap(version)
     guard records.allSatisfy({ $0.base.map { places[$0] != nil } ?? true }) else { return nil }
   }
 
   /// The versions that ``init(kind:author:identifier:memo:records:contents:)`` asks for: their private parts are to be
   /// decrypted before.
   public static func needed(_ memo: ListMemo) -> [EventID] {
-    ([memo.head].compactMap { $0 } + memo.pending).compactMap { EventID($0) }
+    ([memo.head].compactMap { $0 } + memo.pending + (memo.recent ?? [])).compactMap { EventID($0) }
   }
 
   /// The version that has all that was decided: what the list is now. Nil without one.
@@ -172,10 +179,12 @@ public struct ListHistory: Sendable {
       return keeping
     }
     if memo.originCreatedAt.map({ event.createdAt >= $0 }) ?? true {
-      pending.append((event.id, contents))
-      pending.sort { records[known: $1.id, places].isNewer(than: records[known: $0.id, places]) }
+      let isAffected = { [places, records] (id: EventID) in records[known: id, places].isNewer(than: record) }
+      pending += [(event.id, contents)] + recent.filter { isAffected($0.id) }
+      recent.removeAll { isAffected($0.id) }
+      sort(&pending)
       if pending.count > Self.pendingCountMaximum { pending.removeFirst() }
-      memo.pending = pending.map { $0.id.description }
+      remember()
     }
     bound(&keeping)
     return keeping
@@ -205,6 +214,8 @@ public struct ListHistory: Sendable {
       id: event.id, createdAt: event.createdAt, isOurs: true, byteCount: event.json.count,
       entryCount: state.listedCount, base: step.newest, differences: hasher.differences(from: old, to: state))
     record.restored = step.restored
+    let merged = Set(step.merged)
+    record.edited = step.isEdit ? record.differences.filter { !merged.contains($0) } : []
     append(record, &keeping)
     if !memo.isEdited {
       memo.isEdited = true
@@ -228,9 +239,21 @@ public struct ListHistory: Sendable {
   }
 
   private mutating func settle(_ covered: [EventID], _ id: EventID, _ contents: ListContents) {
+    recent += pending.filter { covered.contains($0.id) }
+    sort(&recent)
+    recent.removeFirst(max(0, recent.count - Self.recentCountMaximum))
     pending.removeAll { covered.contains($0.id) }
-    memo.pending = pending.map { $0.id.description }
+    remember()
     setHead(id, contents)
+  }
+
+  private func sort(_ versions: inout [(id: EventID, contents: ListContents)]) {
+    versions.sort { records[known: $1.id, places].isNewer(than: records[known: $0.id, places]) }
+  }
+
+  private mutating func remember() {
+    memo.pending = pending.map { $0.id.description }
+    memo.recent = recent.isEmpty ? nil : recent.map { $0.id.description }
   }
 
   private mutating func setHead(_ id: EventID, _ contents: ListContents) {

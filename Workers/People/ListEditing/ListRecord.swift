@@ -24,12 +24,17 @@ public struct ListRecord: Hashable, Sendable {
   var differences: [EntryDifference]
   /// What was put on top of another device's version, if this version was made for that: theirs, and ours.
   var restored: [EntryDifference] = []
+  /// What an edit here changed by this version; nil for versions of other devices, which are taken for what they do.
+  var edited: [EntryDifference]?
 
   /// The most relays that are remembered for a version.
   public static let sightingCountMaximum = 64
 
   /// Whether it replaces another version (NIP-01): it is newer, or of the same second with the lower id.
   func isNewer(than other: ListRecord) -> Bool { (createdAt, other.id) > (other.createdAt, id) }
+
+  /// All differences that are remembered.
+  var differenceCount: Int { differences.count + restored.count + (edited?.count ?? 0) }
 
   mutating func saw(_ relay: String, at seconds: Int64) -> Bool {
     guard sightings[relay] == nil, sightings.count < Self.sightingCountMaximum else { return false }
@@ -97,7 +102,7 @@ struct EntryHasher: Sendable {
 
 extension ListRecord: Codable {
   private enum Key: String, CodingKey {
-    case id, createdAt, isOurs, byteCount, entryCount, isKept, sightings, base, differences, restored
+    case id, createdAt, isOurs, byteCount, entryCount, isKept, sightings, base, differences, restored, edited
   }
 
   /// Reads a record as it was written.
@@ -118,6 +123,7 @@ extension ListRecord: Codable {
       entryCount: try values.decode(Int.self, forKey: .entryCount),
       base: nil, differences: try unpacked(.differences))
     restored = try unpacked(.restored)
+    if values.contains(.edited) { edited = try unpacked(.edited) }
     isKept = try values.decode(Bool.self, forKey: .isKept)
     sightings = try values.decode([String: Int64].self, forKey: .sightings)
     if let text = try values.decodeIfPresent(String.self, forKey: .base) {
@@ -139,6 +145,7 @@ extension ListRecord: Codable {
     try values.encodeIfPresent(base?.description, forKey: .base)
     try values.encode(EntryDifference.packed(differences), forKey: .differences)
     try values.encode(EntryDifference.packed(restored), forKey: .restored)
+    try values.encodeIfPresent(edited.map(EntryDifference.packed), forKey: .edited)
   }
 }
 

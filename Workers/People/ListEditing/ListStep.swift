@@ -18,6 +18,8 @@ public struct ListStep: Sendable {
   let covered: [EventID]
   /// What is put on top of another device's version.
   let restored: [EntryDifference]
+  /// What was decided about other versions, and is not new by an edit; with ``restored``.
+  let merged: [EntryDifference]
   /// Whether some of that was put on top before.
   let isRetry: Bool
 }
@@ -75,6 +77,9 @@ public struct ListMemo: Hashable, Sendable, Codable {
   public internal(set) var head: String?
   /// Versions of other devices about which nothing was decided yet.
   public internal(set) var pending: [String] = []
+  /// The last versions of other devices that were decided about: they are decided about again when an older version
+  /// comes later, since that may be what they were made from. Absent: none.
+  public internal(set) var recent: [String]?
   /// Whether a version was ever made here.
   public internal(set) var isEdited = false
   /// `created_at` of the version that the first one here was made from; nil if there was none.

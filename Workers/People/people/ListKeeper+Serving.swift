@@ -133,7 +133,7 @@ extension ListKeeper {
         throw Refusal(
           .notFresh,
           "it is not known which version is the newest: \(freshness.sentence ?? "relays have not answered"); try again "
-            + "when they can be reached, or say 'fromHere' to change the version that is here (--from-here)",
+            + "when they can be reached, or change the version that is here (--from-here; 'fromHere' in a request)",
           outcome: .notStarted)
       }
       silent = freshness.missing.isEmpty ? nil : freshness.missing.map(\.text)
@@ -149,7 +149,7 @@ extension ListKeeper {
         let loss = ListShrinkage(from: before, to: after)
       {
         throw Refusal(
-          .wouldReplace, "\(loss.sentence); say 'isMeant' if that is meant (--yes)", outcome: .notStarted)
+          .wouldReplace, "\(loss.sentence); if that is meant, say so (--yes; 'isMeant' in a request)", outcome: .notStarted)
       }
       let event = try await take(step, key)
       return EditedList(
@@ -160,7 +160,8 @@ extension ListKeeper {
   }
 
   private func step(_ edit: ListEdit, _ key: ListKey) async throws(Refusal) -> ListStep {
-    let history = try await learnPlaces(key)
+    var history = try await history(key)
+    if history.isUndecided { history = try await learnPlaces(key) }
     do throws(ListFault) { return try history.next(edit) } catch {
       throw Refusal(.badRequest, error.description, outcome: .notStarted)
     }

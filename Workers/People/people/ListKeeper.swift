@@ -358,15 +358,15 @@ final class ListKeeper {
     _ = try await take(step, key)
   }
 
-  /// Learns which relays have the versions that the decision is about.
+  /// Learns which relays have the versions that the decision is about. Nothing is decided while that cannot be said:
+  /// what a device has seen is known by it.
   func learnPlaces(_ key: ListKey) async throws(Refusal) -> ListHistory {
     var history = try await history(key)
     var changed: [ListKeeping] = []
     let now = WallClock.seconds
     let ours = history.records.filter(\.isOurs).suffix(Self.confirmedCount).map { "\($0.id)" }
-    // `try?`: as below.
-    if !ours.isEmpty, let found = try? await publications(ours) {
-      for publication in found {
+    if !ours.isEmpty {
+      for publication in try await publications(ours) {
         guard let id = EventID(publication.id) else { continue }
         for target in publication.targets where target.state == .confirmed {
           changed.append(history.confirmed(id, by: target.relay, at: target.confirmedAt ?? now))
@@ -374,12 +374,14 @@ final class ListKeeper {
       }
     }
     for text in history.memo.pending {
-      // `try?`: without a place the decision is made by the entries alone.
-      let seen = try? await bus.request(
-        StoreMethod.seen, StoreSeen(id: text), ttlMilliseconds: Self.answerMilliseconds)
       guard let id = EventID(text) else { continue }
-      for place in seen?.relays ?? [] {
-        changed.append(history.confirmed(id, by: place.relay, at: place.firstSeenAt))
+      do throws(Refusal) {
+        let seen = try await bus.request(
+          StoreMethod.seen, StoreSeen(id: text), ttlMilliseconds: Self.answerMilliseconds)
+        for place in seen.relays { changed.append(history.confirmed(id, by: place.relay, at: place.firstSeenAt)) }
+      } catch {
+        // The store does not keep what came after a newer version.
+        guard error.code == .noSuchEvent else { throw error }
       }
     }
     try await keep(history, changed, of: key)
