@@ -45,7 +45,7 @@ public struct LedgerFile: Sendable {
     (self.path, self.settings, self.migrations, self.table, self.noun) = (path, settings, migrations, table, noun)
   }
 
-  /// Whether SQLite's log has something: the process before did not close the file. It is read before the file is opened.
+  /// Whether SQLite's log has something: the process before did not close the file. Asked before the file is opened.
   public var hasLog: Bool {
     var status = stat()
     return stat(path + "-wal", &status) == 0 && status.st_size > 0

@@ -251,7 +251,8 @@ extension CommandSession {
       PeopleVersions(account: choice.account, kind: choice.list, identifier: choice.identifier))
     let found = versions.map(\.id).filter { $0.hasPrefix(text.lowercased()) }
     guard found.count == 1 else {
-      let words = found.isEmpty ? "no version of this list begins with" : "\(found.count) versions of this list begin with"
+      let words =
+        found.isEmpty ? "no version of this list begins with" : "\(found.count) versions of this list begin with"
       throw Refusal(.noSuchEvent, "\(words) \(text); 'roost lists history' shows them", outcome: .notStarted)
     }
     return found[0]

@@ -149,7 +149,8 @@ extension ListKeeper {
         let loss = ListShrinkage(from: before, to: after)
       {
         throw Refusal(
-          .wouldReplace, "\(loss.sentence); if that is meant, say so (--yes; 'isMeant' in a request)", outcome: .notStarted)
+          .wouldReplace, "\(loss.sentence); if that is meant, say so (--yes; 'isMeant' in a request)",
+          outcome: .notStarted)
       }
       let event = try await take(step, key)
       return EditedList(
