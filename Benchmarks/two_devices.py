@@ -142,7 +142,11 @@ class Device:
                 await asyncio.sleep(0.05)
             made = EventBuilder(Kind(3), event.content() if event else "").tags(tags)
             signed = made.custom_created_at(Timestamp.from_secs(at)).finalize(self.keys)
-            return bool((await client.send_event(signed)).success)
+            if not (await client.send_event(signed)).success:
+                return False
+            # A relay also says yes to a version that loses against one of the same second, and keeps nothing of it.
+            wanted = ReqTarget.auto([Filter().id(signed.id())])
+            return bool(list(await client.fetch_events(wanted, timeout=datetime.timedelta(seconds=5))))
 
         return asyncio.run(self.connected(body))
 

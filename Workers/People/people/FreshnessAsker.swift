@@ -55,6 +55,17 @@ final class FreshnessAsker {
       : Question(account: key.account, kind: key.kind, identifier: key.identifier)
   }
 
+  /// Relays are connected since these times, in seconds since 1970. What one has answered before holds no longer: what
+  /// has come there between two connections was not seen.
+  func connected(_ relays: [RelayURL: Int64]) {
+    for (question, known) in answers {
+      answers[question] = known.filter { relay, answer in
+        guard case .answered(let at) = answer, let since = relays[relay] else { return true }
+        return at > since
+      }
+    }
+  }
+
   /// What is known of a list without asking.
   func known(_ key: ListKeeper.ListKey) -> Finding? {
     let question = question(key)

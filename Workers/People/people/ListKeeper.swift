@@ -87,9 +87,20 @@ final class ListKeeper {
     worker.persist("plan.published", ceilingMilliseconds: People.retryMillisecondsMaximum, log) {
       [self] () async throws(Refusal) in
       try await bus.subscribe(PlanTopic.published)
+      try await bus.subscribe(RelayTopic.states)
       return true
     }
     publisher.start()
+  }
+
+  /// The states of relays have changed.
+  func connected(_ states: RelayStates) {
+    var times: [RelayURL: Int64] = [:]
+    for relay in states.relays where relay.state == .open {
+      // `try?`: connectors give canonical URLs.
+      if let url = try? RelayURL(relay.relay), let since = relay.openSince { times[url] = since }
+    }
+    freshness.connected(times)
   }
 
   func drain() { answer?.abandon(Refusal(.cancelled, "the worker ends")) }

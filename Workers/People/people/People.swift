@@ -92,6 +92,7 @@ final class People {
         feeds.accountsAre(changes.accounts)
         dataKeys.accountsAre(changes.accounts)
       }
+      if let states = try event.value(of: RelayTopic.states) { lists.connected(states) }
       if let publication = try event.value(of: PlanTopic.published) { lists.published(publication) }
     } catch {
       log.error("an event of a topic cannot be read", metadata: ["why": "\(error.message)"])

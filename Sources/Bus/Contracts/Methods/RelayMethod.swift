@@ -72,7 +72,8 @@ public enum RelayMethod {
 public enum RelayTopic {
   /// States of relays that have changed.
   public static let states = Topic<RelayStates>(
-    288, "relay.states", of: .relayConnector, for: [.client, .outboxPlanner], "The relays whose states have changed.")
+    288, "relay.states", of: .relayConnector, for: [.client, .outboxPlanner, .people],
+    "The relays whose states have changed.")
 }
 
 /// One signed event as JSON, in the exact bytes that its author signed.
