@@ -175,9 +175,11 @@ class Roost:
         return {tag[1] for tag in json.loads(shown.stdout)["tags"] if tag[0] == "p"} if shown.returncode == 0 else set()
 
     def edit(self, person, adds, *flags):
-        """Whether the edit was accepted; the words of a refusal else."""
-        done = self.run("follow" if adds else "unfollow", person, "--as", "alice", "--no-wait", *flags)
-        return None if done.returncode == 0 else done.stderr.strip()
+        """Whether the edit was made, or None if there was nothing to change; and the words of a refusal."""
+        done = self.run("follow" if adds else "unfollow", person, "--as", "alice", "--no-wait", "--json", *flags)
+        if done.returncode != 0:
+            return False, done.stderr.strip()
+        return json.loads(done.stdout)["isNew"] or None, None
 
 
 class Trial:
@@ -215,9 +217,8 @@ class Trial:
             self.counts["device" if is_done else "nothing"] += 1
         else:
             flags = ["--yes"] + (["--from-here"] if self.random.random() < 0.1 else [])
-            refusal = roost.edit(person, adds, *flags)
-            who, is_done = "roost", refusal is None
-            self.counts["roost" if is_done else "refused"] += 1
+            who, (is_done, refusal) = "roost", roost.edit(person, adds, *flags)
+            self.counts["roost" if is_done else "refused" if refusal else "nothing"] += 1
             if refusal:
                 code = refusal.rsplit("(", 1)[-1].split(";")[0].strip(")")
                 self.refusals[code] = self.refusals.get(code, 0) + 1
