@@ -197,7 +197,7 @@ let rooms: [[Target]] = [
     library("Forgetting", ["Contracts"]),
     library("ListEditing", ["Addresses", "Cryptography", "JSON", "Nostr", "Wording"]),
     library("PeopleLedger", ["Cryptography", "Nostr", "Storage", "Frames", "ListEditing"]),
-    library("Profiles", values + ["Wording", "DequeModule"]),
+    library("Profiles", values + ["JSON", "Wording", "DequeModule"]),
     library("Feeds", ["JSON", "Cryptography", "Nostr", "Frames", "Contracts"]),
     program(
       "people",

@@ -161,6 +161,15 @@ def settled(world, seconds=3.0, patience=120):
         time.sleep(0.1)
 
 
+def asked(world, patience=180):
+    """Waits until each relay has a subscription: a connector dials eight new relays a minute."""
+    deadline = time.monotonic() + patience
+    while not all(place.open_count for place in world.places):
+        if time.monotonic() > deadline:
+            raise RuntimeError("not all relays were asked in time")
+        time.sleep(0.2)
+
+
 def rounds(world, daemon, count):
     """Medians of both, in milliseconds, of each round."""
     with bus.connected(daemon.socket) as client:
@@ -173,6 +182,7 @@ def rounds(world, daemon, count):
             {"authors": [world.other.public_key().to_hex()], "kinds": [1]}], relays=[world.own.url])
         for reader in (feed, observer):
             reader.is_live.wait(60)
+        asked(world)
         settled(world)
         print(f"{sum(place.asks for place in [world.own, *world.places])} REQs until the feed of "
               f"{len(world.people)} was settled", file=sys.stderr)
@@ -180,8 +190,7 @@ def rounds(world, daemon, count):
             fed, observed = [], []
             for turn in range(EVENTS):
                 keys = world.random.choice(world.people)
-                place = next((world.places[home] for home in world.homes[keys.public_key().to_hex()]
-                              if world.places[home].open_count), world.own)
+                place = world.places[world.homes[keys.public_key().to_hex()][0]]
                 now = int(time.time())
                 fed.append(arrival(world, feed, place, world.signed(keys, 1, now, text=f"{number} {turn}")))
                 observed.append(arrival(

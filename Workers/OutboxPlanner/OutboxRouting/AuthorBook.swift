@@ -70,6 +70,9 @@ public struct AuthorBook: Sendable {
   public static let nameSeconds: Int64 = 3_600
   /// People in one request for lists.
   public static let batchCount = 500
+  /// People in one query of the store, if a frame of the bus has room for their keys: a look-up of ten thousand people
+  /// waits for three of these.
+  public static let readCount = 4_000
 
   /// Empty.
   public init() {}
@@ -100,8 +103,8 @@ public struct AuthorBook: Sendable {
     for person in people where known[person]?.isRead != true { unread.insert(person) }
   }
 
-  /// Up to ``batchCount`` people for whom the store is to be asked.
-  public var nextUnread: [PublicKey] { Array(unread.sorted().prefix(Self.batchCount)) }
+  /// Up to so many people for whom the store is to be asked.
+  public func nextUnread(maximum: Int) -> [PublicKey] { Array(unread.sorted().prefix(maximum)) }
 
   /// Whether the store has been asked for all who are wanted.
   public var isRead: Bool { unread.isEmpty }
@@ -269,6 +272,12 @@ public struct AuthorBook: Sendable {
   func messages(of person: PublicKey) -> [ForeignRelayURL]? {
     guard let lists = known[person], lists.messageVersion != nil else { return nil }
     return lists.messages
+  }
+
+  /// Whether any relay of a person is known, from whichever source, and whether it counts or not.
+  func knowsRelays(of person: PublicKey) -> Bool {
+    guard let lists = known[person] else { return false }
+    return !lists.writes.isEmpty || !lists.reads.isEmpty || lists.named != nil || !lists.hints.isEmpty
   }
 
   /// How many people are known.

@@ -196,6 +196,8 @@ extension RelayDirectory {
         .sorted { $0.text < $1.text }
       return places
     }
+    // Of ten thousand people looked up at once most have no list that is known, and what follows copies this value.
+    guard book.knowsRelays(of: subject.person) else { return places }
     func isUsable(_ url: RelayURL) -> Bool {
       open.contains(url) ? strictObjection(to: url) == nil : objection(toOthers: url) == nil
     }

@@ -42,7 +42,8 @@ final class AuthorListReader {
       [self] () async throws(Refusal) in
       while let people = next?(), !people.isEmpty {
         let filter = Filter(authors: people, kinds: Self.kinds)
-        let answer = try await worker.bus.ask(StoreMethod.query, StoreQuery(filters: [JSONValue(of: filter)]))
+        let question = BusPayload(json: StoreQuery(filters: []), filters: [filter])
+        let answer = try await worker.bus.ask(StoreMethod.query, encoded: question)
         while let part = try await answer.nextPart() { take(part.bytes) }
         onRead?(people)
       }

@@ -93,6 +93,8 @@ final class Planner {
   static let settlingMilliseconds: UInt64 = 3_000
   /// How long REQs wait for the store to send the lists of the people whom they name.
   static let readMilliseconds: UInt64 = 1_000
+  /// Bytes of a frame that are kept for each person of a query of the store: a key has 67 in JSON.
+  private static let authorByteCount = 100
   /// Longest back-off after a failure of another worker.
   static let retryMillisecondsMaximum: UInt64 = 10_000
 
@@ -150,7 +152,8 @@ final class Planner {
     observes.onChange = { [unowned self] in observesChanged($0, removed: $1) }
     accounts.onAccounts = { [unowned self] in accountsAre($0) }
     lists.onPart = { [unowned self] in learn($0, $1) }
-    authors.next = { [unowned self] in isDraining ? [] : directory.book.nextUnread }
+    let readMaximum = min(AuthorBook.readCount, bus.welcome.frameLimit / Self.authorByteCount)
+    authors.next = { [unowned self] in isDraining ? [] : directory.book.nextUnread(maximum: readMaximum) }
     authors.onList = { [unowned self] in if directory.learn($0) { update() } }
     authors.onRead = { [unowned self] in wereRead($0) }
     monitors.onEvent = { [unowned self] in directory.learnMonitored($0) }

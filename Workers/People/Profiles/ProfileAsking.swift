@@ -8,6 +8,8 @@ internal import DequeModule
 //                                        ▲                       │
 //                                        └── refused: later ─────┘
 //
+// A batch that is full has nothing to wait for, and goes at once.
+//
 // A person is at one place at a time: so callers that ask for overlapping sets at once share one question, and a caller
 // that asks while it is under way waits for the same answer. The planner decides which relays are asked; a batch has as
 // many people as a relay commonly answers in one page.
@@ -97,9 +99,10 @@ public struct ProfileAsking: Sendable {
       }
       pending.append(key)
     }
-    guard gatherEnd == nil, !few.isEmpty || !many.isEmpty else { return (pending, []) }
-    gatherEnd = now.advanced(milliseconds: limits.gatherMilliseconds)
-    return (pending, timer())
+    let isFirst = gatherEnd == nil && waitingCount > 0
+    if isFirst { gatherEnd = now.advanced(milliseconds: limits.gatherMilliseconds) }
+    if waitingCount >= limits.batchMaximum { return (pending, send(at: now)) }
+    return (pending, isFirst ? timer() : [])
   }
 
   /// The timer has fired.
@@ -144,11 +147,14 @@ public struct ProfileAsking: Sendable {
     return [.asked(batch.keys, failure: failure)]
   }
 
+  private var waitingCount: Int { few.count + many.count }
+
   /// Sends what may go, and sets the timer for the rest.
   private mutating func send(at now: Instant) -> [Action] {
     var actions: [Action] = []
-    if let end = gatherEnd, now >= end {
-      while underWay.count + resting.count < limits.underWayMaximum, !few.isEmpty || !many.isEmpty {
+    if let end = gatherEnd {
+      let least = now >= end ? 1 : limits.batchMaximum
+      while underWay.count + resting.count < limits.underWayMaximum, waitingCount >= least {
         var keys: [PublicKey] = []
         while keys.count < limits.batchMaximum, let key = few.popFirst() ?? many.popFirst() {
           places[key] = .underWay
@@ -160,7 +166,7 @@ public struct ProfileAsking: Sendable {
         actions.append(.want(lastNumber, keys))
       }
       // People who wait for a batch to end need no timer.
-      if few.isEmpty, many.isEmpty { gatherEnd = nil }
+      if waitingCount == 0 { gatherEnd = nil }
     }
     return actions + timer(after: now)
   }

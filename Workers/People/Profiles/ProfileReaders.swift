@@ -158,21 +158,24 @@ public struct ProfileReaders: Sendable {
   ///   - reader: the request.
   ///   - maximum: the most people to read.
   public mutating func next(_ reader: Reader, maximum: Int) -> Step {
+    if hasDue(reader) { return .read(takeDue(reader, maximum)) }
     guard let request = requests[reader] else { return .end }
-    if !request.due.isEmpty {
-      var keys: [PublicKey] = []
-      while keys.count < maximum, let place = requests[reader]?.due.popFirst() {
-        requests[reader]?.marks[Int(place)].remove(.due)
-        keys.append(request.keys[Int(place)])
-      }
-      return .read(keys)
-    }
     guard request.pendingCount == 0 else { return .wait }
     if !request.hasToldAsked {
       requests[reader]?.hasToldAsked = true
       return .asked(count: request.askedCount, failed: request.failedCount, reason: request.reason)
     }
     return request.isLive ? .wait : .end
+  }
+
+  private mutating func takeDue(_ reader: Reader, _ maximum: Int) -> [PublicKey] {
+    guard let people = requests[reader]?.keys else { return [] }
+    var keys: [PublicKey] = []
+    while keys.count < maximum, let place = requests[reader]?.due.popFirst() {
+      requests[reader]?.marks[Int(place)].remove(.due)
+      keys.append(people[Int(place)])
+    }
+    return keys
   }
 
   /// Whether a request is sent what is known of a person now: a profile, or its absence if no relay is being asked; and
@@ -184,11 +187,12 @@ public struct ProfileReaders: Sendable {
   ///   - isPresent: whether there is a profile.
   ///   - version: a number of what is known, another one for each change.
   public mutating func tells(_ reader: Reader, of key: PublicKey, isPresent: Bool, version: Int) -> Bool {
-    guard let place = index[key]?.first(where: { $0.reader == reader }), let request = requests[reader] else {
+    guard let place = index[key]?.first(where: { $0.reader == reader }), let marks = requests[reader]?.marks else {
       return false
     }
     let index = Int(place.index)
-    guard isPresent || !request.marks[index].contains(.pending), request.told[index] != version else { return false }
+    // `told` is in no other variable here: it would be copied whole for each person.
+    guard isPresent || !marks[index].contains(.pending), requests[reader]?.told[index] != version else { return false }
     requests[reader]?.told[index] = version
     return true
   }

@@ -8,6 +8,7 @@ import Logging
 import Nostr
 import NostrContracts
 import RelaySubscriptions
+import WorkerKit
 
 /// Asks the store what is covered at a relay. A store that cannot say so costs a repetition, and never an event: then
 /// nothing counts as covered.
@@ -97,9 +98,9 @@ final class CoverageReader {
   private func ask(
     _ filters: [Filter], at relay: RelayURL, inParts: Bool, _ take: (CoveredFilter) -> Void
   ) async throws(Refusal) {
-    let question = StoreCoverage(
-      filters: filters.map { JSONValue(of: $0) }, relays: [relay.text], inParts: inParts ? true : nil)
-    let answer = try await bus.ask(StoreMethod.coverage, question, ttlMilliseconds: Self.milliseconds)
+    let question = StoreCoverage(filters: [], relays: [relay.text], inParts: inParts ? true : nil)
+    let answer = try await bus.ask(
+      StoreMethod.coverage, encoded: BusPayload(json: question, filters: filters), ttlMilliseconds: Self.milliseconds)
     while let part = try await answer.nextPart() { take(part) }
   }
 }

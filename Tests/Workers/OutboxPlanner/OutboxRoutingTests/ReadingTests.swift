@@ -188,8 +188,8 @@ struct ReadingTests {
     directory.noteWanted()
     var read: Set<PublicKey> = []
     while !directory.book.isRead {
-      let next = directory.book.nextUnread
-      #expect(next.count <= AuthorBook.batchCount)
+      let next = directory.book.nextUnread(maximum: 500)
+      #expect(next.count <= 500)
       read.formUnion(next)
       directory.book.wereRead(next)
     }

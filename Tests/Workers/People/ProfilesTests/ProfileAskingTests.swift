@@ -51,14 +51,29 @@ struct ProfileAskingTests {
     #expect(asking.openCount == 2)
   }
 
+  @Test("A full batch goes at once, and the people behind it are gathered")
+  func full() {
+    var asking = ProfileAsking()
+    let (pending, actions) = asking.wanted(Self.keys(0..<1_100), maxAgeMilliseconds: 0, at: Self.moment(0))
+    #expect(pending.count == 1_100)
+    #expect(Self.wants(actions).map(\.keys) == [Self.keys(0..<500), Self.keys(500..<1_000)])
+    #expect(actions.last == .setTimer(Self.moment(100)))
+    // What fills a batch while others are gathered sends it; nothing is left to wait for.
+    let more = asking.wanted(Self.keys(1_100..<1_500), maxAgeMilliseconds: 0, at: Self.moment(40))
+    #expect(Self.wants(more.actions).map(\.keys) == [Self.keys(1_000..<1_500)])
+    #expect(Self.wants(asking.timerFired(at: Self.moment(100))).isEmpty)
+    let next = asking.wanted(Self.keys(2_000..<2_001), maxAgeMilliseconds: 0, at: Self.moment(120))
+    #expect(next.actions == [.setTimer(Self.moment(220))])
+  }
+
   @Test("Batches have 500 people at most, and so many are under way; the next goes when one ends")
   func bounds() {
     var limits = ProfileAsking.Limits()
     limits.underWayMaximum = 3
     var asking = ProfileAsking(limits: limits)
-    _ = asking.wanted(Self.keys(0..<2_200), maxAgeMilliseconds: 0, at: Self.moment(0))
-    let wants = Self.wants(asking.timerFired(at: Self.moment(100)))
-    #expect(wants.map(\.keys.count) == [500, 500, 500])
+    let first = asking.wanted(Self.keys(0..<2_200), maxAgeMilliseconds: 0, at: Self.moment(0))
+    #expect(Self.wants(first.actions).map(\.keys.count) == [500, 500, 500])
+    #expect(Self.wants(asking.timerFired(at: Self.moment(100))).isEmpty)
     // Few people do not wait behind many.
     _ = asking.wanted(Self.keys(5_000..<5_010), maxAgeMilliseconds: 0, at: Self.moment(150))
     let next = asking.ended(2, at: Self.moment(300))

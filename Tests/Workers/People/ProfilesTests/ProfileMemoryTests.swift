@@ -40,6 +40,23 @@ struct ProfileMemoryTests {
     #expect(try sent(profile) == profile.value(of: secret.publicKey))
   }
 
+  @Test("No field of a profile is lost between its event and its reader, whatever is in the texts")
+  func allFields() throws {
+    for text in ["a", #""b\\ c"#, "\u{1}\u{1F}\u{7F}\u{2028}é😀", "</c>\t\r\n\u{8}\u{C}.", #"{"pubkey":"d","#] {
+      let quoted = String(decoding: JSONPayload.encode(text), as: UTF8.self)
+      let members = Self.fields.map { name, _ in "\"\(name)\":\(quoted)," }.joined()
+      let known = try sent(StoredProfile(event("{\(members)\"bot\":true}")), askedAt: 1, claim: .verified)
+      for (name, field) in Self.fields { #expect(known[keyPath: field] == text, "\(name)") }
+      let missing = Mirror(reflecting: known).children.filter { "\($0.value)" == "nil" }.compactMap(\.label)
+      #expect(missing == ["fault"], "a field that is new is to be written too")
+    }
+  }
+
+  private static let fields: [(String, any KeyPath<KnownProfile, String?> & Sendable)] = [
+    ("name", \.name), ("display_name", \.displayName), ("about", \.about), ("picture", \.picture),
+    ("banner", \.banner), ("website", \.website), ("nip05", \.nip05), ("lud16", \.lud16),
+  ]
+
   @Test("The shown name is the display name, else the name, else that of the identifier, else the shortened key")
   func shownNames() throws {
     func shown(_ content: String) -> String {
