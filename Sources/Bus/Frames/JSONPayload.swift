@@ -88,16 +88,17 @@ public enum JSONValue: Codable, Sendable, Hashable {
   /// Reads any JSON value.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
+    // Texts first: most values are texts, and each type that does not fit costs a thrown error.
     if container.decodeNil() {
       self = .null
-    } else if let value = try? container.decode(Bool.self) {  // Not a fault: it has another type.
-      self = .bool(value)
+    } else if let value = try? container.decode(String.self) {  // Not a fault: it has another type.
+      self = .string(value)
     } else if let value = try? container.decode(Int64.self) {  // As above.
       self = .integer(value)
+    } else if let value = try? container.decode(Bool.self) {  // As above.
+      self = .bool(value)
     } else if let value = try? container.decode(Double.self) {  // As above.
       self = .number(value)
-    } else if let value = try? container.decode(String.self) {  // As above.
-      self = .string(value)
     } else if let value = try? container.decode([JSONValue].self) {  // As above.
       self = .array(value)
     } else {
