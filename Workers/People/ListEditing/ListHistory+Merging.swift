@@ -50,9 +50,9 @@ extension ListHistory {
   ) throws(ListFault) -> ListContents? {
     let (new, old, now) = (ListState(version), ListState(previous), ListState(current))
     var targets: [(key: EntryKey, tags: [[String]])] = []
-    for key in new.keys + old.keys.filter({ new.entries[$0] == nil }) where key.place != .content {
-      let (after, before) = (new.entries[key] ?? [], old.entries[key] ?? [])
-      if !after.hasBytes(before), (now.entries[key] ?? []).hasBytes(after) { targets.append((key, before)) }
+    for key in new.keys + old.keys.filter({ new[$0] == nil }) where key.place != .content {
+      let (after, before) = (new[key] ?? [], old[key] ?? [])
+      if !after.hasBytes(before), (now[key] ?? []).hasBytes(after) { targets.append((key, before)) }
     }
     return targets.isEmpty ? nil : try current.setting(targets)
   }
@@ -175,7 +175,7 @@ private struct Merging {
     canRetry = history.memo.retryCount < ListHistory.retryCountMaximum
   }
 
-  private func value(_ key: EntryKey) -> [[String]] { now[key] ?? head?.entries[key] ?? [] }
+  private func value(_ key: EntryKey) -> [[String]] { now[key] ?? head?[key] ?? [] }
 
   private mutating func set(_ key: EntryKey, _ tags: [[String]]) {
     if now.updateValue(tags, forKey: key) == nil { order.append(key) }
@@ -191,9 +191,9 @@ private struct Merging {
     if base.isDoubtful { report.isDoubtful = true }
     let known = base.isDoubtful ? history.everKnown(except: id) : []
     let seen = history.lastSeen(by: record)
-    let others = (head?.keys ?? []).filter { theirs.entries[$0] == nil }
-    for key in theirs.keys + others + order.filter({ theirs.entries[$0] == nil && head?.entries[$0] == nil }) {
-      let (mine, other) = (value(key), theirs.entries[key] ?? [])
+    let others = (head?.keys ?? []).filter { theirs[$0] == nil }
+    for key in theirs.keys + others + order.filter({ theirs[$0] == nil && head?[$0] == nil }) {
+      let (mine, other) = (value(key), theirs[key] ?? [])
       guard !mine.hasBytes(other) else { continue }
       // What cannot be read changes nothing.
       if theirs.isOpaque, key.place != .open { continue }
@@ -236,7 +236,7 @@ private struct Merging {
   ) throws(ListFault) -> (contents: ListContents?, targets: [Target]) {
     guard let last else { return (nil, []) }
     if isHead || !last.isNewest {
-      let targets = order.map { (key: $0, tags: value($0)) }.filter { !(head?.entries[$0.key] ?? []).hasBytes($0.tags) }
+      let targets = order.map { (key: $0, tags: value($0)) }.filter { !(head?[$0.key] ?? []).hasBytes($0.tags) }
       return (targets.isEmpty ? nil : try start.setting(targets), [])
     }
     var start = start
@@ -253,7 +253,7 @@ private struct Merging {
     var seen: Set<EntryKey> = []
     for key in (head?.keys ?? []) + order + theirs.keys where seen.insert(key).inserted {
       if theirs.isOpaque, key.place != .open { continue }
-      let (mine, other) = (value(key), theirs.entries[key] ?? [])
+      let (mine, other) = (value(key), theirs[key] ?? [])
       if !mine.hasBytes(other) { targets.append((key, mine, other)) }
     }
     report.restoredCount = targets.count + (isReplaced ? 1 : 0)
