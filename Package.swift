@@ -109,7 +109,7 @@ let rooms: [[Target]] = [
     "Sources/Bus",
     library("Frames", ["JSON"]),
     library("Contracts", ["Addresses", "JSON", "Frames"]),
-    library("NostrContracts", ["Cryptography", "Nostr", "Frames", "Contracts"]),
+    library("NostrContracts", ["JSON", "Cryptography", "Nostr", "Frames", "Contracts"]),
     library("MethodReference", ["Frames", "Contracts"]),
     library("Recordings", ["Clocks", "Frames", "Contracts"]),
     library("Wording", ["Nostr", "Frames", "Contracts"]),
@@ -324,7 +324,7 @@ let rooms: [[Target]] = [
   // What serves the tests of all rooms, and then the tests, in the folders of their rooms
   room(
     "Tests",
-    library("TestSupport", ["Clocks", "LinuxSystem", "EventLoop", "Frames"]),
+    library("TestSupport", ["Clocks", "LinuxSystem", "EventLoop", "Frames", "Contracts"]),
     // Run as a process of its own by LinuxSystemTests: no test can leave a sandbox again.
     program("sandbox-probe", ["LinuxSystem", "EventLoop"], in: "SandboxProbe"),
     // Run under a real roostd by ProcessTests: everything a worker must not do.

@@ -138,26 +138,40 @@ public struct JSONString: Hashable, Sendable {
 extension JSONString {
   /// Appends `text` to `json` as a JSON string with quotes, escaped as NIP-01 requires: the seven short escapes, other
   /// control characters as `\u00xx`, everything else verbatim.
-  public static func append(_ text: String, to json: inout [UInt8]) { append(utf8: Array(text.utf8), to: &json) }
+  public static func append(_ text: String, to json: inout [UInt8]) {
+    var text = text
+    text.withUTF8 { append($0, to: &json) }
+  }
 
   /// The same for text given as UTF-8 bytes.
   public static func append(utf8 text: [UInt8], to json: inout [UInt8]) {
+    text.withUnsafeBufferPointer { append($0, to: &json) }
+  }
+
+  private static func append(_ text: UnsafeBufferPointer<UInt8>, to json: inout [UInt8]) {
     json.append(UInt8(ascii: "\""))
+    var escapes: UInt8 = 0
     for byte in text {
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"): append(short: byte, to: &json)
-      case 0x08: append(short: UInt8(ascii: "b"), to: &json)
-      case 0x09: append(short: UInt8(ascii: "t"), to: &json)
-      case 0x0A: append(short: UInt8(ascii: "n"), to: &json)
-      case 0x0C: append(short: UInt8(ascii: "f"), to: &json)
-      case 0x0D: append(short: UInt8(ascii: "r"), to: &json)
-      case 0..<0x20:
-        json.append(contentsOf: Array("\\u00".utf8) + Array(byte < 0x10 ? "0".utf8 : "1".utf8))
-        json.append(byte & 15 < 10 ? 0x30 + (byte & 15) : 0x57 + (byte & 15))
-      default: json.append(byte)
-      }
+      escapes |= (byte < 0x20 ? 1 : 0) | (byte == UInt8(ascii: "\"") ? 1 : 0) | (byte == UInt8(ascii: "\\") ? 1 : 0)
     }
+    // Nearly all texts need no escape, and are copied at once.
+    if escapes == 0 { json.append(contentsOf: text) } else { for byte in text { append(byte, to: &json) } }
     json.append(UInt8(ascii: "\""))
+  }
+
+  private static func append(_ byte: UInt8, to json: inout [UInt8]) {
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"): append(short: byte, to: &json)
+    case 0x08: append(short: UInt8(ascii: "b"), to: &json)
+    case 0x09: append(short: UInt8(ascii: "t"), to: &json)
+    case 0x0A: append(short: UInt8(ascii: "n"), to: &json)
+    case 0x0C: append(short: UInt8(ascii: "f"), to: &json)
+    case 0x0D: append(short: UInt8(ascii: "r"), to: &json)
+    case 0..<0x20:
+      json.append(contentsOf: Array("\\u00".utf8) + Array(byte < 0x10 ? "0".utf8 : "1".utf8))
+      json.append(byte & 15 < 10 ? 0x30 + (byte & 15) : 0x57 + (byte & 15))
+    default: json.append(byte)
+    }
   }
 
   private static func append(short letter: UInt8, to json: inout [UInt8]) {

@@ -96,6 +96,8 @@ enum CanonicalForm {
 
   /// Tags as JSON without white space, in canonical form.
   static func append(_ tags: [[String]], to form: inout [UInt8]) {
+    // A long list has tags of a key of 64 digits each.
+    form.reserveCapacity(form.count + 80 * tags.count)
     form.append(UInt8(ascii: "["))
     for (index, tag) in tags.enumerated() {
       if index > 0 { form.append(UInt8(ascii: ",")) }

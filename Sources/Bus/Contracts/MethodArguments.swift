@@ -68,7 +68,7 @@ extension MethodArguments {
     case let flaw?: throw Self.bad(flaw.description, method)
     case nil: break
     }
-    guard let given = try JSONPayload.decode(MemberNames.self, from: json).names else {
+    guard let given = memberNames(of: json) else {
       throw Self.bad("the arguments of \(method) are one JSON object", method)
     }
     let known = PayloadShape(of: Self.self).members.map(\.name)
@@ -128,19 +128,17 @@ public struct NoArguments: MethodArguments, Hashable {
   public init() {}
 }
 
-/// The names in a JSON object, in order; nil when the value is not an object.
-private struct MemberNames: Decodable {
-  let names: [String]?
-
-  private struct Name: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
-    init?(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
-  }
-
-  init(from decoder: any Decoder) throws {
-    // A value other than an object is a valid result here, not a fault.
-    names = (try? decoder.container(keyedBy: Name.self))?.allKeys.map(\.stringValue).sorted()
+/// The names in a JSON object without a flaw, in order; nil when the value is not an object.
+private func memberNames(of json: [UInt8]) -> [String]? {
+  json.withUnsafeBytes { bytes in
+    var scanner = JSONScanner(bytes, depthMaximum: JSONFlaw.depthMaximum)
+    var names: [String] = []
+    do throws(JSONFault) {
+      try scanner.readObject { name, scanner throws(JSONFault) in
+        names.append(name.string(in: bytes))
+        try scanner.skipValue()
+      }
+    } catch { return nil }
+    return names.sorted()
   }
 }

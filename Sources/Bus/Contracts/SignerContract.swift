@@ -41,7 +41,7 @@ public struct SignerSign: MethodArguments {
   public var account: String?
   /// `kind`, and optionally `content`, `tags`, `created_at` (default: now) and `pubkey` (it must be the account's). Any
   /// other member is refused, and so are tags `p`, `e`, `a`, `q` without a valid reference.
-  public var event: JSONValue
+  public var event: RawJSON
   /// Whether it may contain `nsec1…` or `ncryptsec1…`; default: false.
   public var allowSecrets: Bool?
   /// For a deletion (NIP-09) by a worker that may delete only some kinds: the events that its `e` tags name, whole and
@@ -52,7 +52,7 @@ public struct SignerSign: MethodArguments {
   public static let deletedMaximum = 16
 
   /// An event to sign.
-  public init(account: String? = nil, event: JSONValue, allowSecrets: Bool? = nil, deleted: [JSONValue]? = nil) {
+  public init(account: String? = nil, event: RawJSON, allowSecrets: Bool? = nil, deleted: [JSONValue]? = nil) {
     self.account = account
     self.event = event
     self.allowSecrets = allowSecrets

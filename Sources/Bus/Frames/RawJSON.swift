@@ -40,11 +40,16 @@ public struct RawJSON: Codable, Sendable, Hashable {
   static let payloadKey = CodingUserInfoKey(rawValue: "payload").unsafelyUnwrapped
 
   private static func value(at path: [any CodingKey], in payload: [UInt8]) -> [UInt8]? {
-    let text = payload.withUnsafeBytes { bytes -> Range<Int>? in
+    let found = payload.withUnsafeBytes { bytes -> (text: Range<Int>, isPlain: Bool)? in
       var scanner = JSONScanner(bytes, depthMaximum: JSONFlaw.depthMaximum)
-      return try? range(at: path[...], &scanner)  // What is no JSON has been refused before.
+      // `try?`: what is no JSON has been refused before.
+      return (try? range(at: path[...], &scanner)).map { ($0, scanner.whiteSpaceByteCount == 0) }
     }
-    return text.flatMap { try? JSONText(Array(payload[$0])).compact }  // As above.
+    guard let found else { return nil }
+    let text = Array(payload[found.text])
+    // `try?`: as above.
+    if found.isPlain, (try? UTF8Span(validating: text.span)) != nil { return text }
+    return try? JSONText(text).compact
   }
 
   private static func range(

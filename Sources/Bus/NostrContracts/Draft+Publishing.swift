@@ -24,12 +24,12 @@ extension Draft {
   private var isEmpty: Bool { content.allSatisfy(\.isWhitespace) && tags.isEmpty }
 
   private var content: String {
-    guard case .string(let text)? = members["content"] else { return "" }
+    guard case .string(let text)? = value("content") else { return "" }
     return text
   }
 
   private var tags: [JSONValue] {
-    guard case .array(let tags)? = members["tags"] else { return [] }
+    guard case .array(let tags)? = value("tags") else { return [] }
     return tags
   }
 

@@ -1,5 +1,6 @@
 public import Cryptography
 public import Frames
+internal import JSON
 public import Nostr
 
 // A draft of an event, checked before it is signed.
@@ -15,7 +16,8 @@ public struct Draft: Hashable, Sendable {
   public let kind: UInt16
   /// Seconds since 1970; nil: the time of signing.
   public let createdAt: Int64?
-  let members: [String: JSONValue]
+  /// The text of each member.
+  private let members: [String: [UInt8]]
   private let name: String
 
   /// The members that a draft may have. An `id` must be correct; a `sig` is ignored.
@@ -26,7 +28,7 @@ public struct Draft: Hashable, Sendable {
   /// Reads a draft.
   ///
   /// - Parameters:
-  ///   - value: an object in which only `kind` is required.
+  ///   - json: an object in which only `kind` is required.
   ///   - name: its name in refusals, `event`; empty: only the names of its members are given.
   ///   - allowsSecrets: whether it may contain a secret key, because its owner allows it: an example, a key given up.
   ///   - checksTags: whether tags that refer to something must have a valid reference. An edited list keeps what others
@@ -34,9 +36,9 @@ public struct Draft: Hashable, Sendable {
   ///   - now: seconds since 1970. A time far ahead of it is not in seconds, and relays refuse it.
   /// - Throws: `bad-request` with the place and what is expected there. A secret is never repeated.
   public init(
-    _ value: JSONValue, named name: String, allowsSecrets: Bool = false, checksTags: Bool = true, now: Int64
+    json: [UInt8], named name: String, allowsSecrets: Bool = false, checksTags: Bool = true, now: Int64
   ) throws(Refusal) {
-    guard case .object(let members) = value else {
+    guard let members = Self.members(of: json) else {
       throw Self.bad(name.isEmpty ? "an event is one JSON object" : "'\(name)' is not an object")
     }
     self.members = members
@@ -47,14 +49,42 @@ public struct Draft: Hashable, Sendable {
       let hint = NearestName.hint(stranger, among: Self.memberNames)
       throw Self.bad("\(place(shown)) is nothing that an event has\(hint)")
     }
-    guard members["kind"] != nil else { throw Self.bad("\(place("kind")) is missing") }
-    guard case .integer(let number)? = members["kind"], let kind = UInt16(exactly: number) else {
+    guard let kind = members["kind"] else { throw Self.bad("\(place("kind")) is missing") }
+    guard case .integer(let number) = try Self.value(kind), let kind = UInt16(exactly: number) else {
       throw Self.bad("\(place("kind")) must be a whole number from 0 to 65535")
     }
     self.kind = kind
-    createdAt = try Self.time(members["created_at"], place("created_at"), now: now)
-    if !allowsSecrets { try Self.refuseSecrets(in: value, name) }
-    if checksTags { try Self.checkTags(members["tags"]) { index in place("tags[\(index)]") } }
+    createdAt = try Self.time(members["created_at"].map(Self.value), place("created_at"), now: now)
+    if !allowsSecrets { try Self.refuseSecrets(in: Self.value(json), name) }
+    if checksTags, let tags = members["tags"] {
+      try Self.checkTags(Self.value(tags)) { index in place("tags[\(index)]") }
+    }
+  }
+
+  /// The text of each member of an object. A long list is read once, when it becomes an event.
+  private static func members(of json: [UInt8]) -> [String: [UInt8]]? {
+    json.withUnsafeBytes { bytes in
+      var scanner = JSONScanner(bytes, depthMaximum: JSONFlaw.depthMaximum)
+      var members: [String: [UInt8]] = [:]
+      do throws(JSONFault) {
+        try scanner.readObject { name, scanner throws(JSONFault) in
+          let (name, value) = (name.string(in: bytes), try scanner.skipValue())
+          // Of a name that is there twice the first counts, as for other readers.
+          if members[name] == nil { members[name] = Array(bytes[value]) }
+        }
+      } catch { return nil }
+      return members
+    }
+  }
+
+  private static func value(_ json: [UInt8]) throws(Refusal) -> JSONValue {
+    try JSONPayload.decode(JSONValue.self, from: json)
+  }
+
+  /// A member; nil without it, and if it cannot be read.
+  func value(_ member: String) -> JSONValue? {
+    // `try?`: it is refused when it becomes an event.
+    members[member].flatMap { try? Self.value($0) }
   }
 
   /// The longest part of a wrong member that a refusal repeats, in characters.
@@ -114,8 +144,8 @@ public struct Draft: Hashable, Sendable {
   // MARK: Tags
 
   /// Checks the references in tags. That tags are lists of texts is checked when the event is read.
-  private static func checkTags(_ value: JSONValue?, _ place: (Int) -> String) throws(Refusal) {
-    guard case .array(let tags)? = value else { return }
+  private static func checkTags(_ value: JSONValue, _ place: (Int) -> String) throws(Refusal) {
+    guard case .array(let tags) = value else { return }
     for (index, tag) in tags.enumerated() {
       guard case .array(let parts) = tag, case .string(let name)? = parts.first,
         let reference = TagReference(tagName: name)
@@ -146,7 +176,7 @@ public struct Draft: Hashable, Sendable {
   /// - Parameter shown: events whose ids were verified.
   /// - Returns: nil when it names an event that is not in `shown`, or names none.
   public func deletedKinds(shown: [Event]) -> Set<UInt16>? {
-    guard case .array(let tags)? = members["tags"] else { return nil }
+    guard case .array(let tags)? = value("tags") else { return nil }
     var kinds: Set<UInt16> = []
     for tag in tags {
       guard case .array(let parts) = tag, parts.count > 1, case .string(let name) = parts[0],
@@ -174,13 +204,15 @@ public struct Draft: Hashable, Sendable {
   ///   - now: its time if the draft has none, seconds since 1970.
   /// - Throws: `bad-request` when it is not a valid event, or names another author.
   public func event(of author: PublicKey, now: Int64) throws(Refusal) -> UnsignedEvent {
-    var fields = members
-    if createdAt == nil { fields["created_at"] = .integer(now) }
-    if fields["content"] == nil { fields["content"] = .string("") }
-    if fields["tags"] == nil { fields["tags"] = .array([]) }
+    var json = Array("{\"kind\":\(kind),\"created_at\":\(createdAt ?? now)".utf8)
+    for (name, missing) in [("content", "\"\""), ("tags", "[]"), ("pubkey", nil), ("id", nil)] {
+      guard let value = members[name] ?? missing.map({ Array($0.utf8) }) else { continue }
+      json += Array(",\"\(name)\":".utf8) + value
+    }
+    json.append(UInt8(ascii: "}"))
     let event: UnsignedEvent
     do throws(EventFault) {
-      event = try UnsignedEvent(json: JSONPayload.encode(JSONValue.object(fields)), author: author)
+      event = try UnsignedEvent(json: json, author: author)
     } catch {
       throw Self.bad(name.isEmpty ? "\(error)" : "'\(name)': \(error)")
     }

@@ -83,7 +83,8 @@ extension RoostClient {
   private func sign(
     template: JSONValue, as account: String?, _ allowSecrets: Bool, timeoutMilliseconds: UInt32 = signerMilliseconds
   ) async throws(Refusal) -> Event {
-    let wanted = SignerSign(account: account, event: template, allowSecrets: allowSecrets ? true : nil)
+    let event = RawJSON(JSONPayload.encode(template))
+    let wanted = SignerSign(account: account, event: event, allowSecrets: allowSecrets ? true : nil)
     let options = RequestOptions.idempotent(ttlMilliseconds: timeoutMilliseconds)
     return try Self.signedEvent(try await request(SignerMethod.sign, wanted, options: options).event)
   }

@@ -127,8 +127,7 @@ final class PublishRun {
     if text["sig"] != nil { return try checked(json) }
     if let flaw = JSONFlaw.first(in: json) { throw Refusal(.badRequest, "\(flaw)", outcome: .notStarted) }
     // The signer checks this too, but the user should not type a passphrase for a draft that is then refused.
-    let draft = try Draft(
-      try JSONPayload.decode(JSONValue.self, from: json), named: "", allowsSecrets: allowsSecrets, now: now)
+    let draft = try Draft(json: json, named: "", allowsSecrets: allowsSecrets, now: now)
     if let objection = draft.objectionToPublishing { throw Refusal(.badRequest, objection, outcome: .notStarted) }
     let signer = try await signer()
     do throws(Refusal) {

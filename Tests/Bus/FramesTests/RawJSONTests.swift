@@ -63,5 +63,7 @@ struct RawJSONTests {
         ($0 as? Refusal)?.message.hasPrefix(message) == true
       }
     }
+    let notUTF8 = Array(#"{"list":[],"text":"","z":["#.utf8) + [0x22, 0xFF, 0x22] + Array("]}".utf8)
+    #expect(throws: Refusal.self) { try JSONPayload.decode(Letter.self, from: notUTF8) }
   }
 }

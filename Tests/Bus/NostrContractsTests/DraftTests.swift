@@ -14,9 +14,7 @@ struct DraftTests {
   private static let now: Int64 = 1_700_000_000
 
   private func read(_ json: String, allowsSecrets: Bool = false) throws(Refusal) -> Draft {
-    try Draft(
-      try JSONPayload.decode(JSONValue.self, from: json.utf8), named: "event", allowsSecrets: allowsSecrets,
-      now: Self.now)
+    try Draft(json: Array(json.utf8), named: "event", allowsSecrets: allowsSecrets, now: Self.now)
   }
 
   private func message(_ json: String) -> String {

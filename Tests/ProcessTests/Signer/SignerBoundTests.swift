@@ -2,6 +2,7 @@ import Contracts
 import Cryptography
 import Frames
 import Nostr
+import TestSupport
 import Testing
 
 extension ProcessTests {

@@ -194,12 +194,8 @@ final class CustomerReplies {
     _ template: UnsignedEvent, within milliseconds: UInt32 = CustomerReplies.answerMilliseconds,
     deleting deleted: Event? = nil
   ) async throws(Refusal) -> Event {
-    guard case .object(var fields) = try JSONPayload.decode(JSONValue.self, from: template.json) else {
-      preconditionFailure("an event is an object")
-    }
-    fields["id"] = nil
     let shown = try deleted.map { event throws(Refusal) in try JSONPayload.decode(JSONValue.self, from: event.json) }
-    let wanted = SignerSign(account: key.description, event: .object(fields), deleted: shown.map { [$0] })
+    let wanted = SignerSign(account: key.description, event: RawJSON(template.json), deleted: shown.map { [$0] })
     let signed = try await bus.request(SignerMethod.sign, wanted, ttlMilliseconds: milliseconds).event
     do throws(EventFault) {
       let event = try Event(json: signed.bytes)

@@ -74,14 +74,10 @@ final class SignerRequests {
   func sign(
     _ draft: UnsignedEvent, by account: PublicKey, allowsSecrets: Bool = false, deleting deleted: Event? = nil
   ) async throws(Refusal) -> Event {
-    let event = JSONValue.object([
-      "kind": .integer(Int64(draft.kind)), "content": .string(draft.content),
-      "created_at": .integer(draft.createdAt), "pubkey": .string(draft.pubkey.description),
-      "tags": .array(draft.tags.map { .array($0.map { .string($0) }) }),
-    ])
     let shown = try deleted.map { event throws(Refusal) in [try JSONPayload.decode(JSONValue.self, from: event.json)] }
     let wanted = SignerSign(
-      account: account.description, event: event, allowSecrets: allowsSecrets ? true : nil, deleted: shown)
+      account: account.description, event: RawJSON(draft.json), allowSecrets: allowsSecrets ? true : nil,
+      deleted: shown)
     let signed = try await ask(SignerMethod.sign, wanted, ttlMilliseconds: Self.answerMilliseconds).event
     do throws(EventFault) { return try Event(json: signed.bytes) } catch {
       throw Refusal(.failed, "what was signed cannot be read: \(error)")

@@ -242,8 +242,8 @@ final class Mirror {
 
   private func learn(_ part: ObservedEvents) {
     // `try?`: the store has verified the event, and asked for these kinds.
-    guard let value = (try? JSONPayload.decode(JSONValue.self, from: part.bytes))?["event"],
-      let event = try? Event(json: JSONPayload.encode(value))
+    guard let found = try? JSONPayload.decode(ObservedEvent.self, from: part.bytes),
+      let event = try? Event(json: found.event.bytes)
     else { return }
     if event.kind != EventKind.follows {
       EventLoopActor.task { [self] in

@@ -106,8 +106,8 @@ extension Planner {
   /// Takes a part of the store's answer about the lists of these accounts.
   func learn(_ payload: ObservedEvents, _ keys: [PublicKey]) {
     do throws(Refusal) {
-      let part = try JSONPayload.decode(JSONValue.self, from: payload.bytes)
-      guard let value = part["event"] else {
+      // `try?`: the end of the stored events has no event.
+      guard let part = try? JSONPayload.decode(ObservedEvent.self, from: payload.bytes) else {
         EventLoopActor.task { [self] in
           await openBlocked()
           directory.lookedUp(keys)
@@ -116,7 +116,7 @@ extension Planner {
         return
       }
       let event: Event
-      do throws(EventFault) { event = try Event(json: JSONPayload.encode(value)) } catch {
+      do throws(EventFault) { event = try Event(json: part.event.bytes) } catch {
         throw Refusal(.badPayload, "\(error)")
       }
       guard directory.learn(event) else { return }

@@ -30,9 +30,12 @@ struct EntryKey: Hashable, Sendable {
   /// The key of a tag; nil for `d`, which is a part of the list's address.
   init?(tag: [String], in place: EntryPlace) {
     guard let name = tag.first, !name.hasBytes("d") else { return nil }
-    // The usual names first: most tags have one of them.
-    let lists = name == "p" || name == "r" || name == "relay" || !Self.describing.contains(name)
-    self.init(place, name, tag.count > 1 && lists ? Self.spelling(tag[1], of: name) : "")
+    self.init(place, name, tag.count > 1 && !Self.describes(name) ? Self.spelling(tag[1], of: name) : "")
+  }
+
+  /// Whether tags of a name describe the list itself. The usual names first: most tags have one of them.
+  static func describes(_ name: String) -> Bool {
+    name != "p" && name != "r" && name != "relay" && describing.contains(name)
   }
 
   /// Tags that describe the list itself, and list nothing.

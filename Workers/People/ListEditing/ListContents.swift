@@ -1,6 +1,7 @@
 public import Cryptography
 public import Nostr
 internal import JSON
+internal import Synchronization
 
 /// How the private part of a list is encrypted.
 public enum HiddenForm: String, Hashable, Sendable, Codable {
@@ -19,14 +20,15 @@ public struct ListContents: Sendable {
   /// The list's kind.
   public let kind: UInt16
   /// Its tags.
-  public internal(set) var tags: [[String]]
+  public internal(set) var tags: [[String]] { didSet { found = FoundEntries() } }
   /// Its content: a profile's JSON, an encrypted private part, or what other clients keep there.
-  public internal(set) var content: String
+  public internal(set) var content: String { didSet { found = FoundEntries() } }
   /// The private part as it was decrypted, an array of tags; nil without one, and if it was not decrypted.
-  public internal(set) var hiddenText: String?
+  public internal(set) var hiddenText: String? { didSet { found = FoundEntries() } }
   /// Whether the private part was changed, so that ``hiddenText`` is to be encrypted (NIP-44, for the author) and
   /// becomes the content.
-  public internal(set) var mustEncrypt = false
+  public internal(set) var mustEncrypt = false { didSet { found = FoundEntries() } }
+  private var found = FoundEntries()
 
   /// The most bytes of a private part that is written. NIP-44 as other clients read it has no more.
   public static let hiddenByteCountMaximum = 65_535
@@ -90,7 +92,16 @@ public struct ListContents: Sendable {
   }
 
   /// How many entries it has: of a profile its fields, of other lists what is listed, public and private.
-  public var entryCount: Int { ListState(self).listedCount }
+  public var entryCount: Int { state.listedCount }
+
+  /// Its entries, which are found once: each edit compares the list with the one before.
+  var state: ListState {
+    found.state.withLock { state in
+      let found = state ?? ListState(self)
+      state = found
+      return found
+    }
+  }
 
   // MARK: Editing
 
@@ -248,6 +259,11 @@ public struct ListContents: Sendable {
     }
     return found
   }
+}
+
+/// The entries of some contents, once they were asked for.
+private final class FoundEntries: Sendable {
+  let state = Mutex<ListState?>(nil)
 }
 
 /// Which occurrence of an entry becomes what.

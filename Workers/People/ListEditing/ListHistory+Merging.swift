@@ -39,7 +39,7 @@ extension ListHistory {
       contents: contents, newest: newest, newestCreatedAt: newest.map { records[known: $0, places].createdAt },
       before: before, merge: pending.isEmpty ? nil : merging.report, isEdit: edit != nil, covered: pending.map(\.id),
       restored: restored,
-      merged: merged.contents.map { hasher.differences(from: ListState(start), to: ListState($0)) } ?? [],
+      merged: merged.contents.map { hasher.differences(from: start.state, to: $0.state) } ?? [],
       isRetry: restored.contains { difference in
         merging.earlier[difference.key]?.contains { $0.value == difference.new } == true
       })
@@ -51,9 +51,9 @@ extension ListHistory {
   ) throws(ListFault) -> ListContents? {
     let (new, old, now) = (ListState(version), ListState(previous), ListState(current))
     var targets: [(key: EntryKey, tags: [[String]])] = []
-    for key in new.keys + old.keys.filter({ new.entries[$0] == nil }) where key.place != .content {
-      let (after, before) = (new.entries[key] ?? [], old.entries[key] ?? [])
-      if !after.hasBytes(before), (now.entries[key] ?? []).hasBytes(after) { targets.append((key, before)) }
+    for key in new.keys + old.keys.filter({ new[$0] == nil }) where key.place != .content {
+      let (after, before) = (new[key] ?? [], old[key] ?? [])
+      if !after.hasBytes(before), (now[key] ?? []).hasBytes(after) { targets.append((key, before)) }
     }
     return targets.isEmpty ? nil : try current.setting(targets)
   }
@@ -176,7 +176,7 @@ private struct Merging {
     canRetry = history.memo.retryCount < ListHistory.retryCountMaximum
   }
 
-  private func value(_ key: EntryKey) -> [[String]] { now[key] ?? head?.entries[key] ?? [] }
+  private func value(_ key: EntryKey) -> [[String]] { now[key] ?? head?[key] ?? [] }
 
   private mutating func set(_ key: EntryKey, _ tags: [[String]]) {
     if now.updateValue(tags, forKey: key) == nil { order.append(key) }
@@ -193,9 +193,9 @@ private struct Merging {
     let known = base.isDoubtful ? history.everKnown(except: id) : []
     let seen = history.lastSeen(by: record)
     let later = history.changes(after: record)
-    let others = (head?.keys ?? []).filter { theirs.entries[$0] == nil }
-    for key in theirs.keys + others + order.filter({ theirs.entries[$0] == nil && head?.entries[$0] == nil }) {
-      let (mine, other) = (value(key), theirs.entries[key] ?? [])
+    let others = (head?.keys ?? []).filter { theirs[$0] == nil }
+    for key in theirs.keys + others + order.filter({ theirs[$0] == nil && head?[$0] == nil }) {
+      let (mine, other) = (value(key), theirs[key] ?? [])
       guard !mine.hasBytes(other) else { continue }
       // What cannot be read changes nothing.
       if theirs.isOpaque, key.place != .open { continue }
@@ -238,7 +238,7 @@ private struct Merging {
   ) throws(ListFault) -> (contents: ListContents?, targets: [Target]) {
     guard let last else { return (nil, []) }
     if isHead || !last.isNewest {
-      let targets = order.map { (key: $0, tags: value($0)) }.filter { !(head?.entries[$0.key] ?? []).hasBytes($0.tags) }
+      let targets = order.map { (key: $0, tags: value($0)) }.filter { !(head?[$0.key] ?? []).hasBytes($0.tags) }
       return (targets.isEmpty ? nil : try start.setting(targets), [])
     }
     var start = start
@@ -255,7 +255,7 @@ private struct Merging {
     var seen: Set<EntryKey> = []
     for key in (head?.keys ?? []) + order + theirs.keys where seen.insert(key).inserted {
       if theirs.isOpaque, key.place != .open { continue }
-      let (mine, other) = (value(key), theirs.entries[key] ?? [])
+      let (mine, other) = (value(key), theirs[key] ?? [])
       if !mine.hasBytes(other) { targets.append((key, mine, other)) }
     }
     report.restoredCount = targets.count + (isReplaced ? 1 : 0)

@@ -128,14 +128,15 @@ extension EntryHasher {
   /// What differs between two versions; only what differs is hashed.
   func differences(from old: ListState?, to new: ListState) -> [EntryDifference] {
     var differences: [EntryDifference] = []
-    for key in new.keys {
-      let before = old?.entries[key] ?? []
-      let after = new.entries[key] ?? []
+    let (earlier, later) = old.map { ListState.unlike($0, new) } ?? (left: [], right: new.keys[...])
+    for key in later {
+      let before = old?[key] ?? []
+      let after = new[key] ?? []
       guard !before.hasBytes(after) else { continue }
       differences.append(difference(key, before, after))
     }
-    for key in old?.keys ?? [] where new.entries[key] == nil {
-      differences.append(difference(key, old?.entries[key] ?? [], []))
+    for key in earlier where new[key] == nil {
+      differences.append(difference(key, old?[key] ?? [], []))
     }
     return differences.sorted { $0.key < $1.key }
   }

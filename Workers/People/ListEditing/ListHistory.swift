@@ -139,6 +139,9 @@ public struct ListHistory: Sendable {
   /// Whether so many are pending that the decision about them is due now: if more come, the oldest is left out.
   public var isPressing: Bool { pending.count * 2 >= Self.pendingCountMaximum }
 
+  /// Whether a version is known.
+  public func isKnown(_ id: EventID) -> Bool { places[id] != nil }
+
   /// Whether an event is a version of this list.
   public func isVersion(_ event: Event) -> Bool {
     event.kind == kind && event.pubkey == author
@@ -208,11 +211,10 @@ public struct ListHistory: Sendable {
     let before = step.newest.flatMap { id in
       head?.id == id ? head?.contents : pending.first { $0.id == id }?.contents
     }
-    let state = ListState(contents)
-    let old = before.map { ListState($0) }
+    let state = contents.state
     var record = ListRecord(
       id: event.id, createdAt: event.createdAt, isOurs: true, byteCount: event.json.count,
-      entryCount: state.listedCount, base: step.newest, differences: hasher.differences(from: old, to: state))
+      entryCount: state.listedCount, base: step.newest, differences: hasher.differences(from: before?.state, to: state))
     record.restored = step.restored
     let merged = Set(step.merged)
     record.edited = step.isEdit ? record.differences.filter { !merged.contains($0) } : []
@@ -222,8 +224,7 @@ public struct ListHistory: Sendable {
       memo.originCreatedAt = step.newestCreatedAt
     }
     memo.retryCount = step.isEdit ? 0 : memo.retryCount + (step.isRetry ? 1 : 0)
-    contents.content = event.content
-    contents.mustEncrypt = false
+    if contents.mustEncrypt { (contents.content, contents.mustEncrypt) = (event.content, false) }
     settle(step.covered, event.id, contents)
     bound(&keeping)
     return keeping

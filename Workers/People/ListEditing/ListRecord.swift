@@ -82,7 +82,7 @@ struct EntryHasher: Sendable {
   func hashes(of state: ListState) -> [UInt64: UInt64] {
     var result: [UInt64: UInt64] = [:]
     result.reserveCapacity(state.keys.count)
-    for (key, tags) in state.entries { result[hash(key)] = hash(key, occurrences: tags) }
+    for (key, tags) in zip(state.keys, state.occurrences) { result[hash(key)] = hash(key, occurrences: tags) }
     return result
   }
 

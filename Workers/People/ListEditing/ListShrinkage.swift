@@ -22,9 +22,9 @@ public struct ListShrinkage: Hashable, Sendable {
 
   /// - Returns: nil if the list loses less than a quarter of its entries, or had fewer than four.
   public init?(from before: ListContents, to after: ListContents) {
-    let old = ListState(before)
-    let new = ListState(after)
-    let lost = old.keys.filter { new.entries[$0] == nil && $0.isListed }
+    let old = before.state
+    let new = after.state
+    let lost = ListState.unlike(old, new).left.filter { new[$0] == nil && $0.isListed }
     kind = before.kind
     self.before = old.listedCount
     self.after = new.listedCount
@@ -44,5 +44,5 @@ public struct ListShrinkage: Hashable, Sendable {
 
 extension EntryKey {
   /// Whether it lists something, and is neither a description nor an unread content.
-  var isListed: Bool { place != .content && (place == .field || !Self.describing.contains(name)) }
+  var isListed: Bool { place != .content && (place == .field || !Self.describes(name)) }
 }

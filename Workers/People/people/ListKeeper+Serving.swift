@@ -60,7 +60,7 @@ extension ListKeeper {
     let found: Event?
     if let id = EventID(id) {
       let kept = try await reading { () throws(StorageFault) in try await ledger.event(id, of: key) }
-      if let kept { found = kept } else { found = try await query(Filter(ids: [id])).first }
+      if let kept { found = kept } else { found = Self.event(try await query(Filter(ids: [id]))) }
     } else {
       throw Refusal(.badRequest, "'id' is not 64 hexadecimal digits", outcome: .notStarted)
     }
@@ -72,30 +72,42 @@ extension ListKeeper {
 
   /// The newest version that is known: the store's, or one that was made here and is on its way there.
   private func newest(_ key: ListKey) async throws(Refusal) -> Event? {
-    let stored = try await storedNewest(key)
+    let stored = Self.event(try await storedNewest(key))
     let memo = try await reading { () throws(StorageFault) in try await ledger.stored(key) }
     let kept = memo?.memo.head.flatMap { EventID($0) }.flatMap { memo?.events[$0] }
     guard let stored, let kept else { return stored ?? kept }
     return (stored.createdAt, kept.id) >= (kept.createdAt, stored.id) ? stored : kept
   }
 
-  private func storedNewest(_ key: ListKey) async throws(Refusal) -> Event? {
+  private func storedNewest(_ key: ListKey) async throws(Refusal) -> [UInt8]? {
     var filter = Filter(authors: [key.account], kinds: [key.kind], limit: 1)
     if KindClass(key.kind) == .addressable, let letter = TagLetter("d") {
       filter.tags[letter] = [TagValue(key.identifier)]
     }
-    return try await query(filter).first
+    return try await query(filter)
   }
 
-  private func query(_ filter: Filter) async throws(Refusal) -> [Event] {
+  /// The first event that matches, as its text.
+  private func query(_ filter: Filter) async throws(Refusal) -> [UInt8]? {
     let answer = try await bus.ask(
       StoreMethod.query, StoreQuery(filters: [JSONValue(of: filter)]), ttlMilliseconds: Self.answerMilliseconds)
-    var events: [Event] = []
-    // `try?`: the store has verified them.
-    while let part = try await answer.nextPart() {
-      if let event = try? Event(json: part.bytes) { events.append(event) }
+    var first: [UInt8]?
+    while let part = try await answer.nextPart() { first = first ?? part.bytes }
+    return first
+  }
+
+  private static func event(_ json: [UInt8]?) -> Event? {
+    // `try?`: the store has verified it.
+    json.flatMap { try? Event(json: $0) }
+  }
+
+  /// The id and the signature of an event. The rest of a long list is read only if it is not known.
+  private static func marks(of json: [UInt8]) -> (id: EventID, signature: Signature)? {
+    json.withUnsafeBytes { bytes in
+      // `try?`: what is no event is refused.
+      guard let event = try? ScannedEvent(bytes), let signature = event.signature(in: bytes) else { return nil }
+      return (event.id, signature)
     }
-    return events
   }
 
   func versions(_ request: BusRequest, _ wanted: PeopleVersions) async throws(Refusal) -> StoreCount? {
@@ -139,7 +151,12 @@ extension ListKeeper {
       silent = freshness.missing.isEmpty ? nil : freshness.missing.map(\.text)
     }
     return try await turn(key) { () async throws(Refusal) in
-      if let newest = try await storedNewest(key) { _ = try await remember(newest, key) }
+      let known = try await history(key)
+      if let newest = try await storedNewest(key), Self.marks(of: newest).map({ !known.isKnown($0.id) }) ?? false,
+        let event = Self.event(newest)
+      {
+        _ = try await remember(event, key)
+      }
       let edit: ListEdit
       if let undone = wanted.undo { edit = try await undo(undone, key) } else { edit = .changes(changes) }
       let step = try await step(edit, key)
@@ -261,15 +278,15 @@ extension ListKeeper {
 
   func signed(_ template: UnsignedEvent) async throws(Refusal) -> Event {
     // What is in the list already is no secret: all have it.
-    let draft: JSONValue = try JSONPayload.decode(JSONValue.self, from: template.json)
     let answer = try await bus.request(
-      SignerMethod.sign, SignerSign(account: "\(template.pubkey)", event: draft, allowSecrets: true),
+      SignerMethod.sign,
+      SignerSign(account: "\(template.pubkey)", event: RawJSON(template.json), allowSecrets: true),
       ttlMilliseconds: Self.answerMilliseconds)
-    let event: Event
-    do throws(EventFault) { event = try Event(json: answer.event.bytes) } catch {
-      throw Refusal(.failed, "the signer's answer is no event: \(error)", outcome: .notStarted)
+    guard let signed = Self.marks(of: answer.event.bytes) else {
+      throw Refusal(.failed, "the signer's answer is no event", outcome: .notStarted)
     }
-    guard event.unsigned == template else {
+    let event = Event(template, signature: signed.signature)
+    guard event.id == signed.id else {
       throw Refusal(.failed, "the signer has signed something else", outcome: .notStarted)
     }
     return event

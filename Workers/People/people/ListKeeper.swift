@@ -199,13 +199,12 @@ final class ListKeeper {
 
   private static func version(_ part: ObservedEvents) -> Version? {
     // `try?`: parts without an event are marks. The store keeps only what it can read.
-    guard let whole = try? JSONPayload.decode(JSONValue.self, from: part.bytes), let value = whole["event"],
-      let event = try? Event(json: JSONPayload.encode(value))
+    guard let found = try? JSONPayload.decode(ObservedEvent.self, from: part.bytes),
+      let event = try? Event(json: found.event.bytes)
     else { return nil }
     // Of what it does not keep the store verifies only a sample.
-    if whole["seq"] == nil { do throws(EventFault) { try event.verify() } catch { return nil } }
-    guard case .string(let relay)? = whole["relay"] else { return Version(event: event) }
-    return Version(event: event, relay: relay)
+    if found.seq == nil { do throws(EventFault) { try event.verify() } catch { return nil } }
+    return Version(event: event, relay: found.relay)
   }
 
   /// The list of a version.
@@ -350,7 +349,7 @@ final class ListKeeper {
   /// - Returns: whether it is to be decided about.
   func remember(_ event: Event, _ key: ListKey, from relay: String? = nil) async throws(Refusal) -> Bool {
     var history = try await history(key)
-    let isKnown = history.records.contains { $0.id == event.id }
+    let isKnown = history.isKnown(event.id)
     let hidden = isKnown ? nil : try await contents(event).hiddenText
     let keeping = history.received(event, hiddenText: hidden, from: relay, at: WallClock.seconds)
     try await keep(history, [keeping], of: key, event: isKnown ? nil : event)
@@ -412,7 +411,7 @@ final class ListKeeper {
   func published(_ publication: Publication) {
     guard let author = PublicKey(publication.author), let id = EventID(publication.id),
       accounts.accounts[author] != nil,
-      let key = histories.first(where: { $0.key.account == author && $0.value.records.contains { $0.id == id } })?.key
+      let key = histories.first(where: { $0.key.account == author && $0.value.isKnown(id) })?.key
     else { return }
     EventLoopActor.task { [self] in
       // `try?`: it is asked for again when it matters.

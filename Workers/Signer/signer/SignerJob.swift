@@ -97,7 +97,7 @@ extension SignerJob {
     let wanted = try request.arguments(as: SignerSign.self)
     use.account = wanted.account
     let draft = try Draft(
-      wanted.event, named: "event", allowsSecrets: wanted.allowSecrets ?? false,
+      json: wanted.event.bytes, named: "event", allowsSecrets: wanted.allowSecrets ?? false,
       checksTags: use.caller.role != Role.people.name, now: KeyUse.now)
     use.kind = draft.kind
     if draft.kind == EventKind.deletion {
@@ -156,7 +156,9 @@ extension SignerJob {
   private static func wrap(_ request: BusRequest, _ use: inout SignerUse) throws(Refusal) -> SignerJob {
     let wanted = try request.arguments(as: SignerWrap.self)
     use.account = wanted.account
-    let draft = try Draft(wanted.rumor, named: "rumor", allowsSecrets: wanted.allowSecrets ?? false, now: KeyUse.now)
+    let draft = try Draft(
+      json: JSONPayload.encode(wanted.rumor), named: "rumor", allowsSecrets: wanted.allowSecrets ?? false,
+      now: KeyUse.now)
     use.kind = draft.kind
     return .wrap(draft, wanted, recipient: try publicKey(wanted.recipient, "recipient"))
   }

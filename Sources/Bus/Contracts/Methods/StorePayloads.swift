@@ -60,7 +60,7 @@ public struct ObservedEvent: Codable, Sendable, Hashable {
   /// Its place in the order of commits; absent for an ephemeral one.
   public var seq: Int64?
   /// The event.
-  public var event: JSONValue
+  public var event: RawJSON
   /// The relay that sent it; only of an event that a newer one has replaced.
   public var relay: String?
 }

@@ -104,7 +104,7 @@ struct TwoDevices {
     let state = ListState(contents)
     #expect(!state.isOpaque)
     return state.keys.compactMap { key in
-      shape == .profile ? Int(key.name.dropFirst()) : number(state.entries[key]?.first ?? [])
+      shape == .profile ? Int(key.name.dropFirst()) : number(state[key]?.first ?? [])
     }
   }
 

@@ -108,7 +108,7 @@ struct SigningPolicyTests {
       let value = JSONValue.object([
         "kind": .integer(5), "tags": .array(tags.map { .array($0.map { .string($0) }) }),
       ])
-      return try Draft(value, named: "event", now: 1_800_000_000)
+      return try Draft(json: JSONPayload.encode(value), named: "event", now: 1_800_000_000)
     }
     let (one, other) = (["e", "\(request.id)"], ["e", "\(note.id)"])
     #expect(try draft([one, ["k", "5302"]]).deletedKinds(shown: [request]) == [5_302])
