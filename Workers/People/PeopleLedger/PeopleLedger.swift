@@ -150,7 +150,11 @@ public struct PeopleLedger: Sendable {
   }
 
   /// A list as it is stored; nil: nothing is.
-  public func stored(_ list: ListKey) async throws(StorageFault) -> StoredList? {
+  ///
+  /// - Parameters:
+  ///   - list: which list.
+  ///   - withEvents: whether the events that the history needs are read too.
+  public func stored(_ list: ListKey, withEvents: Bool = true) async throws(StorageFault) -> StoredList? {
     try await file.read { session in
       let memos = try session.rows(
         "SELECT memo FROM list WHERE account = ? AND kind = ? AND identifier = ?", list.account.octets, list.kind,
@@ -163,7 +167,7 @@ public struct PeopleLedger: Sendable {
         JSONPayload.value(ListRecord.self, $0.text(0))
       }
       var events: [EventID: Event] = [:]
-      for id in ListHistory.needed(memo) { events[id] = try Self.event(id, number, session) }
+      for id in withEvents ? ListHistory.needed(memo) : [] { events[id] = try Self.event(id, number, session) }
       return StoredList(memo: memo, records: records, events: events)
     }
   }

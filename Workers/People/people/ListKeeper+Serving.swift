@@ -73,8 +73,11 @@ extension ListKeeper {
   /// The newest version that is known: the store's, or one that was made here and is on its way there.
   private func newest(_ key: ListKey) async throws(Refusal) -> Event? {
     let stored = Self.event(try await storedNewest(key))
-    let memo = try await reading { () throws(StorageFault) in try await ledger.stored(key) }
-    let kept = memo?.memo.head.flatMap { EventID($0) }.flatMap { memo?.events[$0] }
+    let kept = try await reading { () throws(StorageFault) -> Event? in
+      let memo = try await ledger.stored(key, withEvents: false)?.memo
+      guard let head = memo?.head.flatMap({ EventID($0) }) else { return nil }
+      return try await ledger.event(head, of: key)
+    }
     guard let stored, let kept else { return stored ?? kept }
     return (stored.createdAt, kept.id) >= (kept.createdAt, stored.id) ? stored : kept
   }
@@ -112,7 +115,7 @@ extension ListKeeper {
 
   func versions(_ request: BusRequest, _ wanted: PeopleVersions) async throws(Refusal) -> StoreCount? {
     let (key, _) = try await key(wanted.account, wanted.kind, wanted.identifier)
-    let stored = try await reading { () throws(StorageFault) in try await ledger.stored(key) }
+    let stored = try await reading { () throws(StorageFault) in try await ledger.stored(key, withEvents: false) }
     let waiting = try await reading { () throws(StorageFault) in try await ledger.waiting(of: key) }
     let records = (stored?.records ?? []).filter(\.isKept)
       .sorted { ($0.createdAt, $1.id) > ($1.createdAt, $0.id) }
@@ -190,7 +193,7 @@ extension ListKeeper {
     guard let version = try await version(id, key) else {
       throw Refusal(.noSuchEvent, "no version \(id) of this list is kept here", outcome: .notStarted)
     }
-    let stored = try await reading { () throws(StorageFault) in try await ledger.stored(key) }
+    let stored = try await reading { () throws(StorageFault) in try await ledger.stored(key, withEvents: false) }
     let older = (stored?.records ?? []).filter { record in
       record.isKept && (record.createdAt, version.id) < (version.createdAt, record.id)
     }.max { ($0.createdAt, $1.id) < ($1.createdAt, $0.id) }
