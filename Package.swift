@@ -425,7 +425,7 @@ let rooms: [[Target]] = [
       ["Addresses", "Clocks", "Cryptography", "JSON", "Nostr", "Frames", "ListEditing", "TestSupport"]),
     tests(
       "Workers/LinkFeed/LinkstrTests",
-      ["Clocks", "Cryptography", "Nostr", "Frames", "Contracts", "Linkstr", "TestSupport"]),
+      ["Clocks", "JSON", "Cryptography", "Nostr", "Frames", "Contracts", "Linkstr", "TestSupport"]),
     tests(
       "Workers/DVMTracker/JobTrackingTests",
       values + ["Addresses", "JobTracking", "JobLedger", "Rendering", "TestSupport"]),

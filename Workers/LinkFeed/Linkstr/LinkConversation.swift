@@ -37,8 +37,8 @@ public struct LinkThread: Hashable, Sendable {
 
 /// How an account's links are found at relays.
 public enum LinkWraps {
-  /// The filter for an account's gift wraps. Own posts come as copies to oneself: the author of a wrap is a key that was
-  /// used once, so no filter finds wraps by their author.
+  /// The filter for an account's gift wraps. Own posts come as copies to oneself: the author of a wrap is a key that
+  /// was used once, so no filter finds wraps by their author.
   public static func filter(for account: PublicKey) -> Filter {
     guard let letter = TagLetter("p") else { preconditionFailure("p is a letter") }
     return Filter(kinds: [GiftWrap.kind], tags: [letter: [TagValue("\(account)")]])

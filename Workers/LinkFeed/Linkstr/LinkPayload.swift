@@ -4,11 +4,11 @@ internal import JSON
 // The content of a rumor of kind 44001, a JSON object. The format has no version: there are two dialects, which the
 // kind of the content tells apart, and for a `root` the tag `p` of the rumor.
 //
-//     v1, between two keys       root, reply                                          the rumor has a tag p
-//     v2, sessions of several    root, root_delete, session_create, session_members, reaction          no p
+//     v1, between two keys       root, reply                                                  a tag p
+//     v2, sessions of several    root, root_delete, session_create, session_members, reaction      no p
 //
 //     conversation_id   text     v1: anything, it is computed again; v2: the id of the session
-//     root_id           text     the post that a reply, reaction or deletion is about; v1 root: anything; v2 root: empty
+//     root_id           text     what a reply, reaction or deletion is about; v1 root: anything; v2 root: empty
 //     kind              text
 //     url               text     of a root; a reply has none
 //     note              text     optional
