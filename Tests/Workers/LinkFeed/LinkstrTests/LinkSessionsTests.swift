@@ -232,6 +232,19 @@ import Testing
     #expect(sessions.sessions[session]?.reactions(to: root.id).isEmpty == true)
   }
 
+  @Test("of one second are ordered by their ids, whichever comes first")
+  func sameSecond() throws {
+    let root = try post("a", by: alice, at: 1)
+    let both = try [true, false].map { try reaction(to: root, $0, by: bob, at: 2) }
+    let last = try #require(both.max { $0.id < $1.id })
+    for order in [both, both.reversed()] {
+      let sessions = try LinkSessions(bob, from: [creation([bob], by: alice), root], contacts: [])
+      var changed = sessions
+      for item in order { _ = try changed.received(item, fromContact: true) }
+      #expect(changed.sessions[session]?.reactions(to: root.id).isEmpty == (last == both[1]))
+    }
+  }
+
   @Test("Defect 7: a rumor that comes again is known by its id, also after everything was made again")
   func defect7() throws {
     let items = try [creation([bob], by: alice), post("a", by: alice, at: 1)]

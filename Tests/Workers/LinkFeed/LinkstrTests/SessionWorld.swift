@@ -17,7 +17,7 @@ struct SessionWorld {
   private var roots: [EventID] = []
 
   /// How many seconds the history has: few, so that many events have the same.
-  private static let secondCount: Int64 = 12
+  private static let secondCount: Int64 = 5
 
   init(seed: UInt64, eventCount: Int) throws {
     random = SeededGenerator(seed: seed)
@@ -55,9 +55,9 @@ struct SessionWorld {
       return try LinkDraft.members(
         of: Self.session, drawnMembers() + [Self.account], formerMembers: [],
         by: Int.random(in: 0..<3, using: &random) > 0 ? Self.creator : author, at: time, using: &random)
-    case (3...4, let root?):
+    case (3, let root?):
       return try LinkDraft.deletion(of: root, in: Self.session, of: [], by: author, at: time)
-    case (5...6, let root?):
+    case (4...7, let root?):
       return try LinkDraft.reaction(
         ["👍", "👎"].randomElement(using: &random) ?? "", isActive: Bool.random(using: &random), to: root,
         in: Self.session, of: [], by: author, at: time)
