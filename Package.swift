@@ -207,6 +207,10 @@ let rooms: [[Target]] = [
       ])
   ),
   room(
+    "Workers/LinkFeed",
+    library("Linkstr", ["Addresses", "JSON", "Cryptography", "Nostr", "Frames", "Contracts", "Wording"])
+  ),
+  room(
     "Workers/Backup",
     library("BackupShelf", ["Wording"]),
     program(
@@ -419,6 +423,9 @@ let rooms: [[Target]] = [
     tests(
       "Workers/People/ListEditingTests",
       ["Addresses", "Clocks", "Cryptography", "JSON", "Nostr", "Frames", "ListEditing", "TestSupport"]),
+    tests(
+      "Workers/LinkFeed/LinkstrTests",
+      ["Clocks", "JSON", "Cryptography", "Nostr", "Frames", "Contracts", "Linkstr", "TestSupport"]),
     tests(
       "Workers/DVMTracker/JobTrackingTests",
       values + ["Addresses", "JobTracking", "JobLedger", "Rendering", "TestSupport"]),
