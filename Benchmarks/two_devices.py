@@ -175,10 +175,10 @@ class Roost:
         return {tag[1] for tag in json.loads(shown.stdout)["tags"] if tag[0] == "p"} if shown.returncode == 0 else set()
 
     def edit(self, person, adds, *flags):
-        """Whether the edit was made, or None if there was nothing to change; and the words of a refusal."""
+        """Whether the edit was made, or None if there was nothing to change; and the code of a refusal."""
         done = self.run("follow" if adds else "unfollow", person, "--as", "alice", "--no-wait", "--json", *flags)
         if done.returncode != 0:
-            return False, done.stderr.strip()
+            return False, json.loads(done.stderr)["code"]
         return json.loads(done.stdout)["isNew"] or None, None
 
 
@@ -220,8 +220,7 @@ class Trial:
             who, (is_done, refusal) = "roost", roost.edit(person, adds, *flags)
             self.counts["roost" if is_done else "refused" if refusal else "nothing"] += 1
             if refusal:
-                code = refusal.rsplit("(", 1)[-1].split(";")[0].strip(")")
-                self.refusals[code] = self.refusals.get(code, 0) + 1
+                self.refusals[refusal] = self.refusals.get(refusal, 0) + 1
         if is_done:
             (self.expected.add if adds else self.expected.discard)(person)
         self.log.append((self.done, who, person[:8], "+" if adds else "-", is_done))
@@ -273,7 +272,7 @@ def main():
     parser.add_argument("--edits", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
     parser.add_argument("--no-kills", action="store_true", help="nothing is killed")
-    parser.add_argument("--products", type=pathlib.Path, default=measure.PRODUCTS)
+    parser.add_argument("--products", type=lambda text: pathlib.Path(text).resolve(), default=measure.PRODUCTS)
     options = parser.parse_args()
     measure.PRODUCTS = options.products
     print(f"seed {options.seed}")
