@@ -25,7 +25,7 @@ enum {
   CLIENT_MAXIMUM = 512,
   STREAM_MAXIMUM = 32, /* REQs of one client that are being answered */
   NAME_MAXIMUM = 64,   /* bytes of a subscription's name, NIP-01 */
-  INPUT_BYTES = 160 << 10,
+  INPUT_BYTES = 1 << 20, /* a list of 10,000 people has 700 KB */
   OUTPUT_BYTES = 256 << 10,
   HEADER_BYTES = 4,   /* of a frame from 126 to 65,535 bytes; smaller ones are sent with fewer */
   REPLY_BYTES = 256,  /* an OK, a pong, an EOSE, with its header */
