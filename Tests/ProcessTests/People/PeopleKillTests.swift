@@ -72,7 +72,7 @@ extension ProcessTests {
           let pid = pid_t(try #require(try rig.rig.roost.worker(step, rig.rig.client).pid))
           Glibc.kill(pid, SIGSTOP)
           let id = try edit(rig, adding: person)
-          // Long enough to come to the step.
+          // Long enough to come to the step; where it is not, the death at an earlier step must do no harm either.
           usleep(700_000)
           rig.rig.client.receive()
           if step != Self.steps.last { #expect(rig.rig.client.terminalCounts[id] == nil, "it has come to \(step)") }

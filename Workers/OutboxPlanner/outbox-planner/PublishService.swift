@@ -333,8 +333,9 @@ final class PublishService {
     // A read error of the disk is no refusal of the relay.
     do throws(Refusal) { body = try await self.body(of: publication) } catch { return .absent(error.message) }
     guard let event = body else { return .refused("the event is no longer in the ledger") }
+    // A relay that a stranger named is sent what it was named for, and asked nothing.
     guard ListEntries.kinds.contains(publication.kind), planner.accountName(publication.author) != nil,
-      let relay = try? RelayURL(key.relay)  // This worker wrote it.
+      !manner.isForeign, let relay = try? RelayURL(key.relay)  // `try?`: this worker wrote it.
     else { return await sendOnce(event, to: key.relay, manner) }
     // A relay keeps one version: what another device wrote there while it could not be read here would be gone. What
     // is read goes to the store, and `people` brings it together with ours.

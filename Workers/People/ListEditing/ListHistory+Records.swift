@@ -77,7 +77,9 @@ extension ListHistory {
     boundKept(&keeping)
   }
 
-  private func mustStay(_ id: EventID) -> Bool { head?.id == id || (pending + recent).contains { $0.id == id } }
+  private func mustStay(_ id: EventID) -> Bool {
+    head?.id == id || pending.contains { $0.id == id } || recent.contains { $0.id == id }
+  }
 
   /// Forgets a record. What was compared with it is compared with its base from now on: one version with the base
   /// itself, the others with that one, so that a long list is not written twice.

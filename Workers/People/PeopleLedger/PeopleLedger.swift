@@ -73,7 +73,11 @@ public struct PeopleLedger: Sendable {
     guard isUnclean else { return }
     do throws(StorageFault) { _ = try file.scrubNow() } catch {
       // There is no room for it, say. What is removed next takes these traces along.
-      guard error.mayPass else { throw error }
+      guard error.mayPass else {
+        // The next start rescues what it can.
+        if error.kind == .corrupt { ledger.markDamaged() }
+        throw error
+      }
     }
   }
 
