@@ -5,7 +5,8 @@
 
 Listens on 127.0.0.1 until standard input ends; prints its URL first. LOG gets a line with the id of each event, before
 the answer goes out. The answer is what LOG.answer says at that time: `true WORDS` or `false WORDS` for an OK, `silent`
-for none, `close` for the end of the connection; without that file `true`.
+for none, `close` for the end of the connection, `unread` for an OK while no REQ gets an answer; without that file
+`true`.
 """
 
 import argparse
@@ -30,7 +31,7 @@ def serve(connection, log, output):
     stream = shake_hands(connection)
     while (frame := next_message(stream))[0] != CLOSE:
         words = json.loads(frame[1]) if frame[0] == 1 else [""]
-        if words[0] == "REQ":
+        if words[0] == "REQ" and answer_now(log) != "unread":
             connection.sendall(message(json.dumps(["EOSE", words[1]])))
         if words[0] != "EVENT":
             continue
@@ -39,7 +40,7 @@ def serve(connection, log, output):
         if verdict == "close":
             return
         if verdict != "silent":
-            connection.sendall(message(json.dumps(["OK", words[1]["id"], verdict == "true", reason])))
+            connection.sendall(message(json.dumps(["OK", words[1]["id"], verdict in ("true", "unread"), reason])))
 
 
 def attend(connection, log, output):

@@ -279,7 +279,7 @@ public struct PublishQueue: Sendable {
     guard let entry = entries[id] else { return [] }
     for (index, target) in entry.publication.targets.enumerated()
     where target.isOpen && (relay == nil || relay == target.relay) {
-      end(id, index, .cancelled, target.progress.state == .sent ? "called off when it had been sent" : "called off")
+      end(id, index, .cancelled, target.progress.state == .sent ? "called off while it was being sent" : "called off")
     }
     changed(id)
     return finish(at: moment)

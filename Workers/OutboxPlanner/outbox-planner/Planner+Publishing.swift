@@ -103,12 +103,22 @@ extension Planner {
 
   /// Does something at a relay when it has sent what a person has published there of a kind; what comes there meanwhile
   /// is read too.
+  ///
+  /// A relay that was asked and has not answered is not waited for again for some time: other events wait behind lists.
   func reading(_ kind: UInt16, of person: PublicKey, at relay: RelayURL, _ body: () async -> Void) async {
+    if let until = unreadUntil[relay], now < until { return await body() }
+    unreadUntil = unreadUntil.filter { now < $0.value }
     listWishCount += 1
     let wish = Interest(
       own: "list:\(listWishCount)", [Filter(authors: [person], kinds: [kind])], named: [relay], isExclusive: true)
-    _ = await ask(wish, whileAsked: body)
+    let asked = await ask(wish, whileAsked: body)
+    if asked.contains(where: { $0.state == .asked }) {
+      unreadUntil[relay] = now.advanced(milliseconds: Self.unreadMilliseconds)
+    }
   }
+
+  /// How long a relay that did not say which lists it has is not waited for.
+  private static let unreadMilliseconds: UInt64 = 600_000
 
   /// Waits until all sources have answered, or their time is over.
   func settled() async {

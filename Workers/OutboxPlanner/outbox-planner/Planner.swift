@@ -1,3 +1,4 @@
+import Addresses
 import Bus
 import Clocks
 import Contracts
@@ -57,6 +58,8 @@ final class Planner {
   private(set) var publishing: PublishService?
   /// The number of lists that were requested from relays so far: it distinguishes the interests for them.
   var listWishCount: UInt64 = 0
+  /// Relays that have not said which lists they have, until when they are not waited for.
+  var unreadUntil: [RelayURL: Instant] = [:]
   /// The calls of `plan.want` that are under way, by their interests.
   var wants: [String: WishTally] = [:]
   /// The traces of the requests that interests are for, by the interests' keys; as many as there are interests.

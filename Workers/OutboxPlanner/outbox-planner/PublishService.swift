@@ -339,8 +339,9 @@ final class PublishService {
     else { return await sendOnce(event, to: key.relay, manner) }
     // A relay keeps one version: what another device wrote there while it could not be read here would be gone. What
     // is read goes to the store, and `people` brings it together with ours.
-    var outcome = SendOutcome.absent("it was not sent")
+    var outcome = SendOutcome.refused("called off before it was sent")
     await planner.reading(publication.kind, of: publication.author, at: relay) {
+      guard queue[key.id]?.targets.contains(where: { $0.relay == key.relay && $0.isOpen }) == true else { return }
       outcome = await sendOnce(event, to: key.relay, manner)
     }
     return outcome

@@ -39,7 +39,9 @@ extension ListHistory {
       contents: contents, newest: newest, newestCreatedAt: newest.map { records[known: $0, places].createdAt },
       before: before, merge: pending.isEmpty ? nil : merging.report, isEdit: edit != nil, covered: pending.map(\.id),
       restored: restored,
-      merged: merged.contents.map { hasher.differences(from: start.state, to: $0.state) } ?? [],
+      edited: edit == nil
+        ? []
+        : hasher.differences(from: (merged.contents ?? start).state, to: (contents ?? merged.contents ?? start).state),
       isRetry: restored.contains { difference in
         merging.earlier[difference.key]?.contains { $0.value == difference.new } == true
       })
@@ -271,7 +273,8 @@ extension ListHistory {
   fileprivate func changes(after record: ListRecord) -> [UInt64: Set<UInt64>] {
     var changes: [UInt64: Set<UInt64>] = [:]
     for other in records where other.isNewer(than: record) {
-      guard other.base.map({ other.isNewer(than: records[known: $0, places]) }) ?? true else { continue }
+      // Beside nothing a version of another device seems to do all that it has.
+      guard other.base.map({ other.isNewer(than: records[known: $0, places]) }) ?? other.isOurs else { continue }
       for difference in other.edited ?? other.differences {
         changes[difference.key, default: []].insert(difference.new)
       }

@@ -186,7 +186,7 @@ public struct ListHistory: Sendable {
       pending += [(event.id, contents)] + recent.filter { isAffected($0.id) }
       recent.removeAll { isAffected($0.id) }
       sort(&pending)
-      if pending.count > Self.pendingCountMaximum { pending.removeFirst() }
+      pending.removeFirst(max(0, pending.count - Self.pendingCountMaximum))
       remember()
     }
     bound(&keeping)
@@ -216,8 +216,7 @@ public struct ListHistory: Sendable {
       id: event.id, createdAt: event.createdAt, isOurs: true, byteCount: event.json.count,
       entryCount: state.listedCount, base: step.newest, differences: hasher.differences(from: before?.state, to: state))
     record.restored = step.restored
-    let merged = Set(step.merged)
-    record.edited = step.isEdit ? record.differences.filter { !merged.contains($0) } : []
+    record.edited = step.edited
     append(record, &keeping)
     if !memo.isEdited {
       memo.isEdited = true

@@ -18,8 +18,8 @@ public struct ListStep: Sendable {
   let covered: [EventID]
   /// What is put on top of another device's version.
   let restored: [EntryDifference]
-  /// What was decided about other versions, and is not new by an edit; with ``restored``.
-  let merged: [EntryDifference]
+  /// What the edit itself changes, beside what was decided about other versions.
+  let edited: [EntryDifference]
   /// Whether some of that was put on top before.
   let isRetry: Bool
 }

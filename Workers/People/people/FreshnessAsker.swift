@@ -31,6 +31,7 @@ final class FreshnessAsker {
   private let worker: Worker
   private var answers: [Question: [RelayURL: ListFreshness.Answer]] = [:]
   private var times: [Question: Int64] = [:]
+  private var connectedSince: [RelayURL: Int64] = [:]
   /// Questions that relays are being asked.
   private var asking: Set<Question> = []
   private let asked = Signal()
@@ -43,6 +44,8 @@ final class FreshnessAsker {
   private static let reportMilliseconds: UInt64 = 300
   /// The most relays that an account is taken to write to, as the planner has it.
   private static let relayMaximum = 16
+  /// The most relays whose connections are remembered.
+  private static let relayTimeMaximum = 10_000
   /// The most questions that are remembered.
   private static let questionMaximum = 1_000
   private static let single = Set(ListEntries.kinds.filter { KindClass($0) == .replaceable })
@@ -58,18 +61,23 @@ final class FreshnessAsker {
   /// Relays are connected since these times, in seconds since 1970. What one has answered before holds no longer: what
   /// has come there between two connections was not seen.
   func connected(_ relays: [RelayURL: Int64]) {
-    for (question, known) in answers {
-      answers[question] = known.filter { relay, answer in
-        guard case .answered(let at) = answer, let since = relays[relay] else { return true }
-        return at > since
-      }
+    if connectedSince.count + relays.count > Self.relayTimeMaximum { connectedSince = [:] }
+    connectedSince.merge(relays) { _, new in new }
+  }
+
+  /// The answers that still hold.
+  private func held(_ question: Question) -> [RelayURL: ListFreshness.Answer]? {
+    guard var found = answers[question] else { return nil }
+    for (relay, answer) in found {
+      if case .answered(let at) = answer, let since = connectedSince[relay], at <= since { found[relay] = .silent }
     }
+    return found
   }
 
   /// What is known of a list without asking.
   func known(_ key: ListKeeper.ListKey) -> Finding? {
     let question = question(key)
-    guard let answers = answers[question], let at = times[question] else { return nil }
+    guard let answers = held(question), let at = times[question] else { return nil }
     return Finding(
       freshness: ListFreshness(relays: Array(answers.keys), answers: answers, now: WallClock.seconds), at: at)
   }
@@ -81,7 +89,7 @@ final class FreshnessAsker {
     let relays = try await writes(key.account)
     // A second edit waits for the answers to the first.
     await asked.wait { !asking.contains(question) }
-    let present = ListFreshness(relays: relays, answers: answers[question] ?? [:], now: WallClock.seconds)
+    let present = ListFreshness(relays: relays, answers: held(question) ?? [:], now: WallClock.seconds)
     if present.isFresh || relays.isEmpty { return present }
     asking.insert(question)
     defer {
@@ -89,7 +97,8 @@ final class FreshnessAsker {
       asked.raise()
     }
     // What a relay has answered a short time ago holds when it is away now.
-    var found = Self.joined(answers[question], try await ask(question, relays))
+    let first = try await ask(question, relays)
+    var found = Self.joined(held(question), first)
     let away = relays.filter { found[$0] == .unreachable }
     if !ListFreshness(relays: relays, answers: found, now: WallClock.seconds).isFresh, !away.isEmpty {
       await endBackOff(of: away)

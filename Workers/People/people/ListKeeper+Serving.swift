@@ -36,7 +36,9 @@ extension ListKeeper {
     var known = KnownList(account: account.name, kind: key.kind, identifier: key.identifier)
     if let finding = freshness.known(key) {
       known.checkedAt = finding.freshness.isFresh ? finding.at : nil
-      known.silentRelays = finding.freshness.missing.isEmpty ? nil : finding.freshness.missing.map(\.text)
+      // What was answered a while ago is old, and its relay may be there.
+      let away = finding.freshness.missing.filter { !finding.freshness.silent.contains($0) }
+      known.silentRelays = away.isEmpty ? nil : away.map(\.text)
     }
     guard let event = try await version(wanted.id, key) else { return known }
     (known.id, known.createdAt) = ("\(event.id)", event.createdAt)

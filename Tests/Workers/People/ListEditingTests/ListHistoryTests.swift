@@ -228,6 +228,17 @@ struct ListHistoryTests {
     #expect(try desk.merges() == nil && desk.words == "a b c d e x y f")
   }
 
+  @Test("what an edit removes in the step that brings it in stays removed, also when an older version comes later")
+  func mergedAndRemoved() throws {
+    var desk = try desk()
+    desk.comes("a b c d e y", "r1")
+    try desk.edits("-y", "r1")
+    #expect(desk.words == "a b c d e x")
+    desk.comes("a b c d e z", "r1", age: 25)
+    try desk.merges("r1")
+    #expect(Set(desk.words.split(separator: " ")) == Set("a b c d e x z".split(separator: " ")))
+  }
+
   @Test("several versions are decided about together")
   func several() throws {
     var desk = try desk()
