@@ -125,6 +125,9 @@ let rooms: [[Target]] = [
     library(
       "Backups", ["Clocks", "Cryptography", "LinuxSystem", "EventLoop", "Frames", "Contracts"]),
     library("DataKeys", ["Cryptography", "EventLoop", "Frames", "Contracts", "NostrContracts", "Bus"]),
+    library(
+      "PersonAccounts",
+      ["Cryptography", "Nostr", "EventLoop", "Frames", "Contracts", "Bus", "WorkerKit", "Logging"]),
     library("WorkerLedger", ["LinuxSystem", "EventLoop", "Storage", "Frames", "Contracts", "WorkerKit", "Logging"])
   ),
   room(
@@ -202,13 +205,21 @@ let rooms: [[Target]] = [
     program(
       "people",
       worker + [
-        "Addresses", "Storage", "NostrContracts", "DataKeys", "WorkerLedger", "Forgetting", "ListEditing",
+        "Addresses", "Storage", "NostrContracts", "DataKeys", "PersonAccounts", "WorkerLedger", "Forgetting",
+        "ListEditing",
         "PeopleLedger", "Profiles", "Feeds",
       ])
   ),
   room(
     "Workers/LinkFeed",
-    library("Linkstr", ["Addresses", "JSON", "Cryptography", "Nostr", "Frames", "Contracts", "Wording"])
+    library("Linkstr", ["Addresses", "JSON", "Cryptography", "Nostr", "Frames", "Contracts", "Wording"]),
+    library("LinkLedger", ["Cryptography", "Storage"]),
+    program(
+      "link-feed",
+      worker + [
+        "Addresses", "Storage", "NostrContracts", "DataKeys", "PersonAccounts", "WorkerLedger", "Wording", "Linkstr",
+        "LinkLedger",
+      ])
   ),
   room(
     "Workers/Backup",

@@ -14,8 +14,8 @@ public struct PlanPublish: MethodArguments {
   /// An example of the arguments.
   public static let example =
     #"{"event":{"id":"…","pubkey":"…","created_at":1700000000,"kind":1,"tags":[],"content":"hello","sig":"…"},"#
-    + #""relays":["wss://relay.example"],"foreignRelays":["wss://theirs.example"],"expiresAfter":259200,"#
-    + #""replace":false}"#
+    + #""relays":["wss://relay.example"],"foreignRelays":["wss://theirs.example"],"#
+    + #""agreedRelays":["wss://agreed.example"],"expiresAfter":259200,"replace":false}"#
 
   /// The signed event.
   public var event: RawJSON
@@ -25,6 +25,9 @@ public struct PlanPublish: MethodArguments {
   /// are never dialled at a private address, and do not use the dial budget of the user's own actions. A gift wrap goes
   /// to none of them.
   public var foreignRelays: [String]?
+  /// Relays for a gift wrap whose recipient has no list of relays for it (kind 10050), because the account has agreed
+  /// to them for this recipient. Only the role `link-feed` may name them. A list that appears counts instead of them.
+  public var agreedRelays: [String]?
   /// After how many seconds the planner gives up relays that have not accepted the event; the configured value when
   /// absent.
   public var expiresAfter: Int64?
@@ -37,10 +40,11 @@ public struct PlanPublish: MethodArguments {
 
   /// An event to publish.
   public init(
-    event: RawJSON, relays: [String]? = nil, foreignRelays: [String]? = nil, expiresAfter: Int64? = nil,
-    replace: Bool? = nil
+    event: RawJSON, relays: [String]? = nil, foreignRelays: [String]? = nil, agreedRelays: [String]? = nil,
+    expiresAfter: Int64? = nil, replace: Bool? = nil
   ) {
     self.replace = replace
+    self.agreedRelays = agreedRelays
     self.event = event
     self.relays = relays
     self.foreignRelays = foreignRelays
@@ -51,7 +55,7 @@ public struct PlanPublish: MethodArguments {
   public var objection: String? {
     if relays?.isEmpty == true { return "'relays' is empty; leave it out to have them planned" }
     if let expiresAfter, expiresAfter < 1 { return "'expiresAfter' is \(expiresAfter); it is seconds, from 1" }
-    return tooMany(relays) ?? tooMany(foreignRelays, "foreignRelays")
+    return tooMany(relays) ?? tooMany(foreignRelays, "foreignRelays") ?? tooMany(agreedRelays, "agreedRelays")
   }
 }
 

@@ -161,7 +161,7 @@ public struct LinkPayload: Hashable, Sendable {
   }
 
   /// Without white space around it; nil if nothing else is there.
-  static func trimmed(_ text: String?) -> String? {
+  public static func trimmed(_ text: String?) -> String? {
     guard let text, let first = text.firstIndex(where: { !$0.isWhitespace }),
       let last = text.lastIndex(where: { !$0.isWhitespace })
     else { return nil }

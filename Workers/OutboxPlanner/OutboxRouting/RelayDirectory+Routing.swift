@@ -6,7 +6,8 @@ public import Nostr
 // The routes of events and filters. An event's class decides, because a private message at the wrong relay reveals its
 // sender and recipient, and cannot be taken back:
 //
-//     gift wraps (1059, 21059)   the recipient's list for direct messages (kind 10050), and no other relay, ever
+//     gift wraps (1059, 21059)   the recipient's list for direct messages (kind 10050); without one nowhere, unless the
+//                                user has agreed to relays for this recipient (`agreedRoute`)
 //     deletions of gift wraps    the relays where their author gets them: elsewhere they would tell of messages
 //     messages without a wrap    nowhere: they would be readable (13, 14, 15); nor answers to a challenge (22242)
 //     protected (NIP-70)         as others, but only where their author, an account of ours, has authenticated
@@ -159,6 +160,16 @@ extension RelayDirectory {
       }
     }
     return EventRoute(choices: chosen.choices, skipped: skipped.choices)
+  }
+
+  /// The relays for a gift wrap to a person without a list of relays for it: those that the sender has agreed to for
+  /// this person. The user chose them, so a private address may be among them. Nobody authenticates there.
+  public func agreedRoute(to recipient: PublicKey, _ agreed: [RelayURL]) -> Result<[RelayChoice], NoRoute> {
+    let choices = agreed.filter { strictObjection(to: $0) == nil }
+      .map { choice($0, "agreed for \(recipient.npub)", people: [recipient], isForeign: false) }
+    guard choices.isEmpty else { return .success(choices) }
+    let reason = agreed.first.flatMap { strictObjection(to: $0) } ?? "none is named"
+    return .failure(NoRoute("no relay that was agreed to for \(recipient.npub) is used: \(reason)"))
   }
 
   /// Whether an account with a list of relays for direct messages deletes gift wraps, and nothing else.

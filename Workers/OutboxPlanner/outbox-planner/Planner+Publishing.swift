@@ -28,8 +28,9 @@ extension Planner {
   /// - Parameters:
   ///   - named: the caller's choice: only these relays are used.
   ///   - foreign: further relays, which others name.
+  ///   - agreed: relays for a gift wrap whose recipient has no list of relays for it.
   func publishRoute(
-    _ event: Event, named: [RelayURL]?, foreign: [ForeignRelayURL]
+    _ event: Event, named: [RelayURL]?, foreign: [ForeignRelayURL], agreed: [RelayURL] = []
   ) async -> Result<[RelayChoice], PublishObstacle> {
     await settled()
     await recognise(event.pubkey)
@@ -41,6 +42,9 @@ extension Planner {
     if case .failure(let problem) = route, let person = problem.missingList {
       let isAnswered = await findMessageRelays(of: person)
       route = directory.route(event, named: named, foreign: foreign)
+      if case .failure(let problem) = route, problem.missingList != nil, !agreed.isEmpty {
+        return directory.agreedRoute(to: person, agreed).mapError { .nowhere($0) }
+      }
       if case .failure(let problem) = route, problem.missingList != nil, !isAnswered {
         return .failure(.unknown("\(problem.description) that is stored here, and no relay could be asked for it"))
       }

@@ -37,6 +37,12 @@ extension PublishService {
     }
     let named = try wanted.relays.map { texts throws(Refusal) in try Self.relays(texts) }
     let foreign = Self.foreignRelays(wanted.foreignRelays ?? [])
+    guard wanted.agreedRelays == nil || request.callerRole == Role.linkFeed.number else {
+      throw Refusal(
+        .denied, "only link-feed names 'agreedRelays', those that an account has agreed to for a contact",
+        outcome: .notStarted)
+    }
+    let agreed = try wanted.agreedRelays.map { texts throws(Refusal) in try Self.relays(texts) } ?? []
     guard !isDraining else { throw Self.draining }
     try await claim(.event(event.id))
     defer { release(.event(event.id)) }
@@ -46,7 +52,7 @@ extension PublishService {
       try await addRelays(named, foreign, to: event, json, lifetime: wanted.expiresAfter)
     } else {
       try Self.expectReadable(event)
-      let targets = try await targets(of: event, named: named, foreign: foreign)
+      let targets = try await targets(of: event, named: named, foreign: foreign, agreed: agreed)
       // If two versions of one list were both compared with the version before them, the second would drop what the
       // first added.
       let list = ListEntries.areLists(ofKind: event.kind) ? EventAddress(of: event) : nil
@@ -176,9 +182,9 @@ extension PublishService {
   // MARK: Committing
 
   func targets(
-    of event: Event, named: [RelayURL]?, foreign: [ForeignRelayURL]
+    of event: Event, named: [RelayURL]?, foreign: [ForeignRelayURL], agreed: [RelayURL] = []
   ) async throws(Refusal) -> [QueuedTarget] {
-    switch await planner.publishRoute(event, named: named, foreign: foreign) {
+    switch await planner.publishRoute(event, named: named, foreign: foreign, agreed: agreed) {
     case .failure(.nowhere(let problem)): throw Refusal(.noRelays, problem.description, outcome: .notStarted)
     case .failure(.unknown(let reason)):
       throw Refusal(

@@ -8,6 +8,7 @@ import ListEditing
 import Nostr
 import NostrContracts
 import PeopleLedger
+import PersonAccounts
 import Storage
 import WorkerKit
 

@@ -11,6 +11,7 @@ import Logging
 import Nostr
 import NostrContracts
 import PeopleLedger
+import PersonAccounts
 import Storage
 import WorkerKit
 import WorkerLedger

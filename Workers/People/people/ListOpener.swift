@@ -5,6 +5,7 @@ import EventLoop
 import Frames
 import Logging
 import Nostr
+import PersonAccounts
 import NostrContracts
 import WorkerKit
 

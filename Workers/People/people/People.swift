@@ -6,6 +6,7 @@ import Frames
 import LinuxSystem
 import Logging
 import PeopleLedger
+import PersonAccounts
 import Storage
 import WorkerKit
 import WorkerLedger

@@ -1,38 +1,45 @@
-import Bus
-import Contracts
-import Cryptography
-import EventLoop
-import Frames
-import Logging
-import Nostr
-import WorkerKit
+internal import Bus
+public import Contracts
+public import Cryptography
+public import EventLoop
+public import Frames
+public import Logging
+internal import Nostr
+public import WorkerKit
 
 /// The accounts of persons, as the signer has them at present. For an account that is left nothing is done: it counts
 /// as none here, and what the ledger keeps of it stays.
 @EventLoopActor
-final class AccountBook {
+public final class AccountBook {
   /// By key. Accounts of workers are left out.
-  private(set) var accounts: [PublicKey: SignerAccount] = [:]
+  public private(set) var accounts: [PublicKey: SignerAccount] = [:]
   /// The names of accounts of persons that are left.
   private var left: [String] = []
   /// Whether the signer has answered since the start.
-  private(set) var isKnown = false
+  public private(set) var isKnown = false
   /// Called after each change.
-  var onChange: [@EventLoopActor () -> Void] = []
+  public var onChange: [@EventLoopActor () -> Void] = []
   private let worker: Worker
   private let log: Logger
   private let timer = LoopTimer()
 
   /// How often the accounts are asked for, in case a change was missed.
   private static let askMilliseconds: UInt64 = 30_000
+  /// The longest wait after a failure of the signer.
+  private static let retryMillisecondsMaximum: UInt64 = 10_000
   /// How long the signer has for an answer.
   private static let answerMilliseconds: UInt32 = 5_000
 
-  init(_ worker: Worker, _ log: Logger) { (self.worker, self.log) = (worker, log) }
+  /// No accounts yet.
+  ///
+  /// - Parameters:
+  ///   - worker: the worker that asks.
+  ///   - log: its log.
+  public init(_ worker: Worker, _ log: Logger) { (self.worker, self.log) = (worker, log) }
 
   /// Reads the accounts, now and at each change.
-  func start() {
-    worker.persist("signer.changes", ceilingMilliseconds: People.retryMillisecondsMaximum, log) {
+  public func start() {
+    worker.persist("signer.changes", ceilingMilliseconds: Self.retryMillisecondsMaximum, log) {
       [self] () async throws(Refusal) in
       try await worker.bus.subscribe(SignerTopic.changes)
       return true
@@ -41,7 +48,7 @@ final class AccountBook {
   }
 
   /// Asks the signer now.
-  func ask() {
+  public func ask() {
     guard !worker.isDraining else { return }
     timer.set(afterMilliseconds: Self.askMilliseconds) { [unowned self] in ask() }
     EventLoopActor.task { [self] in
@@ -50,7 +57,8 @@ final class AccountBook {
     }
   }
 
-  func drain() { timer.cancel() }
+  /// Asks no more.
+  public func drain() { timer.cancel() }
 
   private func read() async throws(Refusal) {
     received(
@@ -59,7 +67,7 @@ final class AccountBook {
   }
 
   /// The signer says which accounts there are.
-  func received(_ told: [SignerAccount]) {
+  public func received(_ told: [SignerAccount]) {
     var new: [PublicKey: SignerAccount] = [:]
     for account in told.present where !account.isOfWorker {
       if let key = PublicKey(account.publicKey) { new[key] = account }
@@ -71,7 +79,7 @@ final class AccountBook {
   }
 
   /// What to say where no account is named, and it is not clear which one is meant.
-  static func whichOne(present: [String], left: [String]) -> String {
+  public static func whichOne(present: [String], left: [String]) -> String {
     if !present.isEmpty { return "name the account: \(present.sorted().joined(separator: ", "))" }
     guard let name = left.min() else {
       return "there is no account yet; 'roost setup' makes one, takes one over, or reads along with one"
@@ -82,13 +90,13 @@ final class AccountBook {
   }
 
   /// Whether an account can sign and decrypt now.
-  func isOpen(_ key: PublicKey) -> Bool { accounts[key]?.state == .unlocked }
+  public func isOpen(_ key: PublicKey) -> Bool { accounts[key]?.state == .unlocked }
 
   /// The account that a request names: by its name, its `npub` or its key; without a text the one that is used, or
   /// the only one.
   ///
   /// - Throws: `no-such-account`, with what to say instead.
-  func account(_ text: String?) async throws(Refusal) -> (key: PublicKey, account: SignerAccount) {
+  public func account(_ text: String?) async throws(Refusal) -> (key: PublicKey, account: SignerAccount) {
     if !isKnown || text.map({ named($0) == nil }) == true { try await read() }
     guard let text else {
       if let used = accounts.first(where: { $0.value.isUsed == true }) { return (used.key, used.value) }

@@ -1,0 +1,198 @@
+public import Storage
+
+extension LinkLedger {
+  /// A row of the table `item`.
+  public struct Row: Sendable, Hashable {
+    static let columns = "number, id, conversation, sort, at, isOwn, isUnread, stage, sealed"
+
+    /// Its number, in the order of arrival.
+    public var number: Int64
+    /// The rumor, as a keyed hash.
+    public var id: [UInt8]
+    /// The conversation, as a keyed hash.
+    public var conversation: [UInt8]
+    /// What it is; nil: a later version's.
+    public var sort: Sort?
+    /// When it was written, seconds since 1970.
+    public var at: Int64
+    /// Whether the account has sent it.
+    public var isOwn: Bool
+    /// Whether it was not read yet.
+    public var isUnread: Bool
+    /// How far it is.
+    public var stage: Int64
+    /// The rumor, sealed.
+    public var sealed: [UInt8]
+
+    init(_ row: StorageStatement) {
+      (number, id, conversation) = (row.number(0), row.bytes(1), row.bytes(2))
+      (sort, at) = (Sort(rawValue: row.number(3)), row.number(4))
+      (isOwn, isUnread, stage, sealed) = (row.number(5) != 0, row.number(6) != 0, row.number(7), row.bytes(8))
+    }
+  }
+
+  /// A row of the table `conversation`, with its figures.
+  public struct ConversationRow: Sendable, Hashable {
+    /// Its id, as a keyed hash.
+    public var id: [UInt8]
+    /// When its newest entry was written.
+    public var lastAt: Int64
+    /// With whom, sealed.
+    public var sealed: [UInt8]
+    /// How many posts or messages it has.
+    public var rootCount: Int
+    /// How many posts or messages have something unread.
+    public var unreadCount: Int
+  }
+
+  /// A place in the order of rows.
+  public struct Place: Sendable, Hashable {
+    /// The time of the row.
+    public var at: Int64
+    /// Its number.
+    public var number: Int64
+
+    /// A place.
+    public init(at: Int64, number: Int64) { (self.at, self.number) = (at, number) }
+
+    /// Behind all rows.
+    public static let end = Place(at: .max, number: .max)
+  }
+
+  private static let roots = Sort.allCases.filter(\.isRoot).map { "\($0.rawValue)" }.joined(separator: ", ")
+
+  /// Conversations, the newest first.
+  public func conversations(
+    of account: Int64, _ family: Family, isUnread: Bool, before: Int64, limit: Int
+  ) async throws(StorageFault) -> [ConversationRow] {
+    try await file.read { session in
+      let unread = isUnread ? "AND EXISTS (SELECT 1 FROM item AS i WHERE i.account = c.account AND \(Self.isUnread))" : ""
+      return try session.rows(
+        """
+        SELECT c.id, c.lastAt, c.sealed,
+          (SELECT count(*) FROM item AS i
+            WHERE i.account = c.account AND i.conversation = c.id AND i.sort IN (\(Self.roots))),
+          (SELECT count(DISTINCT i.thread) FROM item AS i WHERE i.account = c.account AND \(Self.isUnread))
+        FROM conversation AS c WHERE c.account = ? AND c.family = ? AND c.lastAt < ? \(unread)
+        ORDER BY c.lastAt DESC LIMIT ?
+        """, account, family.rawValue, before, limit
+      ) {
+        ConversationRow(
+          id: $0.bytes(0), lastAt: $0.number(1), sealed: $0.bytes(2), rootCount: Int($0.number(3)),
+          unreadCount: Int($0.number(4)))
+      }
+    }
+  }
+
+  private static let isUnread = "i.conversation = c.id AND i.isUnread = 1"
+
+  /// One conversation; nil: there is none.
+  public func conversation(_ id: [UInt8], of account: Int64) async throws(StorageFault) -> [UInt8]? {
+    try await file.read { session in
+      try session.first("SELECT sealed FROM conversation WHERE account = ? AND id = ?", account, id) { $0.bytes(0) }
+    }
+  }
+
+  /// The posts or messages of a conversation, the newest first.
+  public func roots(
+    in conversation: [UInt8], of account: Int64, before place: Place, limit: Int
+  ) async throws(StorageFault) -> [Row] {
+    try await file.read { session in
+      // Each sort has its place in the index; the newest of each are brought together here.
+      var rows: [Row] = []
+      for sort in Sort.allCases where sort.isRoot {
+        rows += try session.rows(
+          """
+          SELECT \(Row.columns) FROM item
+          WHERE account = ? AND conversation = ? AND sort = ? AND (at, number) < (?, ?)
+          ORDER BY at DESC, number DESC LIMIT ?
+          """, account, conversation, sort.rawValue, place.at, place.number, limit) { Row($0) }
+      }
+      return Array(rows.sorted { ($0.at, $0.number) > ($1.at, $1.number) }.prefix(limit))
+    }
+  }
+
+  /// What belongs to a post or message, the oldest first; the post itself is among it.
+  public func thread(_ thread: [UInt8], of account: Int64, limit: Int) async throws(StorageFault) -> [Row] {
+    try await file.read { session in
+      try session.rows(
+        "SELECT \(Row.columns) FROM item WHERE account = ? AND thread = ? ORDER BY at, number LIMIT ?", account, thread,
+        limit) { Row($0) }
+    }
+  }
+
+  /// Replies of a post, and how many of them are unread.
+  public func replyCounts(
+    of threads: [[UInt8]], of account: Int64
+  ) async throws(StorageFault) -> [(all: Int, unread: Int)] {
+    try await file.read { session in
+      try threads.map { thread in
+        try session.first(
+          "SELECT count(*), coalesce(sum(isUnread), 0) FROM item WHERE account = ? AND thread = ? AND sort = 1", account,
+          thread) { (Int($0.number(0)), Int($0.number(1))) } ?? (0, 0)
+      }
+    }
+  }
+
+  /// One item.
+  public func item(_ id: [UInt8], of account: Int64) async throws(StorageFault) -> (row: Row, thread: [UInt8])? {
+    try await file.read { session in
+      try session.first("SELECT \(Row.columns), thread FROM item WHERE account = ? AND id = ?", account, id) {
+        (Row($0), $0.bytes(9))
+      }
+    }
+  }
+
+  /// The events of sessions, in the order of arrival.
+  public func sessionEvents(of account: Int64) async throws(StorageFault) -> [[UInt8]] {
+    try await file.read { session in
+      try session.rows("SELECT sealed FROM item WHERE account = ? AND sort = ? ORDER BY number", account, Sort.session.rawValue) {
+        $0.bytes(0)
+      }
+    }
+  }
+
+  // MARK: Marks
+
+  /// Marks the posts or messages of a conversation as read. Replies stay as they are.
+  public func read(conversation: [UInt8], of account: Int64) async throws(StorageFault) -> Int {
+    try await file.write { session in
+      try session.run(
+        """
+        UPDATE item SET isUnread = 0
+        WHERE account = ? AND conversation = ? AND isUnread = 1 AND sort IN (\(Self.roots))
+        """, account, conversation)
+      return session.changedRowCount
+    }
+  }
+
+  /// Marks a post and its replies as read.
+  public func read(thread: [UInt8], of account: Int64) async throws(StorageFault) -> Int {
+    try await file.write { session in
+      try session.run(
+        "UPDATE item SET isUnread = 0 WHERE account = ? AND thread = ? AND isUnread = 1", account, thread)
+      return session.changedRowCount
+    }
+  }
+
+  // MARK: Contacts
+
+  /// The contacts, sealed.
+  public func contacts(of account: Int64) async throws(StorageFault) -> [[UInt8]] {
+    try await file.read { session in
+      try session.rows("SELECT sealed FROM contact WHERE account = ?", account) { $0.bytes(0) }
+    }
+  }
+
+  /// Keeps a contact; nil removes it.
+  public func keep(contact sealed: [UInt8]?, _ id: [UInt8], of account: Int64) async throws(StorageFault) {
+    try await file.write { session in
+      if let sealed {
+        try session.run("INSERT OR REPLACE INTO contact (account, id, sealed) VALUES (?, ?, ?)", account, id, sealed)
+        try session.run("UPDATE account SET usesLinks = 1 WHERE number = ?", account)
+      } else {
+        try session.run("DELETE FROM contact WHERE account = ? AND id = ?", account, id)
+      }
+    }
+  }
+}

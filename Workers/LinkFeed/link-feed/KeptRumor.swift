@@ -1,0 +1,106 @@
+import Contracts
+import Cryptography
+import LinkLedger
+import Linkstr
+import Nostr
+
+/// What a rumor is to an account.
+struct KeptRumor {
+  /// The two formats.
+  enum Content {
+    case link(LinkItem)
+    case message(PrivateMessage)
+  }
+
+  let event: UnsignedEvent
+  let id: EventID
+  let content: Content
+  /// Whether the account itself wrote it.
+  let isOwn: Bool
+
+  /// Reads a rumor that a gift wrap held, or that the account has made; nil: it is for another program, or breaks a
+  /// rule.
+  init?(_ event: UnsignedEvent, for account: PublicKey) {
+    self.event = event
+    id = event.id
+    isOwn = event.pubkey == account
+    // `try?`: what breaks a rule is not shown; the outcome of its wrap is kept.
+    if event.kind == LinkPayload.rumorKind {
+      guard let item = try? LinkItem(verified: event, for: account) else { return nil }
+      content = .link(item)
+    } else {
+      guard let message = try? PrivateMessage(event, for: account) else { return nil }
+      content = .message(message)
+    }
+  }
+
+  /// What its row is.
+  var sort: LinkLedger.Sort {
+    switch content {
+    case .link(let item):
+      switch item.body {
+      case .post: .post
+      case .reply: .reply
+      case .session: .session
+      }
+    case .message(let message):
+      switch message.body {
+      case .text: event.kind == EventKind.encryptedDirectMessage ? .legacy : .message
+      case .file: .file
+      case .reaction: .reaction
+      case .deletion: .deletion
+      }
+    }
+  }
+
+  /// The id of its conversation.
+  var conversation: String {
+    switch content {
+    case .link(let item):
+      switch item.body {
+      case .post(let conversation, _, _), .reply(let conversation, _, _): conversation.id
+      case .session(let id, _): id
+      }
+    case .message(let message): Self.conversation(of: message.members)
+    }
+  }
+
+  /// The other members of its conversation.
+  func members(besides account: PublicKey) -> [PublicKey] {
+    switch content {
+    case .link(let item):
+      switch item.body {
+      case .post(let conversation, _, _), .reply(let conversation, _, _):
+        conversation.peer == account ? [] : [conversation.peer]
+      case .session: []
+      }
+    case .message(let message): message.members.filter { $0 != account }
+    }
+  }
+
+  /// The post or message that it is, or belongs to.
+  var root: EventID {
+    switch content {
+    case .link(let item):
+      if case .reply(_, let root, _) = item.body { root } else { id }
+    case .message(let message): message.about ?? id
+    }
+  }
+
+  /// The id of the messages between some keys, the account among them: SHA-256 of them in order, as 64 digits.
+  static func conversation(of members: [PublicKey]) -> String {
+    let text = "messages:" + members.map(\.description).joined(separator: ":")
+    return "\(SHA256.hash(Array(text.utf8)))"
+  }
+
+  /// Its row.
+  func row(in vault: LinkVault, noticeAt: Int64, stage: Int64 = 0) -> LinkLedger.Item {
+    let hash = vault.hash(ofItem: id)
+    let conversationHash = vault.hash(ofConversation: conversation)
+    let kept = KeptConversation(id: conversation, members: members(besides: vault.key).map(\.description))
+    return LinkLedger.Item(
+      id: hash, conversation: conversationHash, thread: vault.hash(ofThread: root, in: conversation), sort: sort,
+      at: event.createdAt, isOwn: isOwn, noticeAt: noticeAt, stage: stage, sealed: vault.seal(rumor: event.json, hash),
+      sealedConversation: vault.seal(kept, "conversation", conversationHash))
+  }
+}

@@ -1,0 +1,246 @@
+import Bus
+import Contracts
+import Cryptography
+import EventLoop
+import Frames
+import LinkLedger
+import Linkstr
+import Nostr
+import Storage
+import WorkerKit
+
+// Reading: rows of the ledger, opened under the account's data key. An answer has one page: a conversation of 10,000
+// posts costs what its newest posts cost.
+
+/// Serves the lists of links and messages.
+@EventLoopActor
+final class LinkShelf {
+  private unowned let feed: LinkFeed
+  private var ledger: LinkLedger { feed.ledger }
+
+  /// Replies, reactions and deletions of one post or message that are read at most, the oldest first.
+  private static let threadMaximum = 10_000
+
+  init(_ feed: LinkFeed) { self.feed = feed }
+
+  /// Starts to serve.
+  func start() {
+    let worker = feed.worker
+    worker.serve(LinkMethod.list) { [unowned self] (request, wanted) throws(Refusal) in
+      try await list(request, LinkMethod.list, .links, wanted)
+    }
+    worker.serve(LinkMethod.listMessages) { [unowned self] (request, wanted) throws(Refusal) in
+      try await list(request, LinkMethod.listMessages, .messages, wanted)
+    }
+    worker.serve(LinkMethod.show) { [unowned self] (request, wanted) throws(Refusal) in
+      try await show(request, LinkMethod.show, .links, wanted)
+    }
+    worker.serve(LinkMethod.showMessages) { [unowned self] (request, wanted) throws(Refusal) in
+      try await show(request, LinkMethod.showMessages, .messages, wanted)
+    }
+    worker.serve(LinkMethod.read) { [unowned self] (_, wanted) throws(Refusal) in try await read(.links, wanted) }
+    worker.serve(LinkMethod.readMessages) { [unowned self] (_, wanted) throws(Refusal) in
+      try await read(.messages, wanted)
+    }
+  }
+
+  // MARK: Conversations
+
+  private func list(
+    _ request: BusRequest, _ method: Contracts.Stream<LinksList, LinkConversationRow, StoreCount>,
+    _ family: LinkLedger.Family, _ wanted: LinksList
+  ) async throws(Refusal) -> StoreCount? {
+    let vault = try await feed.vault(wanted.account)
+    let contacts = try await feed.contacts(vault)
+    let rows = try await feed.ledgered { () async throws(StorageFault) in
+      try await self.ledger.conversations(
+        of: vault.account, family, isUnread: wanted.unread ?? false, before: wanted.before ?? .max,
+        limit: wanted.limit ?? LinksList.limitDefault)
+    }
+    var count = 0
+    for row in rows {
+      guard let kept = vault.open(row.sealed, as: KeptConversation.self, "conversation", row.id) else { continue }
+      var told = LinkConversationRow(
+        id: kept.id, members: kept.members, lastAt: row.lastAt, posts: row.rootCount, unread: row.unreadCount)
+      if kept.members.count == 1 { told.contact = PublicKey(kept.members[0]).flatMap { contacts[$0]?.name } }
+      try await request.send(told, of: method)
+      count += 1
+    }
+    return StoreCount(count: count)
+  }
+
+  // MARK: Posts and messages
+
+  private func show(
+    _ request: BusRequest, _ method: Contracts.Stream<LinksShow, LinkRow, StoreCount>, _ family: LinkLedger.Family,
+    _ wanted: LinksShow
+  ) async throws(Refusal) -> StoreCount? {
+    let vault = try await feed.vault(wanted.account)
+    let rows: [LinkRow]
+    if let post = wanted.post {
+      rows = try await thread(post, vault, limit: wanted.limit ?? LinksList.limitMaximum)
+    } else {
+      let conversation = try await conversation(wanted.conversation ?? "", family, vault)
+      rows = try await roots(
+        in: conversation, vault, before: try Self.place(wanted.before), limit: wanted.limit ?? LinksList.limitDefault)
+    }
+    for row in rows { try await request.send(row, of: method) }
+    return StoreCount(count: rows.count)
+  }
+
+  /// The id of the conversation that a text names: an id, a contact or a key. It need not have anything.
+  private func conversation(
+    _ text: String, _ family: LinkLedger.Family, _ vault: LinkVault
+  ) async throws(Refusal) -> String {
+    if let known = try await feed.conversation(text, vault) { return known.id }
+    let peer = try await feed.person(text, vault)
+    switch family {
+    case .links: return LinkConversation(of: vault.key, with: peer).id
+    case .messages: return KeptRumor.conversation(of: Set([vault.key, peer]).sorted())
+    }
+  }
+
+  private func roots(
+    in conversation: String, _ vault: LinkVault, before place: LinkLedger.Place, limit: Int
+  ) async throws(Refusal) -> [LinkRow] {
+    let hash = vault.hash(ofConversation: conversation)
+    let (rows, rumors, counts) = try await feed.ledgered { () async throws(StorageFault) in
+      let rows = try await self.ledger.roots(in: hash, of: vault.account, before: place, limit: limit)
+      let rumors = rows.map { vault.rumor($0) }
+      let threads = rumors.compactMap { $0.map { vault.hash(ofThread: $0.root, in: $0.conversation) } }
+      return (rows, rumors, try await self.ledger.replyCounts(of: threads, of: vault.account))
+    }
+    var told: [LinkRow] = []
+    var place = 0
+    for (row, rumor) in zip(rows, rumors) {
+      guard let rumor else { continue }
+      let count = counts[place]
+      place += 1
+      guard var one = Self.told(row, rumor) else { continue }
+      if one.sort == .post { (one.replies, one.unreadReplies) = (count.all, count.unread) }
+      if one.sort == .message || one.sort == .file {
+        let about = try await reactions(to: rumor, vault)
+        guard !about.isDeleted else { continue }
+        one.reactions = about.reactions.isEmpty ? nil : about.reactions
+      }
+      told.append(one)
+    }
+    return told
+  }
+
+  /// What members say about a message: their last reaction each, and whether its author has taken it back.
+  private func reactions(
+    to message: KeptRumor, _ vault: LinkVault
+  ) async throws(Refusal) -> (reactions: [LinkReactionRow], isDeleted: Bool) {
+    let thread = vault.hash(ofThread: message.root, in: message.conversation)
+    let rows = try await feed.ledgered { () async throws(StorageFault) in
+      try await self.ledger.thread(thread, of: vault.account, limit: Self.threadMaximum)
+    }
+    var last: [PublicKey: String] = [:]
+    for row in rows where row.sort == .reaction || row.sort == .deletion {
+      guard case .message(let about)? = vault.rumor(row)?.content else { continue }
+      switch about.body {
+      case .deletion where about.author == message.event.pubkey: return ([], true)
+      case .reaction(let emoji, _): last[about.author] = emoji
+      case .deletion, .text, .file: break
+      }
+    }
+    return (last.sorted { $0.key < $1.key }.map { LinkReactionRow(emoji: $0.value, author: "\($0.key)") }, false)
+  }
+
+  private func thread(_ text: String, _ vault: LinkVault, limit: Int) async throws(Refusal) -> [LinkRow] {
+    let root = try await post(text, vault)
+    let thread = root.thread
+    let rows = try await feed.ledgered { () async throws(StorageFault) in
+      try await self.ledger.thread(thread, of: vault.account, limit: limit)
+    }
+    return ([root.row] + rows.filter { $0.number != root.row.number }).compactMap { row in
+      vault.rumor(row).flatMap { Self.told(row, $0) }
+    }
+  }
+
+  private func post(_ text: String, _ vault: LinkVault) async throws(Refusal) -> (row: LinkLedger.Row, thread: [UInt8]) {
+    guard let id = EventID(text) else {
+      throw Refusal(.badRequest, "'post' is no id of a post: 64 hexadecimal digits are expected", outcome: .notStarted)
+    }
+    let found = try await feed.ledgered { () async throws(StorageFault) in
+      try await self.ledger.item(vault.hash(ofItem: id), of: vault.account)
+    }
+    guard let found, found.row.sort?.isRoot == true else {
+      throw Refusal(.noSuchPost, "there is no post or message \(id)", outcome: .notStarted)
+    }
+    return found
+  }
+
+  /// A row as callers get it; nil: it is not shown by itself.
+  private static func told(_ row: LinkLedger.Row, _ rumor: KeptRumor) -> LinkRow? {
+    guard let sort = LinkRow.Sort(rumor.sort) else { return nil }
+    var told = LinkRow(
+      id: "\(rumor.id)", conversation: rumor.conversation, sort: sort, author: "\(rumor.event.pubkey)",
+      isOwn: row.isOwn, at: row.at, isUnread: row.isUnread, place: "\(row.at)-\(row.number)")
+    if row.stage > 0 { told.stage = SendingStage(ledgered: row.stage - 1) }
+    if rumor.sort == .legacy { told.isLegacy = true }
+    switch rumor.content {
+    case .link(let item):
+      switch item.body {
+      case .post(_, let url, let note):
+        (told.url, told.label, told.text) = (url.text, LinkMedia(url).label, note)
+      case .reply(_, let root, let text): (told.about, told.text) = ("\(root)", text)
+      case .session: break
+      }
+    case .message(let message):
+      told.about = message.answered.map { "\($0)" }
+      switch message.body {
+      case .text(let text): told.text = text
+      case .file(let address): told.url = address
+      case .reaction, .deletion: return nil
+      }
+    }
+    return told
+  }
+
+  private static func place(_ text: String?) throws(Refusal) -> LinkLedger.Place {
+    guard let text else { return .end }
+    let parts = text.split(separator: "-", maxSplits: 1)
+    guard parts.count == 2, let at = Int64(parts[0]), let number = Int64(parts[1]) else {
+      throw Refusal(.badRequest, "'before' is no place of a row, such as 1700000000-17", outcome: .notStarted)
+    }
+    return LinkLedger.Place(at: at, number: number)
+  }
+
+  // MARK: Marks
+
+  private func read(_ family: LinkLedger.Family, _ wanted: LinksRead) async throws(Refusal) -> StoreCount {
+    let vault = try await feed.vault(wanted.account)
+    let count: Int
+    let id: String?
+    if let text = wanted.post {
+      let post = try await post(text, vault)
+      count = try await feed.ledgered { () async throws(StorageFault) in
+        try await self.ledger.read(thread: post.thread, of: vault.account)
+      }
+      id = vault.rumor(post.row)?.conversation
+    } else {
+      let conversation = try await conversation(wanted.conversation ?? "", family, vault)
+      count = try await feed.ledgered { () async throws(StorageFault) in
+        try await self.ledger.read(conversation: vault.hash(ofConversation: conversation), of: vault.account)
+      }
+      id = conversation
+    }
+    if count > 0 { await feed.teller.changed(LinkChange(account: "\(vault.key)", conversation: id)) }
+    return StoreCount(count: count)
+  }
+}
+
+extension LinkRow.Sort {
+  /// What a row of the ledger is to callers; nil: it is not shown by itself.
+  fileprivate init?(_ sort: LinkLedger.Sort) {
+    switch sort {
+    case .post: self = .post
+    case .reply: self = .reply
+    case .message, .legacy: self = .message
+    case .file: self = .file
+    case .session, .reaction, .deletion: return nil
+    }
+  }
+}
