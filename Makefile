@@ -12,7 +12,7 @@ SANITIZERS ?= address thread
 # What the shipped supervisor.conf starts, and what a person needs beside it. `make run` builds no more than this.
 PROGRAMS = roostd roost roost-exec event-store outbox-planner relay-connector signer local-relay \
   dvm-tracker dvm-provider \
-  $(foreach name,push-relay mirror people backup,$(shell Scripts/is-wanted.sh $(name) $(CONFIG)))
+  $(foreach name,push-relay mirror people link-feed backup,$(shell Scripts/is-wanted.sh $(name) $(CONFIG)))
 SWIFT_SOURCES = Sources Workers Tests Package.swift $(wildcard Benchmarks)
 
 .DEFAULT_GOAL := help
@@ -57,7 +57,7 @@ sanitize: packages python ## run every test under each of SANITIZERS="address th
 bench: packages ## measure against yardsticks in C and other supervisors, and print the ratios
 	-@Scripts/python-environment.sh
 	@for program in roostd roost roost-exec relay-connector event-store signer outbox-planner local-relay \
-	    dvm-tracker dvm-provider people push-relay loop-bench event-bench archive-bench session-bench websocket-bench \
+	    dvm-tracker dvm-provider people link-feed push-relay loop-bench event-bench archive-bench session-bench websocket-bench \
 	    job-bench push-bench http2-bench; do \
 	  $(SWIFT) build -c release --product $$program || exit; \
 	done

@@ -141,6 +141,9 @@ enum Schema {
     "people": [
       Setting("profile-memory", entry: "profileBytes", of: PeopleSettings.self, .size(1 << 20...1 << 30))
     ],
+    "link-feed": [
+      Setting("relays", entry: "relays", of: LinkFeedSettings.self, .list(of: .relay, "relay URLs", count: 0...16))
+    ],
     "mirror": [
       Setting(
         "keep-follows", entry: "keepFollowsMilliseconds", of: MirrorSettings.self,

@@ -1,6 +1,6 @@
 public import Addresses
 internal import Contracts
-internal import Cryptography
+public import Cryptography
 public import Nostr
 
 // The routes of events and filters. An event's class decides, because a private message at the wrong relay reveals its

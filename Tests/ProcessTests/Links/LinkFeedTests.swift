@@ -1,0 +1,161 @@
+import Contracts
+import Cryptography
+import Frames
+import Glibc
+import LinuxSystem
+import Nostr
+import TestSupport
+import Testing
+
+extension ProcessTests {
+  /// Links between two Roosts over two relays of nostr-sdk, one of which wants to know who reads.
+  @Suite("Links", .enabled(if: PythonPeer.isAvailable, "no .venv: run Scripts/python-environment.sh"))
+  struct LinkFeedTests {
+    @Test("A post and its replies go both ways over two relays, each once, and what is read is read")
+    func exchange() throws {
+      let (open, shut) = (try RealRelay(), try RealRelay("--auth", "read"))
+      let relays = [open.url, shut.url]
+      try LinkRig.run("alice", relays) { alice in
+        try LinkRig.run("bob", relays) { bob in
+          try bob.follow()
+          let sent = try alice.post("HTTPS://Example.com/a b", note: "  look ", to: "\(bob.publicKey.npub)")
+          #expect(sent.stage == .sent && sent.remarks.isEmpty, "\(sent)")
+          #expect(Set(sent.copies.map(\.recipient)) == ["\(alice.publicKey)", "\(bob.publicKey)"])
+          let post = try #require(try bob.await(1, postsWith: alice.publicKey).first)
+          #expect(post.id == sent.id && post.author == "\(alice.publicKey)" && !post.isOwn && post.isUnread)
+          #expect(post.text == "look" && post.label == "Link" && post.conversation == sent.conversation)
+          #expect(try bob.conversations().map(\.unread) == [1])
+          #expect(try alice.conversations().map(\.unread) == [0])
+
+          let answer = try bob.reply("nice", to: post.id)
+          #expect(answer.stage == .sent)
+          try awaitSoon("the reply is here", within: 30, every: 50) { try alice.thread(sent.id).count == 2 }
+          let reply = try alice.thread(sent.id)[1]
+          #expect(reply.sort == .reply && reply.text == "nice" && reply.about == sent.id && reply.isUnread)
+          // The reply makes its post unread, once; to open the conversation reads posts, and no replies.
+          #expect(try alice.conversations().map(\.unread) == [1])
+          func read(_ rig: LinkRig, _ wanted: LinksRead) throws -> Int {
+            try rig.rig.ask("links.read", wanted, as: StoreCount.self).count
+          }
+          #expect(try read(alice, LinksRead(conversation: "\(bob.publicKey)")) == 0)
+          #expect(try read(alice, LinksRead(post: sent.id)) == 1)
+          #expect(try read(bob, LinksRead(conversation: "\(alice.publicKey)")) == 1)
+          #expect(try alice.conversations().map(\.unread) + bob.conversations().map(\.unread) == [0, 0])
+
+          // Both relays have every wrap; here each is once.
+          let status = try bob.rig.ask("links.status", NoArguments(), as: LinksStatus.self)
+          #expect(status.accounts.map(\.usesLinks) == [true] && status.accounts[0].refused == 0)
+          #expect(try bob.posts(with: alice.publicKey).count == 1 && bob.thread(post.id).count == 2)
+          try awaitSoon("the notice was told") { try !bob.notices().isEmpty }
+          #expect(try bob.notices() == [.init(title: "\(alice.publicKey.npub.prefix(12))… shared a post", body: "look")])
+        }
+      }
+    }
+
+    @Test("What cannot be sent is refused with the reason, and nothing is kept of it")
+    func refusals() throws {
+      let relay = try RealRelay()
+      try LinkRig.run("alice", [relay.url]) { alice in
+        let stranger = SecretKey.generate().publicKey
+        func refusal(_ wanted: LinksPost) throws -> Refusal? {
+          var wanted = wanted
+          wanted.waitMilliseconds = 3_000
+          return try alice.rig.refusal("links.post", wanted)
+        }
+        let noList = try #require(try refusal(LinksPost(to: stranger.npub, url: "https://example.com")))
+        #expect(noList.code == .noRelays && noList.message.contains("kind 10050"), "\(noList)")
+        #expect(try alice.conversations().isEmpty)
+        for (url, word) in [
+          ("ftp://example.com", "http"), ("javascript:alert(1)", "http"), ("https://user:word@example.com/", "password"),
+          ("https://", "host"),
+        ] {
+          let bad = try #require(try refusal(LinksPost(to: stranger.npub, url: url)), "\(url)")
+          #expect(bad.code == .badRequest && bad.message.contains("cannot be sent"), "\(url) \(word) \(bad)")
+        }
+        #expect(try refusal(LinksPost(to: "nobody", url: "https://example.com"))?.code == .noSuchConversation)
+        #expect(try alice.rig.refusal("links.reply", LinksReply(post: sha(1), text: "x"))?.code == .noSuchPost)
+
+        // Relays that the account has agreed to for a contact.
+        var contact = LinksContact(publicKey: stranger.npub, name: " Carol ")
+        contact.relays = [relay.url]
+        let kept = try alice.rig.ask("links.contact", contact, as: LinkContact.self)
+        #expect(kept.name == "Carol" && kept.relays == [relay.url])
+        let sent = try alice.post("https://example.com", to: "carol")
+        #expect(sent.stage == .sent && sent.copies.contains { $0.relays == [relay.url] }, "\(sent)")
+        #expect(try alice.conversations().map(\.contact) == ["Carol"])
+        // A name is there once, however it is written.
+        let taken = try alice.rig.refusal(
+          "links.contact", LinksContact(publicKey: SecretKey.generate().publicKey.npub, name: "CAROL"))
+        #expect(taken?.code == .nameTaken)
+        // Nobody else may name relays for gift wraps.
+        var publish = PlanPublish(event: RawJSON(alice.inboxList([relay.url]).json))
+        publish.agreedRelays = [relay.url]
+        #expect(try alice.rig.refusal("plan.publish", publish)?.code == .denied)
+
+        _ = try alice.client.call("signer.lock", #"{"name":"alice"}"#)
+      }
+    }
+
+    private func sha(_ number: UInt8) -> String { "\(SHA256.hash([number]))" }
+
+    @Test("With no relay in reach a post is called off and taken back, or waits and is sent later, once")
+    func waiting() throws {
+      let relay = try RealRelay()
+      let port = relay.url.split(separator: ":").last.map(String.init) ?? ""
+      try LinkRig.run("bob", [relay.url]) { bob in
+        try LinkRig.run("alice", [relay.url]) { alice in
+          _ = try alice.post("https://example.com/first", to: bob.publicKey.npub)
+          relay.kill()
+          var wanted = LinksPost(to: bob.publicKey.npub, url: "https://example.com/off")
+          (wanted.waitMilliseconds, wanted.givesUp) = (1_500, true)
+          let off = try #require(try alice.rig.refusal("links.post", wanted))
+          #expect(off.code == .notSent, "\(off)")
+          #expect(try alice.posts(with: bob.publicKey).count == 1)
+          let queued = try alice.post("https://example.com/later", to: bob.publicKey.npub, token: "later", wait: 500)
+          #expect(queued.stage == .queued || queued.stage == .kept, "\(queued)")
+          let again = try RealRelay("--port", port)
+          try awaitSoon("it is sent", within: 60, every: 200) {
+            try alice.posts(with: bob.publicKey).first?.stage == .sent
+          }
+          // The same token sends nothing again.
+          let same = try alice.post("https://example.com/later", to: bob.publicKey.npub, token: "later")
+          #expect(same.id == queued.id && same.stage == .sent)
+          #expect(try bob.await(2, postsWith: alice.publicKey).map(\.url) == [
+            "https://example.com/later", "https://example.com/first",
+          ])
+          withExtendedLifetime(again) {}
+        }
+      }
+    }
+
+    @Test("Private messages go both ways, and reactions and deletions belong to them")
+    func messages() throws {
+      let relay = try RealRelay()
+      try LinkRig.run("alice", [relay.url]) { alice in
+        try LinkRig.run("bob", [relay.url]) { bob in
+          var wanted = MessagesSend(to: [bob.publicKey.npub], text: "hello")
+          wanted.waitMilliseconds = 20_000
+          let sent = try alice.rig.ask("messages.send", wanted, as: SentLink.self)
+          #expect(sent.stage == .sent)
+          try awaitSoon("the message is here", within: 30, every: 50) {
+            try bob.rows("messages.show", LinksShow(conversation: "\(alice.publicKey)"), as: LinkRow.self).count == 1
+          }
+          let row = try bob.rows("messages.show", LinksShow(conversation: "\(alice.publicKey)"), as: LinkRow.self)[0]
+          #expect(row.text == "hello" && row.sort == .message && row.isUnread && row.author == "\(alice.publicKey)")
+          #expect(try bob.conversations().isEmpty, "messages are no links")
+          let listed = try bob.rows("messages.list", LinksList(), as: LinkConversationRow.self)
+          #expect(listed.map(\.members) == [["\(alice.publicKey)"]] && listed[0].unread == 1)
+          #expect(try bob.rig.ask("messages.read", LinksRead(conversation: "\(alice.publicKey)"), as: StoreCount.self).count == 1)
+          var answer = MessagesSend(to: [row.conversation], text: "hello back")
+          (answer.replyTo, answer.waitMilliseconds) = (row.id, 20_000)
+          let back = try bob.rig.ask("messages.send", answer, as: SentLink.self)
+          #expect(back.conversation == sent.conversation)
+          try awaitSoon("the answer is here", within: 30, every: 50) {
+            try alice.rows("messages.show", LinksShow(conversation: "\(bob.publicKey)"), as: LinkRow.self)
+              .contains { $0.text == "hello back" && $0.about == sent.id }
+          }
+        }
+      }
+    }
+  }
+}
