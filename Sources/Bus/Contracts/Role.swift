@@ -21,7 +21,7 @@ public struct Role: Hashable, Sendable, CustomStringConvertible {
   /// worker.
   public static func readsStrangers(_ number: UInt16?) -> Bool {
     guard let number else { return true }
-    return [relayConnector, localRelay, dvmProvider, pushRelay].contains { $0.number == number }
+    return [relayConnector, localRelay, dvmProvider, pushRelay, linkFeed].contains { $0.number == number }
   }
 
   /// The highest role number.
@@ -56,6 +56,8 @@ public struct Role: Hashable, Sendable, CustomStringConvertible {
   public static let backup = Role(number: 11, name: "backup")
   /// Edits lists, and knows the people of accounts.
   public static let people = Role(number: 12, name: "people")
+  /// Keeps links and messages that come in gift wraps, and sends them.
+  public static let linkFeed = Role(number: 13, name: "link-feed")
   /// Any worker: the server of the methods that workers of several roles serve. No worker has it as its own.
   public static let worker = Role(number: 63, name: "worker")
 
@@ -66,13 +68,13 @@ public struct Role: Hashable, Sendable, CustomStringConvertible {
   /// Roost's own roles.
   public static let builtIn: [Role] = [
     .supervisor, .client, .relayConnector, .eventStore, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .signer,
-    .localRelay, .mirror, .backup, .people, .worker,
+    .localRelay, .mirror, .backup, .people, .linkFeed, .worker,
   ]
 
   /// Roles whose workers keep files, which belong into a backup.
   public static let withFiles: [Role] = [
     .eventStore, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .signer, .localRelay, .mirror,
-    .people,
+    .people, .linkFeed,
   ]
 
   /// Roles whose workers keep something for single accounts, and serve `account.forget`; in the order in which they are
@@ -80,7 +82,7 @@ public struct Role: Hashable, Sendable, CustomStringConvertible {
   /// others read from it. The signer and `people` do not belong to them: their parts are steps of
   /// `people.forget` itself.
   public static let withAccountData: [Role] = [
-    .mirror, .dvmTracker, .dvmProvider, .pushRelay, .outboxPlanner, .localRelay, .eventStore,
+    .mirror, .dvmTracker, .dvmProvider, .pushRelay, .linkFeed, .outboxPlanner, .localRelay, .eventStore,
   ]
 }
 

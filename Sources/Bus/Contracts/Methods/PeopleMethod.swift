@@ -4,17 +4,17 @@ internal import Frames
 public enum PeopleMethod {
   /// Whether a name is a person's (NIP-05).
   public static let name = Method<PeopleName, NameClaim>(
-    899, "people.name", of: .people, for: [.client, .localRelay],
+    899, "people.name", of: .people, for: [.client, .localRelay, .linkFeed],
     "Whether an internet identifier (NIP-05) is a person's; its server is asked unless the answer is known.",
     refuses: [.noSuchName, .rateLimited])
   /// Profiles, and each newer one.
   public static let profiles = Stream<PeopleProfiles, ProfilePage, Nothing>(
-    900, "people.profiles", of: .people, for: [.client, .localRelay],
+    900, "people.profiles", of: .people, for: [.client, .localRelay, .linkFeed],
     "Profiles of up to 10,000 people: what is known at once, then what relays send, and each change if that is wanted.",
     refuses: [.full])
   /// Whom some letters mean.
   public static let find = Stream<PeopleFind, FoundPeople, StoreCount>(
-    901, "people.find", of: .people, for: [.client, .localRelay],
+    901, "people.find", of: .people, for: [.client, .localRelay, .linkFeed],
     "Whom a person means by a few letters: those an account follows first.", refuses: [.noSuchAccount])
   /// Figures of the worker.
   public static let status = Method<NoArguments, PeopleStatus>(

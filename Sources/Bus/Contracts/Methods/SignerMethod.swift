@@ -4,7 +4,7 @@ internal import Frames
 public enum SignerMethod {
   /// Signs an event.
   public static let sign = Method<SignerSign, SignerSigned>(
-    640, "signer.sign", of: .signer, for: [.client, .outboxPlanner, .dvmTracker, .dvmProvider, .people],
+    640, "signer.sign", of: .signer, for: [.client, .outboxPlanner, .dvmTracker, .dvmProvider, .people, .linkFeed],
     "Signs an event.", refuses: [.locked, .noSuchAccount, .forbidden, .rateLimited])
   /// Signs the answer to a relay's challenge (NIP-42).
   public static let authenticate = Method<SignerAuthenticate, SignerSigned>(
@@ -12,23 +12,25 @@ public enum SignerMethod {
     "Signs the answer to a relay's challenge (NIP-42).", refuses: [.locked, .noSuchAccount, .forbidden, .rateLimited])
   /// Encrypts a text (NIP-04).
   public static let nip04Encrypt = Method<SignerCipher, SignerText>(
-    642, "signer.nip04.encrypt", of: .signer, for: [.client, .dvmTracker, .dvmProvider],
+    642, "signer.nip04.encrypt", of: .signer, for: [.client, .dvmTracker, .dvmProvider, .linkFeed],
     "Encrypts a text (NIP-04).", refuses: [.locked, .noSuchAccount, .forbidden, .rateLimited])
   /// Decrypts a text (NIP-04).
   public static let nip04Decrypt = Method<SignerCipher, SignerText>(
-    643, "signer.nip04.decrypt", of: .signer, for: [.client, .outboxPlanner, .dvmTracker, .dvmProvider, .people],
+    643, "signer.nip04.decrypt", of: .signer,
+    for: [.client, .outboxPlanner, .dvmTracker, .dvmProvider, .people, .linkFeed],
     "Decrypts a text (NIP-04).", refuses: [.locked, .noSuchAccount, .forbidden, .rateLimited])
   /// Encrypts a text (NIP-44).
   public static let nip44Encrypt = Method<SignerCipher, SignerText>(
-    644, "signer.nip44.encrypt", of: .signer, for: [.client, .dvmTracker, .dvmProvider, .people],
+    644, "signer.nip44.encrypt", of: .signer, for: [.client, .dvmTracker, .dvmProvider, .people, .linkFeed],
     "Encrypts a text (NIP-44).", refuses: [.locked, .noSuchAccount, .forbidden, .rateLimited])
   /// Decrypts a text (NIP-44).
   public static let nip44Decrypt = Method<SignerCipher, SignerText>(
-    645, "signer.nip44.decrypt", of: .signer, for: [.client, .outboxPlanner, .dvmTracker, .dvmProvider, .people],
+    645, "signer.nip44.decrypt", of: .signer,
+    for: [.client, .outboxPlanner, .dvmTracker, .dvmProvider, .people, .linkFeed],
     "Decrypts a text (NIP-44).", refuses: [.locked, .noSuchAccount, .forbidden, .rateLimited])
   /// Seals a rumor and wraps it for one recipient (NIP-59).
   public static let wrap = Method<SignerWrap, SignerWrapped>(
-    646, "signer.wrap", of: .signer, for: [.client],
+    646, "signer.wrap", of: .signer, for: [.client, .linkFeed],
     "Seals a rumor and wraps it for one recipient (NIP-59).",
     refuses: [.locked, .noSuchAccount, .forbidden, .rateLimited])
   /// Opens a gift wrap, with all checks of NIP-59.
@@ -40,7 +42,7 @@ public enum SignerMethod {
     648, "signer.accounts", of: .signer,
     for: [
       .client, .relayConnector, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .localRelay, .mirror,
-      .people,
+      .people, .linkFeed,
     ],
     "The accounts, without anything secret, and the key to seal secrets to.")
   /// Makes a new key. A repeated call makes a second key.
@@ -83,7 +85,7 @@ public enum SignerMethod {
     refuses: [.noSuchAccount])
   /// Makes or opens the data key of an account and the caller's role.
   public static let dataKey = Method<SignerDataKeyRequest, SignerDataKey>(
-    658, "signer.data-key", of: .signer, for: [.people],
+    658, "signer.data-key", of: .signer, for: [.people, .linkFeed],
     "The key under which the caller's role seals what it stores for an account: made, or opened from its text.",
     refuses: [.locked, .noSuchAccount, .forbidden, .rateLimited])
 
@@ -91,13 +93,18 @@ public enum SignerMethod {
   public static let watch = Method<SignerWatch, SignerAccount>(
     659, "signer.watch", of: .signer, for: [.client],
     "Adds an account of which only the public key is here, to read along.")
+  /// Opens a run of gift wraps, with all checks of NIP-59. A locked account refuses it at once: nothing is held.
+  public static let open = Method<WrapRunBytes, WrapOutcomesBytes>(
+    660, "signer.open", of: .signer, for: [.linkFeed],
+    "Opens up to 256 gift wraps of one account, with all checks of NIP-59: an outcome for each, in their order.",
+    refuses: [.locked, .noSuchAccount, .forbidden, .rateLimited, .full])
 
   static let all: [MethodDeclaration] = [
     sign.declaration, authenticate.declaration, nip04Encrypt.declaration, nip04Decrypt.declaration,
     nip44Encrypt.declaration, nip44Decrypt.declaration, wrap.declaration, unwrap.declaration, accounts.declaration,
     generate.declaration, `import`.declaration, unlock.declaration, lock.declaration, remove.declaration,
     passphrase.declaration, own.declaration, use.declaration, leave.declaration, dataKey.declaration,
-    watch.declaration, SignerTopic.changes.declaration,
+    watch.declaration, open.declaration, SignerTopic.changes.declaration,
   ]
 }
 
@@ -106,7 +113,7 @@ public enum SignerTopic {
   /// All accounts, whenever one is added, removed, locked, unlocked, left or chosen.
   public static let changes = Topic<SignerChanges>(
     672, "signer.changes", of: .signer,
-    for: [.client, .outboxPlanner, .localRelay, .dvmTracker, .dvmProvider, .pushRelay, .mirror, .people],
+    for: [.client, .outboxPlanner, .localRelay, .dvmTracker, .dvmProvider, .pushRelay, .mirror, .people, .linkFeed],
     "All accounts, whenever one has come or gone, or been locked, unlocked, left or chosen.")
 }
 

@@ -19,25 +19,27 @@ public enum StoreMethod {
   /// Stored events.
   public static let query = Stream<StoreQuery, QueriedEvents, StoreCount>(
     323, "store.query", of: .eventStore,
-    for: [.client, .outboxPlanner, .pushRelay, .dvmTracker, .dvmProvider, .mirror, .people],
+    for: [.client, .outboxPlanner, .pushRelay, .dvmTracker, .dvmProvider, .mirror, .people, .linkFeed],
     "Stored events that any of the filters matches, each once, the newest first.")
   /// Counts stored events.
   public static let count = Method<StoreQuery, StoreCount>(
-    324, "store.count", of: .eventStore, for: [.client, .outboxPlanner, .dvmProvider, .localRelay, .mirror, .people],
+    324, "store.count", of: .eventStore,
+    for: [.client, .outboxPlanner, .dvmProvider, .localRelay, .mirror, .people, .linkFeed],
     "How many stored events any of the filters matches.")
   /// Stored events, and then new ones.
   public static let observe = Stream<StoreObserve, ObservedEvents, Nothing>(
     325, "store.observe", of: .eventStore,
-    for: [.client, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .localRelay, .mirror, .people],
+    for: [.client, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .localRelay, .mirror, .people, .linkFeed],
     "Stored events that any of the filters matches, and then new ones, until the caller cancels.",
     refuses: [.full, .replaced, .missed])
   /// The relays that an event came from.
   public static let seen = Method<StoreSeen, SeenResult>(
-    326, "store.seen", of: .eventStore, for: [.client, .outboxPlanner, .people], "The relays that an event came from.",
+    326, "store.seen", of: .eventStore, for: [.client, .outboxPlanner, .people, .linkFeed],
+    "The relays that an event came from.",
     refuses: [.noSuchEvent])
   /// Figures of the store.
   public static let status = Method<NoArguments, StoreStatus>(
-    327, "store.status", of: .eventStore, for: [.client, .outboxPlanner, .localRelay, .mirror, .people],
+    327, "store.status", of: .eventStore, for: [.client, .outboxPlanner, .localRelay, .mirror, .people, .linkFeed],
     "Figures of the store. Counters begin with the process.")
   /// Records up to which seq an observer has handled its events.
   public static let acknowledge = Method<StoreAcknowledge, Nothing>(
