@@ -268,7 +268,7 @@ let rooms: [[Target]] = [
   ),
   room(
     "Workers/Signer",
-    library("Signing", values),
+    library("Signing", values + ["NostrContracts"]),
     library("KeyStore", ["Cryptography", "Nostr", "LinuxSystem"]),
     program("signer", worker + ["Addresses", "NostrContracts", "Signing", "KeyStore"])
   ),
@@ -315,6 +315,8 @@ let rooms: [[Target]] = [
     program("loop-bench", ["Clocks", "EventLoop"], in: "LoopBench"),
     // What reading and verifying an event costs; run by `make bench`
     program("event-bench", events, in: "EventBench"),
+    // What opening a gift wrap costs the signer; run by hand
+    program("wrap-bench", ["Cryptography", "Nostr", "NostrContracts", "Signing"], in: "WrapBench"),
     // What an idle WebSocket costs a server, and how fast it sends; run by `make bench`
     program("websocket-bench", ["Clocks", "EventLoop", "WebSocket"], in: "WebSocketBench"),
     // What a tracker's start costs, and an answer; run by hand
@@ -379,7 +381,9 @@ let rooms: [[Target]] = [
       ["Clocks", "Cryptography", "EventLoop", "Frames", "Contracts", "Backups", "TestSupport"]),
     tests("Bus/MethodReferenceTests", ["Frames", "Contracts", "MethodReference"]),
     tests("Bus/DataKeysTests", ["Cryptography", "DataKeys"]),
-    tests("Bus/NostrContractsTests", ["Cryptography", "Nostr", "Frames", "NostrContracts"]),
+    tests(
+      "Bus/NostrContractsTests",
+      ["Clocks", "Cryptography", "Nostr", "Frames", "Contracts", "NostrContracts", "TestSupport"]),
     tests("Bus/RecordingsTests", ["Clocks", "Frames", "Contracts", "Recordings", "TestSupport"]),
     tests(
       "Bus/RoostClientTests",
@@ -463,7 +467,7 @@ let rooms: [[Target]] = [
     tests(
       "Workers/People/PeopleLedgerTests",
       ["Cryptography", "Storage", "ListEditing", "PeopleLedger", "TestSupport"]),
-    tests("Workers/Signer/SigningTests", values + ["NostrContracts", "Signing"]),
+    tests("Workers/Signer/SigningTests", values + ["NostrContracts", "Signing", "TestSupport"]),
     tests("Workers/Signer/KeyStoreTests", ["Cryptography", "Nostr", "LinuxSystem", "KeyStore", "TestSupport"]),
     tests(
       "Workers/LocalRelay/ClientSessionTests", values + ["Addresses", "FairSharing", "ClientSession", "TestSupport"]),

@@ -4,7 +4,7 @@
 // libraries: crypto sodium secp256k1 utf8proc
 // corpus: nip59
 //
-// The input is what was decrypted of a seal by the holder of the key 05…05, and what was decrypted of a wrap.
+// The input is what was decrypted of a seal by the holder of the key 05…05, what was decrypted of a wrap, and a wrap.
 import Cryptography
 import Nostr
 
@@ -37,6 +37,13 @@ public func fuzzNIP59(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   do throws(GiftWrapFault) {
     let other = try Seal(json)
     precondition(other.event.kind == Seal.kind && other.event == seal.event, "no signature is found by chance")
+  } catch {
+    precondition(!error.description.isEmpty, "every fault has words")
+  }
+  do throws(GiftWrapFault) {
+    let wrap = try UnverifiedWrap(json)
+    _ = wrap.isAddressed(to: author.publicKey)
+    _ = try wrap.open(by: author)
   } catch {
     precondition(!error.description.isEmpty, "every fault has words")
   }

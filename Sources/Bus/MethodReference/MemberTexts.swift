@@ -1062,6 +1062,7 @@ public enum MemberTexts {
     Role.dvm-provider	Does jobs for customers.
     Role.dvm-tracker	Keeps the ledger of jobs.
     Role.event-store	Verifies and keeps events.
+    Role.link-feed	Keeps links and messages that come in gift wraps, and sends them.
     Role.local-relay	A relay on localhost.
     Role.mirror	Has everything of one's own fetched.
     Role.name	The name in HELLO and in `supervisor.conf`.
@@ -1375,5 +1376,9 @@ public enum MemberTexts {
     WorkerStatus.sinceMilliseconds	Milliseconds in this state.
     WorkerStatus.state	Its state.
     WorkerStatus.text	The worker's own status line.
+    WrapOutcomesBytes.bytes	The outcomes.
+    WrapOutcomesBytes.isRaw	Whether the bytes are RAW.
+    WrapRunBytes.bytes	The run.
+    WrapRunBytes.isRaw	Whether the bytes are RAW.
     """#
 }

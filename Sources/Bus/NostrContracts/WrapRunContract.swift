@@ -28,8 +28,8 @@ public import Nostr
 // and 256 reasons fit into the smallest frame. An account that is locked or unknown refuses the whole run, with the
 // refusals of every other use of a key; then no wrap is looked at.
 //
-// Rejected: a flag `isVerified` for a wrap whose signature the store has checked. The signer looks at no wrap's signature
-// in any run: `UnverifiedWrap` says why nothing less is proven.
+// Rejected: a flag `isVerified` for a wrap whose signature the store has checked. The signer looks at no wrap's
+// signature: `UnverifiedWrap` says why nothing less is proven.
 
 /// A run of gift wraps to open, all of one account.
 public struct WrapRun: Sendable, Hashable {
@@ -77,7 +77,7 @@ public struct WrapRun: Sendable, Hashable {
 
   /// Reads a run. The wraps are not looked at.
   ///
-  /// - Throws: when it is cut anywhere, has too many wraps, or bytes behind the last one.
+  /// - Throws: when it is cut anywhere, has too many wraps, or has bytes after the last one.
   public static func decode(_ bytes: [UInt8]) throws(Problem) -> WrapRun {
     guard bytes.count >= headerByteCount, let octets = Octets32(bytes[..<Octets32.byteCount]) else {
       throw Problem(offset: bytes.count, reason: "the run ends in its header")
@@ -95,7 +95,7 @@ public struct WrapRun: Sendable, Hashable {
       wraps.append(Array(bytes[body]))
       offset = body.upperBound
     }
-    guard offset == bytes.count else { throw Problem(offset: offset, reason: "the run goes on behind its last wrap") }
+    guard offset == bytes.count else { throw Problem(offset: offset, reason: "bytes follow the last wrap of the run") }
     return WrapRun(account: PublicKey(octets), wraps: wraps)
   }
 
@@ -249,7 +249,8 @@ public struct WrapOutcomes: Sendable, Hashable {
 
   /// Reads outcomes.
   ///
-  /// - Throws: when they are cut anywhere, have an unknown code or a reason that is no text, or go on behind the last.
+  /// - Throws: when they are cut anywhere, or have an unknown code, a reason that is no text, or bytes after the last
+  ///   one.
   public static func decode(_ bytes: [UInt8]) throws(WrapRun.Problem) -> WrapOutcomes {
     guard bytes.count >= headerByteCount else {
       throw WrapRun.Problem(offset: bytes.count, reason: "the outcomes end in their header")
@@ -268,7 +269,7 @@ public struct WrapOutcomes: Sendable, Hashable {
       offset = end
     }
     guard offset == bytes.count else {
-      throw WrapRun.Problem(offset: offset, reason: "bytes follow behind the last outcome")
+      throw WrapRun.Problem(offset: offset, reason: "bytes follow the last outcome")
     }
     return WrapOutcomes(list)
   }

@@ -136,6 +136,8 @@ public struct SignerMachine: Sendable {
     guard account.isLocked else { return perform(key, use, account.name) }
     if account.isLeft { return refuse(key, use, account.name, Self.leftRefusal(account.name)) }
     if account.isReadOnly { return refuse(key, use, account.name, Self.readOnlyRefusal(account.name)) }
+    // Its caller hears of the unlocking by `signer.changes`; runs would fill the room of the requests that people made.
+    if use.method == .open { return refuse(key, use, account.name, Self.lockedRefusal(account.name)) }
     return hold(key, use, account.name, at: now)
   }
 
@@ -202,7 +204,7 @@ public struct SignerMachine: Sendable {
     let over = waiting.filter(isOver)
     waiting.removeAll(where: isOver)
     return over.flatMap { item in
-      refuse(item.key, item.use, item.account, Refusal(.locked, Self.lockedText(item.account), outcome: .notStarted))
+      refuse(item.key, item.use, item.account, Self.lockedRefusal(item.account))
     }
   }
 
@@ -224,6 +226,11 @@ public struct SignerMachine: Sendable {
       .locked,
       "there is no key of \(account) here, only its public key; 'roost key import \(account)' takes it",
       outcome: .notStarted)
+  }
+
+  /// Why nothing is done for a locked account.
+  public static func lockedRefusal(_ account: String) -> Refusal {
+    Refusal(.locked, lockedText(account), outcome: .notStarted)
   }
 
   private static func lockedText(_ account: String) -> String {

@@ -19,6 +19,8 @@ public enum SignerOperation: Hashable, Sendable, CaseIterable {
   case wrap
   /// Open a gift wrap (NIP-59).
   case unwrap
+  /// Open a run of gift wraps (NIP-59).
+  case open
   /// List the accounts.
   case accounts
   /// Return the account of the caller's role, and make it if it does not exist.
@@ -55,6 +57,7 @@ public enum SignerOperation: Hashable, Sendable, CaseIterable {
     case .nip44Decrypt: SignerMethod.nip44Decrypt.declaration
     case .wrap: SignerMethod.wrap.declaration
     case .unwrap: SignerMethod.unwrap.declaration
+    case .open: SignerMethod.open.declaration
     case .accounts: SignerMethod.accounts.declaration
     case .own: SignerMethod.own.declaration
     case .generate: SignerMethod.generate.declaration
@@ -73,10 +76,11 @@ public enum SignerOperation: Hashable, Sendable, CaseIterable {
   /// The method's name.
   public var name: String { method.name }
 
-  /// Whether it needs an account's secret key, and so waits while the account is locked.
+  /// Whether it needs an account's secret key, and so waits while the account is locked; `open` is refused at once.
   public var needsKey: Bool {
     switch self {
-    case .sign, .authenticate, .nip04Encrypt, .nip04Decrypt, .nip44Encrypt, .nip44Decrypt, .wrap, .unwrap, .dataKey:
+    case .sign, .authenticate, .nip04Encrypt, .nip04Decrypt, .nip44Encrypt, .nip44Decrypt, .wrap, .unwrap, .open,
+      .dataKey:
       true
     case .accounts, .own, .generate, .import, .unlock, .lock, .remove, .passphrase, .use, .leave, .watch: false
     }
@@ -113,8 +117,12 @@ public struct SignerUse: Hashable, Sendable {
   public var deletedKinds: Set<UInt16>?
   /// For decryption: the kind of the peer's event that has this content; nil when the caller has shown no event.
   public var contentKind: UInt16?
+  /// The author of that event.
+  public var contentAuthor: PublicKey?
   /// For encryption and decryption: the key of the other side.
   public var peer: PublicKey?
+  /// Of a run of gift wraps: how many. The rate counts each of them.
+  public var wrapCount = 0
   /// The relay that demands authentication.
   public var relay: String?
   /// The size of the request, which is held while it waits.

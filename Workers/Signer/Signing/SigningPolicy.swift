@@ -15,6 +15,8 @@ internal import Nostr
 // - Decryption. The planner reads lists of blocked relays, the tracker a provider's answers, the provider a customer's
 //   requests, and each shows the event whose content it is, signed by its author. Messages have other kinds, and only
 //   their author could sign them as something else.
+// - Gift wraps. `link-feed` opens every gift wrap of an account, which is its task, but has sealed only what belongs
+//   into private messages, and reads no list.
 // - Deletion. A deletion names events by their ids, which do not show the kinds. So the caller shows the events: an
 //   event's id is a hash over its kind too.
 //
@@ -60,6 +62,19 @@ public struct SigningPolicy: Sendable {
     Role.people.name: [0...0, 3...3] + lists,
     // Results and feedback, its announcement (NIP-89), and the deletion of the announcement.
     Role.dvmProvider.name: [5...5, 6_000...7_000, 31_990...31_990],
+    // Direct messages of the old form (NIP-04).
+    Role.linkFeed.name: [EventKind.encryptedDirectMessage...EventKind.encryptedDirectMessage],
+  ]
+
+  /// A link of linkstr, or what belongs to it.
+  private static let linkKind: UInt16 = 44_001
+
+  /// The kinds of rumors that this role may have sealed: messages, files, reactions and deletions of private messages
+  /// (NIP-17), and links as linkstr writes them.
+  private static let sealable: [String: Set<UInt16>] = [
+    Role.linkFeed.name: [
+      EventKind.deletion, EventKind.reaction, EventKind.privateMessage, EventKind.privateFile, linkKind,
+    ]
   ]
 
   /// The kinds that these roles may delete: job requests, and a provider's announcement.
@@ -69,12 +84,13 @@ public struct SigningPolicy: Sendable {
   ]
 
   /// The kinds whose contents these roles may have decrypted: relays that an account blocks, answers to a job, job
-  /// requests, and the private entries of lists.
+  /// requests, the private entries of lists, and direct messages of the old form.
   private static let readable: [String: [ClosedRange<UInt16>]] = [
     Role.outboxPlanner.name: [EventKind.blockedRelays...EventKind.blockedRelays],
     Role.dvmTracker.name: [EventKind.jobResults.lowerBound...EventKind.jobFeedback],
     Role.dvmProvider.name: [EventKind.jobRequests],
     Role.people.name: lists,
+    Role.linkFeed.name: [EventKind.encryptedDirectMessage...EventKind.encryptedDirectMessage],
   ]
 
   /// Every list that an account has one of, or several (NIP-51).
@@ -103,6 +119,7 @@ public struct SigningPolicy: Sendable {
     switch use.method {
     case .sign: use.kind.flatMap { kindRefusal($0, use) }
     case .nip04Decrypt, .nip44Decrypt: Self.contentRefusal(use)
+    case .wrap: use.kind.flatMap { Self.sealRefusal($0, use.caller.role) }
     default: nil
     }
   }
@@ -127,6 +144,11 @@ public struct SigningPolicy: Sendable {
     return nil
   }
 
+  private static func sealRefusal(_ kind: UInt16, _ role: String) -> Refusal? {
+    guard let sealable = sealable[role], !sealable.contains(kind) else { return nil }
+    return forbidden("the role \(role) may not have kind \(kind) sealed")
+  }
+
   private static func contentRefusal(_ use: SignerUse) -> Refusal? {
     guard let readable = readable[use.caller.role] else { return nil }
     let kinds = readable.map { "\($0.lowerBound) to \($0.upperBound)" }.joined(separator: " and ")
@@ -147,6 +169,9 @@ public struct SigningPolicy: Sendable {
     }
     if role == Role.people.name, let peer = use.peer, peer != account.publicKey {
       return Self.forbidden("the role \(role) encrypts and decrypts what an account keeps for itself, and nothing else")
+    }
+    if let author = use.contentAuthor, author != use.peer, author != account.publicKey {
+      return Self.forbidden("'event' is of \(author), and neither of 'peer' nor of \(account.name)")
     }
     guard let grants = grants[role], grants.contains(where: { $0.account != nil }) else { return nil }
     let fitting =

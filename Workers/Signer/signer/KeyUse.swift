@@ -29,6 +29,7 @@ struct KeyUse {
     case .wrap(let draft, let wanted, let recipient): return try wrap(draft, wanted, recipient)
     case .unwrap(let event): return try unwrap(event)
     case .dataKey(let wanted, let role): return try DataKeyText(role: role).answer(wanted, by: key)
+    case .open: preconditionFailure("a run is opened on other threads")
     case .accounts, .own, .generate, .import, .unlock, .lock, .remove, .passphrase, .use, .leave, .watch:
       preconditionFailure("\(method.name) needs no key")
     }

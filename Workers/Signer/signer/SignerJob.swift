@@ -16,6 +16,7 @@ enum SignerJob {
   case cipher(peer: PublicKey, text: String)
   case wrap(Draft, SignerWrap, recipient: PublicKey)
   case unwrap(Event)
+  case open(WrapRun)
   case accounts
   case own(role: String)
   case generate(SignerGenerate)
@@ -47,6 +48,7 @@ extension SignerJob {
       case .nip04Encrypt, .nip04Decrypt, .nip44Encrypt, .nip44Decrypt: try cipher(request, &use)
       case .wrap: try wrap(request, &use)
       case .unwrap: try unwrap(request, &use)
+      case .open: try open(request, &use)
       case .accounts: try accounts(request)
       case .own: try own(request, caller)
       case .generate: .generate(try named(request, &use, \.name))
@@ -139,8 +141,12 @@ extension SignerJob {
     guard wanted.text == nil else { throw bad("'text' and 'event' are given; the text is the event's content") }
     let event = try verified(shown, "event")
     // An event by another author is encrypted for another key, and decryption would only fail; this gives the reason.
-    guard event.pubkey == peer else { throw bad("'event' is of \(event.pubkey), and not of 'peer'") }
+    // An account's own direct message is encrypted for the peer that its tag names; whether it is the account's is
+    // decided when the account is known.
+    let isSent = event.kind == EventKind.encryptedDirectMessage && event.firstValue(of: "p") == peer.description
+    guard event.pubkey == peer || isSent else { throw bad("'event' is of \(event.pubkey), and not of 'peer'") }
     use.contentKind = event.kind
+    use.contentAuthor = event.pubkey
     return .cipher(peer: peer, text: event.content)
   }
 
@@ -173,6 +179,18 @@ extension SignerJob {
     use.kind = event.kind
     use.candidates = event.values(of: "p").prefix(candidateMaximum).compactMap { PublicKey($0) }
     return .unwrap(event)
+  }
+
+  private static func open(_ request: BusRequest, _ use: inout SignerUse) throws(Refusal) -> SignerJob {
+    let wanted: WrapRunBytes = try request.payload.read(of: request.method)
+    guard wanted.isRaw else {
+      throw Refusal(.badPayload, "a run of gift wraps is RAW", outcome: .notStarted)
+    }
+    let run: WrapRun
+    do throws(WrapRun.Problem) { run = try WrapRun.decode(wanted.bytes) } catch { throw bad("\(error)") }
+    use.account = run.account.description
+    use.wrapCount = run.wraps.count
+    return .open(run)
   }
 
   /// Most recipients of a gift wrap that are read.

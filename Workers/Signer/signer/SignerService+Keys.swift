@@ -42,7 +42,7 @@ extension SignerService {
       return try await exclusively { () async throws(Refusal) in try await self.leave(wanted) }
     case .passphrase(let wanted):
       return try await exclusively { () async throws(Refusal) in try await self.changePassphrase(wanted) }
-    case .sign, .authenticate, .cipher, .wrap, .unwrap, .dataKey: preconditionFailure("it needs a key")
+    case .sign, .authenticate, .cipher, .wrap, .unwrap, .open, .dataKey: preconditionFailure("it needs a key")
     }
   }
 

@@ -32,7 +32,14 @@ final class SignerService {
   let worker: Worker
   let log = Logger(label: "signer")
   var machine: SignerMachine
-  var accounts: [String: Account] = [:]
+  var accounts: [String: Account] = [:] {
+    didSet { conversations.keep(only: Set(accounts.values.compactMap { $0.open?.publicKey })) }
+  }
+  /// Keys of conversations of the accounts that are open.
+  let conversations = ConversationCache()
+  /// Which wraps are opened next, and the runs that they are of.
+  var opening = OpeningQueue(coreCount: coreCount)
+  var openings: [SignerMachine.Key: Opening] = [:]
   /// Problems of the key files at the last check, and of credentials at the start.
   var fileProblems: [KeyProblem] = []
   var credentialProblems: [KeyProblem] = []
@@ -182,6 +189,7 @@ final class SignerService {
       guard let name = account, let secret = accounts[name]?.open else {
         preconditionFailure("the machine lets only uses of open keys through")
       }
+      if case .open(let run) = item.job { return beginOpening(key, run, of: name, for: item.request) }
       let maximum = EventLimit.byteCountMaximum(frameLimit: worker.bus.welcome.frameLimit)
       let use = KeyUse(key: secret, eventByteCountMaximum: maximum)
       finish(key, Result { () throws(Refusal) in try sendable(try use.perform(item.job, item.method)) })
@@ -205,7 +213,7 @@ final class SignerService {
         + "encrypted; 'frame-limit' in supervisor.conf is how much that is", outcome: .notStarted)
   }
 
-  private func finish(_ key: SignerMachine.Key, _ result: Result<BusPayload, Refusal>) {
+  func finish(_ key: SignerMachine.Key, _ result: Result<BusPayload, Refusal>) {
     guard let item = inHand.removeValue(forKey: key) else { return }
     // Write the audit line first: then it records the signature even if the process dies right after the answer.
     switch result {
@@ -227,6 +235,7 @@ final class SignerService {
       fields["account"] = "\(account)"
     }
     if let kind = line.use.kind { fields["kind"] = "\(kind)" }
+    if line.use.method == .open { fields["wraps"] = "\(line.use.wrapCount)" }
     if let relay = line.use.relay { fields["relay"] = "\(relay)" }
     // Listing the accounts uses no key, and idle workers do it all day.
     let level: Logger.Level = line.use.method == .accounts && line.result == "done" ? .debug : .info

@@ -187,13 +187,30 @@ public struct Seal: Hashable, Sendable {
   public static let kind: UInt16 = 13
 
   /// Reads the decrypted content of a wrap, and checks kind, size, id and signature.
-  public init(_ json: [UInt8]) throws(GiftWrapFault) {
-    let event: Event
-    do throws(EventFault) { event = try Event(json: json) } catch { throw .badSeal(error) }
-    guard event.kind == Self.kind else { throw .notASeal(kind: event.kind) }
-    try GiftWrap.checkContent(of: event)
-    do throws(EventFault) { try event.verify() } catch { throw .badSeal(error) }
-    self.event = event
+  public init(_ json: [UInt8]) throws(GiftWrapFault) { try self.init(json, verifier: EventVerifier()) { _ in nil } }
+
+  /// The same for code that opens many.
+  ///
+  /// - Parameters:
+  ///   - json: the decrypted content of a wrap.
+  ///   - verifier: of this thread.
+  ///   - known: the author's point, if it was computed before.
+  public init(
+    _ json: [UInt8], verifier: EventVerifier, known: (PublicKey) -> ParsedPublicKey?
+  ) throws(GiftWrapFault) {
+    let result = json.withUnsafeBytes { bytes -> Result<Event, GiftWrapFault> in
+      do throws(EventFault) {
+        let scanned = try ScannedEvent(bytes)
+        let event = try Event(scanned, in: bytes)
+        guard event.kind == Self.kind else { return .failure(.notASeal(kind: event.kind)) }
+        do throws(GiftWrapFault) { try GiftWrap.checkContent(of: event) } catch { return .failure(error) }
+        if let fault = verifier.fault(of: scanned, in: bytes, key: known(scanned.pubkey)) { throw fault }
+        return .success(event)
+      } catch {
+        return .failure(.badSeal(error))
+      }
+    }
+    event = try result.get()
     // NIP-59 wants no tags at all, NIP-17 an expiration.
     warnings = event.tags.allSatisfy { $0[0] == "expiration" } ? [] : [.sealHasTags]
   }
