@@ -9,6 +9,13 @@ that are cut at random, two at a time at most. Before an edit in eight a worker 
 
 At the end all relays are reached again. Exit: 0 when exactly what was added and not removed is in Roost's list and in
 the newest one at the relays.
+
+An edit by nostr-sdk counts when a relay, asked by author and kind after the write, gives its version as the newest, or
+a newer one with the edit. A relay that has a version of the same second with a lower id says OK as well, but never shows
+the edit to a client that reads lists: Roost may have seen it before it was replaced, or never learn of it. So nostr-sdk
+then makes the edit again, three times at most. If no relay shows it then, it is uncertain: its person is not edited
+again, and does not count at the end. The report says how many these are; with more than one edit in a hundred the trial
+proves little, and fails.
 """
 
 import argparse
@@ -37,6 +44,9 @@ import roostd
 VICTIMS = ("people", "event-store", "outbox-planner", "relay-connector", "signer")
 PEOPLE = 300
 SETTLED = 90  # seconds, at most, until both agree at the end
+ATTEMPTS = 3  # at an edit that no relay shows
+UNCERTAIN = 0.01  # of the edits, at most, may be uncertain
+UNKNOWN = "unknown"  # what became of an edit
 
 
 def workers(urls):
@@ -100,13 +110,26 @@ class Device:
     """The device with nostr-sdk."""
 
     def __init__(self, keys, lines):
-        self.keys, self.lines = keys, lines
+        self.keys, self.lines, self.repeated = keys, lines, 0
 
-    async def newest(self, client):
-        """The newest list of the relays that are reached; None without one."""
-        wanted = ReqTarget.auto([Filter().author(self.keys.public_key()).kind(Kind(3))])
+    async def newest(self, client, relay=None):
+        """The newest list of the relays that are reached, or of one; None without one."""
+        filters = [Filter().author(self.keys.public_key()).kind(Kind(3))]
+        wanted = ReqTarget.single(relay, filters) if relay else ReqTarget.auto(filters)
         lists = await client.fetch_events(wanted, timeout=datetime.timedelta(seconds=5))
-        return min(lists, key=lambda event: (-event.created_at().as_secs(), event.id().to_hex()), default=None)
+        return min(lists, key=self.order, default=None)
+
+    @staticmethod
+    def order(event):
+        """The newest version is first; of one second, the one with the lower id (NIP-01)."""
+        return -event.created_at().as_secs(), event.id().to_hex()
+
+    async def shows(self, client, relay, written, person, adds):
+        """Whether a relay gives this version as the newest, or a newer one with the edit."""
+        found = await self.newest(client, relay)
+        if found is None or self.order(found) > self.order(written):
+            return False
+        return found.id() == written.id() or adds == any(tag.to_vec()[1] == person for tag in found.tags())
 
     async def connected(self, body):
         """Does something with a client that is connected to all relays within reach."""
@@ -126,29 +149,36 @@ class Device:
         return {tag.to_vec()[1] for tag in event.tags()} if event else set()
 
     def edit(self, person, adds):
-        """Writes the list with one entry more or less; whether a relay has it. None: nothing was to be changed."""
+        """Writes the list with one entry more or less. Whether a relay shows the edit; UNKNOWN: it was written, and
+        no relay shows it. None: nothing was to be changed."""
 
         async def body(client):
-            event = await self.newest(client)
-            tags = list(event.tags()) if event else []
-            if adds == any(tag.to_vec()[1] == person for tag in tags):
-                return None
-            if adds:
-                tags.append(Tag.parse(["p", person]))
-            else:
-                tags = [tag for tag in tags if tag.to_vec()[1] != person]
-            at = max(int(time.time()), event.created_at().as_secs() + 1 if event else 0)
-            while at > time.time():
-                await asyncio.sleep(0.05)
-            made = EventBuilder(Kind(3), event.content() if event else "").tags(tags)
-            signed = made.custom_created_at(Timestamp.from_secs(at)).finalize(self.keys)
-            if not (await client.send_event(signed)).success:
-                return False
-            # A relay also says yes to a version that loses against one of the same second, and keeps nothing of it.
-            wanted = ReqTarget.auto([Filter().id(signed.id())])
-            return bool(list(await client.fetch_events(wanted, timeout=datetime.timedelta(seconds=5))))
+            for attempt in range(ATTEMPTS):
+                event = await self.newest(client)
+                if adds == bool(event and any(tag.to_vec()[1] == person for tag in event.tags())):
+                    # What was written before is in a version of the other device.
+                    return True if attempt else None
+                written = await self.write(client, event, person, adds)
+                for relay in await client.relays():
+                    if await self.shows(client, relay, written, person, adds):
+                        return True
+                self.repeated += 1
+            return UNKNOWN
 
         return asyncio.run(self.connected(body))
+
+    async def write(self, client, event, person, adds):
+        """Writes the next version of the list, dated later."""
+        tags = [tag for tag in event.tags() if tag.to_vec()[1] != person] if event else []
+        if adds:
+            tags.append(Tag.parse(["p", person]))
+        at = max(int(time.time()), event.created_at().as_secs() + 1 if event else 0)
+        while at > time.time():
+            await asyncio.sleep(0.05)
+        made = EventBuilder(Kind(3), event.content() if event else "").tags(tags)
+        signed = made.custom_created_at(Timestamp.from_secs(at)).finalize(self.keys)
+        await client.send_event(signed)
+        return signed
 
 
 class Roost:
@@ -190,8 +220,8 @@ class Trial:
         self.random = random.Random(options.seed)
         self.device = Device(keys, lines)
         self.people = [Keys.generate().public_key().to_hex() for _ in range(PEOPLE)]
-        self.expected, self.done, self.log, self.refusals = set(), 0, [], {}
-        self.counts = dict.fromkeys(("device", "roost", "refused", "killed", "roostd killed", "cut", "nothing"), 0)
+        self.expected, self.uncertain, self.done, self.log, self.refusals = set(), set(), 0, [], {}
+        self.counts = dict.fromkeys(("device", "roost", "refused", "killed", "roostd killed", "cut", "nothing", "uncertain"), 0)
 
     def disturb(self, daemon):
         """Cuts or mends a line, and kills a worker, now and then."""
@@ -209,19 +239,22 @@ class Trial:
 
     def one(self, roost):
         """One edit, by either device."""
-        absent = [person for person in self.people if person not in self.expected]
-        adds = bool(absent) and (self.random.random() < 0.55 or not self.expected)
-        person = self.random.choice(absent if adds else sorted(self.expected))
+        absent = [person for person in self.people if person not in self.expected | self.uncertain]
+        present = sorted(self.expected - self.uncertain)
+        adds = bool(absent) and (self.random.random() < 0.55 or not present)
+        person = self.random.choice(absent if adds else present)
         if self.random.random() < 0.5:
             who, is_done = "device", self.device.edit(person, adds)
-            self.counts["device" if is_done else "nothing"] += 1
+            self.counts["uncertain" if is_done == UNKNOWN else "device" if is_done else "nothing"] += 1
         else:
             flags = ["--yes"] + (["--from-here"] if self.random.random() < 0.1 else [])
             who, (is_done, refusal) = "roost", roost.edit(person, adds, *flags)
             self.counts["roost" if is_done else "refused" if refusal else "nothing"] += 1
             if refusal:
                 self.refusals[refusal] = self.refusals.get(refusal, 0) + 1
-        if is_done:
+        if is_done == UNKNOWN:
+            self.uncertain.add(person)
+        elif is_done:
             (self.expected.add if adds else self.expected.discard)(person)
         self.log.append((self.done, who, person[:8], "+" if adds else "-", is_done))
         if self.random.random() < 0.5:
@@ -251,20 +284,29 @@ class Trial:
         """Compares the lists, which have some time to agree."""
         for line in self.lines:
             line.is_cut = False
+        expected = self.expected - self.uncertain
         deadline = time.monotonic() + SETTLED
         while True:
             here, there = roost.entries(), self.device.entries()
-            if here == there == self.expected or time.monotonic() > deadline:
+            is_right = here == there and here - self.uncertain == expected
+            if is_right or time.monotonic() > deadline:
                 break
             time.sleep(1)
         print(f"{self.done} edits, {self.counts}, refused: {self.refusals}")
+        print(f"{self.device.repeated} writes by nostr-sdk were shown by no relay; "
+              f"{len(self.uncertain)} people are uncertain, and do not count")
         for name, found in (("Roost's list", here), ("the newest list at the relays", there)):
-            missing, further = self.expected - found, found - self.expected
-            print(f"{name}: {len(found)} entries instead of {len(self.expected)}: {len(missing)} missing, "
+            missing, further = expected - found, found - self.uncertain - expected
+            print(f"{name}: {len(found - self.uncertain)} entries instead of {len(expected)}: {len(missing)} missing, "
                   f"{len(further)} too many")
             for person in missing | further:
                 print(*(entry for entry in self.log if entry[2] == person[:8]), sep="\n")
-        return here == there == self.expected
+        if here != there:
+            print(f"the lists differ in {len(here ^ there)} entries")
+        if len(self.uncertain) > UNCERTAIN * self.done:
+            print("too many people are uncertain: the trial proves little")
+            return False
+        return is_right
 
 
 def main():

@@ -70,8 +70,8 @@ public struct StoreObserve: FilterArguments {
   /// Whether events come in pages.
   public var pages: Bool?
   /// Whether events that come now and are older than the stored version of the same list are sent too, as ephemeral
-  /// ones are: without a seq, and not stored. Where one has no page, its part names the `relay` that sent it. Absent:
-  /// no.
+  /// ones are: without a seq, and not stored. Then the part of each version of a list that comes now names the `relay`
+  /// that sent it, and each further relay's copy is sent again in this way; not in pages. Absent: no.
   public var superseded: Bool?
   /// The keys whose gift wraps the store may send: see ``RecipientList``.
   public var recipients: [String]?

@@ -539,8 +539,8 @@ public enum MemberTexts {
     ObserveProgress.isObserved	Whether any caller observes it at present.
     ObserveProgress.relays	The relays.
     ObservedEvent.event	The event.
-    ObservedEvent.relay	The relay that sent it; only of an event that a newer one has replaced.
-    ObservedEvent.seq	Its place in the order of commits; absent for an ephemeral one.
+    ObservedEvent.relay	The relay that sent it; only with `superseded`, of a version of a list that comes now.
+    ObservedEvent.seq	Its place in the order of commits; absent for an ephemeral one, and for what is sent for `superseded`.
     ObservedEvents.bytes	The part.
     ObservedEvents.isRaw	Whether it is a page.
     OfferOutcomes.bytes	The outcomes.
@@ -1235,7 +1235,7 @@ public enum MemberTexts {
     StoreObserve.policy	Where events come from; default: `cache-with-network`.
     StoreObserve.recipients	The keys whose gift wraps the store may send: see RecipientList.
     StoreObserve.relays	Relays to query in addition to those that the planner chooses; at most 32.
-    StoreObserve.superseded	Whether events that come now and are older than the stored version of the same list are sent too, as ephemeral ones are: without a seq, and not stored. Where one has no page, its part names the `relay` that sent it. Absent: no.
+    StoreObserve.superseded	Whether events that come now and are older than the stored version of the same list are sent too, as ephemeral ones are: without a seq, and not stored. Then the part of each version of a list that comes now names the `relay` that sent it, and each further relay's copy is sent again in this way; not in pages. Absent: no.
     StoreQuery.bytes	For `store.count`: whether the answer also has the events' bytes and the time of the oldest; refused by `store.query`. Absent: false.
     StoreQuery.filters	NIP-01 filters; each may have its own `limit`.
     StoreQuery.limit	The maximum number of events of all filters together, from 0.

@@ -40,6 +40,7 @@ private func event(_ number: Int, kind: UInt16 = 1) -> Event {
 /// What a relay says behind its events.
 private struct RunEnd {
   let relay: String
+  var kind: UInt16 = 1
   var filter: String?
   var times: ClosedRange<Int64>?
 }
@@ -50,7 +51,8 @@ private func run(_ numbers: [Int], _ end: RunEnd) -> [UInt8] {
   let now = UInt64(time(nil)) * 1_000_000_000
   IngestRecord.append(.relayName, relay: 1, receivedNanoseconds: 0, Array(end.relay.utf8), to: &run)
   for number in numbers {
-    IngestRecord.append(.event, relay: 1, subscription: 7, receivedNanoseconds: now, event(number).json, to: &run)
+    let json = event(number, kind: end.kind).json
+    IngestRecord.append(.event, relay: 1, subscription: 7, receivedNanoseconds: now, json, to: &run)
   }
   guard let filter = end.filter else { return run }
   IngestRecord.append(
@@ -93,6 +95,52 @@ extension ProcessTests {
         try relay.bring([2, 3, 5], from: "wss://b.example")
         let contents = try observer.contents(5)
         #expect(contents.first == 0 && contents.count == 5 && Set(contents) == [0, 2, 3, 4, 5])
+      }
+    }
+
+    @Test("An observer that takes replaced versions is sent each relay's copy of each version, with the relay's name")
+    func superseded() throws {
+      try withRoost(.store) { roost in
+        let (peer, relay) = (try roost.client(), try roost.client())
+        let filters = #"{"filters":[{"kinds":[10002]}],"policy":"cache-only""#
+        let plain = try Observer(peer, filters + "}")
+        let observer = try Observer(peer, filters + #","superseded":true}"#)
+        for one in [plain, observer] { try peer.wait("the stored end") { peer.partCount(of: one.id) == 1 } }
+        func brings(_ numbers: [Int], from name: String) throws {
+          try relay.bring(numbers, RunEnd(relay: "wss://\(name).example", kind: 10_002))
+        }
+        try brings([2, 2], from: "a")
+        try brings([2, 1], from: "b")
+        // The second is known still when the third replaces it, and the first relay sends it again afterwards.
+        try brings([2, 3], from: "c")
+        try brings([2], from: "a")
+        try peer.wait("all copies") { peer.partCount(of: observer.id) == 7 }
+        let parts = try peer.parts(of: observer.id).dropFirst().map {
+          try JSONPayload.decode(ObservedEvent.self, from: $0.payload)
+        }
+        let shown = try parts.map { part in
+          let (event, name) = (try Event(json: part.event.bytes), part.relay?.dropFirst("wss://".count).prefix(1) ?? "")
+          return "\(event.content)\(name)\(part.seq == nil ? "" : " stored")"
+        }
+        #expect(Set(shown) == ["2a stored", "2b", "1b", "2c", "3c stored", "2a"] && shown.first == "2a stored")
+        try peer.wait("what is stored") { peer.partCount(of: plain.id) == 3 }
+        #expect(!peer.parts(of: plain.id).contains { $0.text.contains("relay") })
+        #expect(try plain.contents(3) == [0, 2, 3])
+      }
+    }
+
+    @Test("A version that waits for a caller without room is sent with its relay when there is room")
+    func supersededWaits() throws {
+      try withRoost(.store) { roost in
+        let (peer, relay) = (try roost.client(), try roost.client())
+        let observer = try Observer(
+          peer, #"{"filters":[{"kinds":[10002]}],"policy":"cache-only","superseded":true}"#)
+        try peer.wait("the stored end") { peer.partCount(of: observer.id) == 1 }
+        let name = "wss://\(String(repeating: "long.", count: 20))example"
+        // More than a window of parts: the peer takes none meanwhile.
+        for numbers in [Array(50..<200), Array(0..<50)] { try relay.bring(numbers, RunEnd(relay: name, kind: 10_002)) }
+        try peer.wait("all") { peer.partCount(of: observer.id) == 201 }
+        #expect(peer.parts(of: observer.id).dropFirst().allSatisfy { $0.text.contains(name) })
       }
     }
 

@@ -105,6 +105,40 @@ extension ProcessTests {
       }
     }
 
+    @Test("What another device adds and at once removes again is not in the list, though the store kept nothing")
+    func addedAndRemoved() throws {
+      let (relay, known) = (try RealRelay(), keys(3))
+      try FeedRig.run([relay.url]) { rig in
+        #expect(try edit(rig, adding: [known[0]]).isNew)
+        let ours = try #require(try edit(rig, adding: [known[1]]).id)
+        try awaitSoon("it is published", within: 60, every: 200) {
+          try rig.rig.client.call("plan.publications", #"{"ids":["\#(ours)"],"states":["confirmed"]}"#).parts.count == 1
+        }
+        let at = try #require(try list(rig).createdAt) + 1
+        try awaitSoon("its time has come", within: 20) { WallClock.seconds > at + 1 }
+        // One relay sends both, and the second version replaces the first in one transaction of the store.
+        var run: [UInt8] = []
+        let now = UInt64(WallClock.seconds) * 1_000_000_000
+        IngestRecord.append(.relayName, relay: 1, receivedNanoseconds: 0, Array(relay.url.utf8), to: &run)
+        for (count, time) in [(3, at), (2, at + 1)] {
+          let version = rig.event(rig.alice, kind: 3, known.prefix(count).map { ["p", $0] }, at: time)
+          IngestRecord.append(.event, relay: 1, subscription: 7, receivedNanoseconds: now, version.json, to: &run)
+        }
+        let client = rig.rig.client
+        let header = try client.request("store.import", flags: .raw)
+        try client.wait("credit") { client.hasCredit }
+        client.spend(run.count)
+        client.send(header, run)
+        #expect(try client.answer(to: header.id).isResponse)
+        try awaitSoon("both are known", within: 60, every: 200) {
+          try client.call("people.versions", #"{"account":"alice","kind":3}"#).parts.count == 4
+        }
+        // An edit decides about them, if that is not done yet.
+        #expect(try edit(rig, adding: [known[0]]).isNew == false)
+        #expect(try people(rig) == Set(known.prefix(2)))
+      }
+    }
+
     @Test("A list is not changed while relays cannot say which version is the newest, unless that is meant")
     func proven() throws {
       let known = keys(2)

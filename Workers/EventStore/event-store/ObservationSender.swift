@@ -16,21 +16,23 @@ import WorkerKit
 final class AnnouncedEvent {
   let event: VerifiedEvent
   let seq: Int64?
-  /// The relay that the part names.
-  private let relay: String?
+  /// The member of the part that names the relay; empty if it names none.
+  private let relay: [UInt8]
   private(set) lazy var part = event.json.withUnsafeBytes {
     var part = PartForm.observed.part(seq: seq, kind: event.indexed.kind, $0)
-    if let relay, part.bytes.last == UInt8(ascii: "}") {
+    if !relay.isEmpty, part.bytes.last == UInt8(ascii: "}") {
       part.bytes.removeLast()
-      part.bytes += Array(",\"relay\":".utf8) + JSONPayload.encode(JSONValue.string(relay)) + Array("}".utf8)
+      part.bytes += relay + [UInt8(ascii: "}")]
     }
     return part
   }
+  /// The most bytes that its own part has around the event, beside those of every part.
+  var namingByteCount: Int { relay.count }
 
   init(_ event: VerifiedEvent, _ seq: Int64?, relay: String? = nil) {
     self.event = event
     self.seq = seq
-    self.relay = relay
+    self.relay = relay.map { Array(",\"relay\":".utf8) + JSONPayload.encode(JSONValue.string($0)) } ?? []
   }
 }
 
@@ -88,7 +90,7 @@ final class ObservationSender {
   func arrived(_ announced: AnnouncedEvent) {
     let event = ObservationMachine.Event(
       seq: announced.seq, relay: announced.event.relay,
-      byteCount: announced.event.json.count + form.surroundingByteCount)
+      byteCount: announced.event.json.count + form.surroundingByteCount + announced.namingByteCount)
     var intake = machine.announced(event, relays: relays, waitingByteCountOfAll: observers.waitingByteCount)
     if intake == .sendNow {
       if request.sendNow(part: part(of: announced)) { return machine.sent(event) }

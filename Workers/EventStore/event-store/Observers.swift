@@ -33,6 +33,11 @@ final class Observers {
   private var due: [ObservationSender] = []
   /// Senders that read the sightings; while there are no such senders, none is logged.
   private var sightingWatcherCount = 0
+  /// Senders whose parts name the relay of a version.
+  private var supersededTakerCount = 0
+  private var versions = RecentVersions()
+  /// Copies of stored events, of the last transaction, which are looked at when its events are announced.
+  private var copies: [(seq: Int64, relay: Int64)] = []
   private var table = ObserveTable(generation: Int64(UInt64.random(in: 1..<1 << 53)))
   private var marks: ObserveMarks
   private var names = ObservedNames()
@@ -64,12 +69,25 @@ final class Observers {
     let listeners = live.listeners(for: event.indexed) { SearchedText(json: event.json) }
     guard !listeners.isEmpty else { return }
     let announced = AnnouncedEvent(event, seq)
-    for listener in listeners { senders[listener]?.arrived(announced) }
+    var named: AnnouncedEvent?
+    let isVersion =
+      supersededTakerCount > 0 && [.replaceable, .addressable].contains(KindClass(event.indexed.kind))
+    for listener in listeners {
+      guard let sender = senders[listener] else { continue }
+      guard isVersion, sender.takesSuperseded else {
+        sender.arrived(announced)
+        continue
+      }
+      let part = named ?? AnnouncedEvent(event, seq, relay: event.relay.flatMap { relays.url(of: $0) })
+      named = part
+      sender.arrived(part)
+    }
+    if named != nil, let seq { versions.announced(event, seq) }
   }
 
   /// An event was not stored, since a newer one is in its place.
   func announceSuperseded(_ event: VerifiedEvent) {
-    guard senders.values.contains(where: \.takesSuperseded) else { return }
+    guard supersededTakerCount > 0 else { return }
     let listeners = live.listeners(for: event.indexed) { SearchedText(json: event.json) }
     let announced = AnnouncedEvent(event, nil, relay: event.relay.flatMap { relays.url(of: $0) })
     for listener in listeners where senders[listener]?.takesSuperseded == true {
@@ -82,12 +100,23 @@ final class Observers {
 
   /// All is announced for now.
   func flush() {
+    // After a version is replaced, `store.seen` no longer knows it: observers that take replaced versions are sent each
+    // relay's copy.
+    for copy in copies {
+      if let event = versions.sighted(copy.seq, at: copy.relay) { announceSuperseded(event) }
+    }
+    copies.removeAll(keepingCapacity: true)
     for sender in due { sender.flush() }
     due.removeAll(keepingCapacity: true)
   }
 
   /// A batch was committed: relays may have sent events in it that were stored before.
   func committed(_ entries: [ArchiveEntry], _ commit: ArchiveCommit) {
+    if supersededTakerCount > 0 {
+      for (entry, outcome) in zip(entries, commit.outcomes) {
+        if case .duplicate(let seq) = outcome, let relay = entry.relay { copies.append((seq, relay)) }
+      }
+    }
     guard sightingWatcherCount > 0 else { return }
     let end = sightings.end
     for (entry, outcome) in zip(entries, commit.outcomes) {
@@ -125,6 +154,7 @@ final class Observers {
     let sender = ObservationSender(request, wanted, after: resumeSeq(wanted, owner), self)
     senders[number] = sender
     if plan.watchesSightings { sightingWatcherCount += 1 }
+    if sender.takesSuperseded { supersededTakerCount += 1 }
     live.add(number, plan.filters, for: wanted.recipients)
     let name = wanted.id.map { ObserverName(caller: request.caller.rawValue, id: $0) }
     let replaced = table.begin(
@@ -141,6 +171,7 @@ final class Observers {
     let refusal = await sender.run()
     senders[number] = nil
     if plan.watchesSightings { sightingWatcherCount -= 1 }
+    if sender.takesSuperseded { supersededTakerCount -= 1 }
     live.remove(number)
     table.end(number)
     publishChanges()

@@ -57,11 +57,11 @@ public struct ObservedEvents: BytePayload, Hashable {
 
 /// One event of `store.observe`, without `pages`.
 public struct ObservedEvent: Codable, Sendable, Hashable {
-  /// Its place in the order of commits; absent for an ephemeral one.
+  /// Its place in the order of commits; absent for an ephemeral one, and for what is sent for `superseded`.
   public var seq: Int64?
   /// The event.
   public var event: RawJSON
-  /// The relay that sent it; only of an event that a newer one has replaced.
+  /// The relay that sent it; only with `superseded`, of a version of a list that comes now.
   public var relay: String?
 }
 
