@@ -18,7 +18,7 @@ extension ProcessTests {
       try LinkRig.run("alice", relays) { alice in
         try LinkRig.run("bob", relays) { bob in
           try bob.follow()
-          let sent = try alice.post("HTTPS://Example.com/a b", note: "  look ", to: "\(bob.publicKey.npub)")
+          let sent = try alice.post("HTTPS://Example.com/a", note: "  look ", to: "\(bob.publicKey.npub)")
           #expect(sent.stage == .sent && sent.remarks.isEmpty, "\(sent)")
           #expect(Set(sent.copies.map(\.recipient)) == ["\(alice.publicKey)", "\(bob.publicKey)"])
           let post = try #require(try bob.await(1, postsWith: alice.publicKey).first)
@@ -92,7 +92,10 @@ extension ProcessTests {
         publish.agreedRelays = [relay.url]
         #expect(try alice.rig.refusal("plan.publish", publish)?.code == .denied)
 
-        _ = try alice.client.call("signer.lock", #"{"name":"alice"}"#)
+        // While the account is locked nothing is shown, and nothing is sent.
+        #expect(try alice.client.call("signer.lock", #"{"name":"alice"}"#).isResponse)
+        #expect(try alice.rig.refusal("links.list", LinksList())?.code == .locked)
+        #expect(try refusal(LinksPost(to: "carol", url: "https://example.com"))?.code == .locked)
       }
     }
 

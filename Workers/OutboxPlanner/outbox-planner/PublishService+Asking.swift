@@ -213,9 +213,14 @@ extension PublishService {
 
   /// A client may change any publication; a worker, such as the tracker, may change job requests only.
   private static func expectMayCancel(_ kind: UInt16, _ request: BusRequest) throws(Refusal) {
-    guard request.callerRole == Role.client.number || EventKind.jobRequests.contains(kind) else {
-      throw Refusal(.denied, "a worker of this role calls off requests for jobs only", outcome: .notStarted)
-    }
+    let isAllowed =
+      switch request.callerRole {
+      case Role.client.number: true
+      case Role.linkFeed.number: kind == EventKind.giftWrap
+      default: EventKind.jobRequests.contains(kind)
+      }
+    guard !isAllowed else { return }
+    throw Refusal(.denied, "a worker of this role does not call off events of kind \(kind)", outcome: .notStarted)
   }
 
   /// Changes a publication; answers when the change is written.
