@@ -124,6 +124,7 @@ let rooms: [[Target]] = [
       ]),
     library(
       "Backups", ["Clocks", "Cryptography", "LinuxSystem", "EventLoop", "Frames", "Contracts"]),
+    library("UserPrograms", ["LinuxSystem", "EventLoop", "Frames"]),
     library("DataKeys", ["Cryptography", "EventLoop", "Frames", "Contracts", "NostrContracts", "Bus"]),
     library(
       "PersonAccounts",
@@ -247,7 +248,7 @@ let rooms: [[Target]] = [
     program(
       "dvm-provider",
       worker + [
-        "Addresses", "Storage", "NostrContracts", "WorkerLedger", "JobProviding", "ProvidingLedger",
+        "Addresses", "Storage", "NostrContracts", "UserPrograms", "WorkerLedger", "JobProviding", "ProvidingLedger",
         "OrderedCollections",
       ])
   ),
@@ -344,6 +345,8 @@ let rooms: [[Target]] = [
     library("TestSupport", ["Clocks", "LinuxSystem", "EventLoop", "Frames", "Contracts"]),
     // Run as a process of its own by LinuxSystemTests: no test can leave a sandbox again.
     program("sandbox-probe", ["LinuxSystem", "EventLoop"], in: "SandboxProbe"),
+    // Runs a program as a worker does, for UserProgramsTests: a part of the library is a process of its own.
+    program("program-runner", ["EventLoop", "Frames", "UserPrograms"], in: "ProgramRunner"),
     // Run under a real roostd by ProcessTests: everything a worker must not do.
     program("misbehaving-worker", ["Frames"], in: "MisbehavingWorker"),
     // APNs, FCM and a Web Push service on loopback, for tests of push-relay and its benchmark.
@@ -380,6 +383,7 @@ let rooms: [[Target]] = [
       "Bus/BackupsTests",
       ["Clocks", "Cryptography", "EventLoop", "Frames", "Contracts", "Backups", "TestSupport"]),
     tests("Bus/MethodReferenceTests", ["Frames", "Contracts", "MethodReference"]),
+    tests("Bus/UserProgramsTests", ["LinuxSystem", "Frames", "UserPrograms", "TestSupport"]),
     tests("Bus/DataKeysTests", ["Cryptography", "DataKeys"]),
     tests(
       "Bus/NostrContractsTests",

@@ -2,6 +2,7 @@ import Contracts
 import EventLoop
 import Frames
 import LinuxSystem
+import UserPrograms
 import WorkerKit
 import WorkerLedger
 

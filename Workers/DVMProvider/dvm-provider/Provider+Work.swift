@@ -10,6 +10,7 @@ import LinuxSystem
 import Logging
 import Nostr
 import NostrContracts
+import UserPrograms
 
 // The work on a request: by one of the two built-in services, or by a program.
 
@@ -155,24 +156,32 @@ extension Provider {
     // A program that works for a stranger must not reach everything that this user can.
     plan.group = ProgramEnvironment.own.group?.inner("\(getpid())-\(runNumber)")
     plan.mayLackSandbox = identity.accounts.contains(request.customer)
-    let run = ProgramRun(plan, gate: lookGate) { [unowned self] feedback in
-      answers?.say(
-        id, feedback.status == .partial ? .partial : .processing, remark: feedback.message,
-        content: feedback.content ?? "")
-    }
+    let run = ProgramRun(plan, gate: lookGate) { [unowned self] in received(report: $0, of: id) }
     runs[id] = run
-    var end = await run.run()
+    feedback[id] = FeedbackReader()
+    let end = await run.run()
     runs[id] = nil
+    let dropped = feedback.removeValue(forKey: id)?.dropped ?? [:]
     if let fault = end.leftFolder { left(folder, fault) }
     if let fault = end.leftGroup ?? end.lackedGroup {
       log.error("a program's group cannot be made or removed", metadata: ["why": "\(fault)"])
     }
     // Customers, ours included, reject a result that lacks the form of its kind, and would wait in vain.
-    if case .done(let text) = end.outcome, case .broken(let expected) = JobSchema.check(text, kind: job.kind + 1_000) {
-      end.outcome = .failed("what the program has written is not \(expected), as results of its kind are")
+    var outcome = ServingOutcome(end.outcome)
+    if case .done(let text) = outcome, case .broken(let expected) = JobSchema.check(text, kind: job.kind + 1_000) {
+      outcome = .failed("what the program has written is not \(expected), as results of its kind are")
     }
-    report(end, request, job)
-    return outcome(end, request)
+    report(dropped, request, job)
+    report(outcome, errors: end.errors, request, job)
+    return explained(outcome, errors: end.errors, request)
+  }
+
+  /// A program has written to descriptor 3.
+  private func received(report bytes: ArraySlice<UInt8>, of id: EventID) {
+    for item in feedback[id]?.received(bytes, at: EventLoop.process.now) ?? [] {
+      answers?.say(
+        id, item.status == .partial ? .partial : .processing, remark: item.message, content: item.content ?? "")
+    }
   }
 
   private func left(_ folder: String, _ fault: SystemFault) {
@@ -220,30 +229,32 @@ extension Provider {
 
   /// A program's last words explain its failure. But a program may repeat what a customer asked in private; so if the
   /// request was encrypted, they stay out of answers in clear, the logs and the ledger.
-  private func outcome(_ end: ProgramEnd, _ request: JobRequest) -> ServingOutcome {
-    guard case .failed(let reason) = end.outcome, !request.terms.isEncrypted,
-      let last = end.errors.split(whereSeparator: \.isNewline).last(where: { !$0.allSatisfy(\.isWhitespace) })
-    else { return end.outcome }
+  private func explained(_ outcome: ServingOutcome, errors: String, _ request: JobRequest) -> ServingOutcome {
+    guard case .failed(let reason) = outcome, !request.terms.isEncrypted,
+      let last = errors.split(whereSeparator: \.isNewline).last(where: { !$0.allSatisfy(\.isWhitespace) })
+    else { return outcome }
     return .failed("\(reason): \(String(last).cut(toByteCount: Self.reasonByteCountMaximum))")
   }
 
-  private func report(_ end: ProgramEnd, _ request: JobRequest, _ job: JobSettings) {
-    if !end.droppedFeedback.isEmpty {
-      let reasons = FeedbackReader.DropReason.allCases.compactMap { reason in
-        end.droppedFeedback[reason].map { "\($0) \(reason.text)" }
-      }
-      log.notice(
-        "lines that a program wrote to descriptor 3 were not passed on",
-        metadata: [
-          "request": "\(request.id)", "program": "\(job.programText)", "lines": "\(reasons.joined(separator: "; "))",
-        ])
+  private func report(_ dropped: [FeedbackReader.DropReason: Int], _ request: JobRequest, _ job: JobSettings) {
+    guard !dropped.isEmpty else { return }
+    let reasons = FeedbackReader.DropReason.allCases.compactMap { reason in
+      dropped[reason].map { "\($0) \(reason.text)" }
     }
-    guard case .failed(let reason) = end.outcome else { return }
+    log.notice(
+      "lines that a program wrote to descriptor 3 were not passed on",
+      metadata: [
+        "request": "\(request.id)", "program": "\(job.programText)", "lines": "\(reasons.joined(separator: "; "))",
+      ])
+  }
+
+  private func report(_ outcome: ServingOutcome, errors: String, _ request: JobRequest, _ job: JobSettings) {
+    guard case .failed(let reason) = outcome else { return }
     log.warning(
       "a job's program has failed",
       metadata: [
         "request": "\(request.id)", "program": "\(job.programText)", "why": "\(reason)",
-        "stderr": "\(request.terms.isEncrypted ? "not shown, the request is encrypted" : end.errors)",
+        "stderr": "\(request.terms.isEncrypted ? "not shown, the request is encrypted" : errors)",
       ])
   }
 

@@ -13,6 +13,7 @@ import Nostr
 import NostrContracts
 import ProvidingLedger
 import Storage
+import UserPrograms
 import WorkerKit
 
 // The provider's shell: it connects the machine (`ProviderMachine`) with the ledger, the store's stream, the signer,
@@ -43,6 +44,8 @@ final class Provider: RequestStream.Taker {
   private(set) var answers: CustomerReplies?
   /// Running programs, by request.
   var runs: [EventID: ProgramRun] = [:]
+  /// What they report while they work.
+  var feedback: [EventID: FeedbackReader] = [:]
   var runNumber = 0
   /// Shared by the checks of all runs.
   let lookGate = LookGate()

@@ -4,6 +4,7 @@ import EventLoop
 import Frames
 import JobProviding
 import Nostr
+import UserPrograms
 import WorkerKit
 
 /// The configuration of a provider: its settings, and the kinds of jobs that it serves.
@@ -94,6 +95,7 @@ struct JobSettings: Decodable, Sendable {
       command: program ?? [], input: input, folder: folder, environment: environment ?? [], readablePaths: read ?? [],
       mayUseNetwork: network ?? false, timeMilliseconds: patienceMilliseconds,
       memoryByteCount: memoryBytes ?? 256 << 20, outputByteCount: outputBytes ?? 256 << 10,
-      diskByteCount: diskBytes ?? 64 << 20, processMaximum: processes ?? 32)
+      diskByteCount: diskBytes ?? 64 << 20, processMaximum: processes ?? 32,
+      freeByteCountMinimum: ServingBounds.freeByteCountMinimum)
   }
 }

@@ -1,6 +1,5 @@
-import Contracts
-import Glibc
-import LinuxSystem
+internal import Glibc
+internal import LinuxSystem
 
 // Limits that the kernel does not enforce for a process group: how many processes and threads it has, how much memory
 // they use together, sockets included, and how much they have written. (RLIMIT_NPROC counts all processes of the user,
@@ -113,6 +112,6 @@ struct ProgramMeter {
     var status = statvfs()
     guard statvfs(plan.folder, &status) == 0 else { return nil }
     let free = UInt64(status.f_bavail) * UInt64(status.f_frsize)
-    return free < ServingBounds.freeByteCountMinimum ? "the disk is nearly full" : nil
+    return free < plan.freeByteCountMinimum ? "the disk is nearly full" : nil
   }
 }

@@ -1,12 +1,11 @@
-import EventLoop
-import Frames
-import Glibc
-import JobProviding
-import LinuxSystem
+public import EventLoop
+internal import Frames
+internal import Glibc
+public import LinuxSystem
 
-// One run of a job's program, from the exec shim to the end of its last child.
+// One run of a user's program, from the exec shim to the end of its last child.
 //
-//    worker ─ uv_spawn ─▶ roost-exec ─ exec ─▶ dvm-provider --run-job ─ exec ─▶ the program
+//    worker ─ uv_spawn ─▶ roost-exec ─ exec ─▶ worker --run-program ─ exec ─▶ the program
 //                         session, signals,    limits, Landlock, seccomp
 //                         death with worker,
 //                         environment, folder
@@ -27,57 +26,15 @@ import LinuxSystem
 //
 // All limits are also checked from here, and without a group only here: `ProgramMeter`.
 
-/// How a program is run.
-struct ProgramPlan: Sendable {
-  /// The program's path and its arguments.
-  var command: [String]
-  /// What it reads from its standard input.
-  var input: [UInt8]
-  /// A folder of its own, which the run makes and removes.
-  var folder: String
-  /// `NAME=VALUE`
-  var environment: [String]
-  /// What it may read in addition to what every program needs.
-  var readablePaths: [String]
-  /// Whether it may use the network.
-  var mayUseNetwork: Bool
-  var timeMilliseconds: UInt64
-  var memoryByteCount: Int
-  var outputByteCount: Int
-  var diskByteCount: Int
-  var processMaximum: Int
-  /// The kernel's group for it, which the run makes and removes; nil without one.
-  var group: ControlGroup?
-  /// Whether it may run without a sandbox, if the kernel has none or the sandbox is off: only for jobs of this
-  /// machine's own accounts.
-  var mayLackSandbox = false
-}
-
-/// How a run ended.
-struct ProgramEnd: Sendable {
-  var outcome: ServingOutcome
-  /// The end of its standard error.
-  var errors: String
-  /// What it reported on descriptor 3 and was not passed on, by reason.
-  var droppedFeedback: [FeedbackReader.DropReason: Int]
-  /// Why its folder is still there; nil if it is not.
-  var leftFolder: SystemFault?
-  /// Why its group is still there; nil if it is not.
-  var leftGroup: SystemFault?
-  /// Why it ran in no group, if it should have had one.
-  var lackedGroup: SystemFault?
-}
-
 /// A running program.
 @EventLoopActor
-final class ProgramRun {
+public final class ProgramRun {
   private let plan: ProgramPlan
   private var child: ChildProcess?
   private var readers: [PipeReader] = []
   private var output: [UInt8] = []
   private var errors: [UInt8] = []
-  private var feedback = FeedbackReader()
-  private let onFeedback: @EventLoopActor (ProgramFeedback) -> Void
+  private let onReport: @EventLoopActor (ArraySlice<UInt8>) -> Void
   private var continuation: CheckedContinuation<ProgramEnd, Never>?
   private var exit: ChildExit?
   private var endReason: String?
@@ -98,18 +55,22 @@ final class ProgramRun {
   private static let restMilliseconds: UInt64 = 1_000
   private static let openFileMaximum: UInt64 = 256
 
+  /// A run that has not begun.
+  ///
   /// - Parameters:
   ///   - plan: how it is run.
   ///   - gate: shared by all runs.
-  ///   - onFeedback: takes what the program reports while it works.
-  init(_ plan: ProgramPlan, gate: LookGate, onFeedback: @escaping @EventLoopActor (ProgramFeedback) -> Void) {
+  ///   - onReport: takes what the program writes to descriptor 3 while it works; of its length nothing is checked here.
+  public init(
+    _ plan: ProgramPlan, gate: LookGate, onReport: @escaping @EventLoopActor (ArraySlice<UInt8>) -> Void = { _ in }
+  ) {
     self.plan = plan
     self.gate = gate
-    self.onFeedback = onFeedback
+    self.onReport = onReport
   }
 
   /// Runs the program; returns when nothing of it is left.
-  func run() async -> ProgramEnd {
+  public func run() async -> ProgramEnd {
     if let endReason { return end(.failed(endReason)) }
     var result: ProgramEnd
     do {
@@ -132,7 +93,7 @@ final class ProgramRun {
   }
 
   /// Removes a folder, on the thread pool, because a program may have made thousands of files.
-  static func remove(_ folder: String) async throws(SystemFault) {
+  public static func remove(_ folder: String) async throws(SystemFault) {
     let result = await EventLoopActor.onThreadPool { () -> Result<Void, SystemFault> in
       do throws(SystemFault) { return .success(try FolderTree.remove(folder)) } catch { return .failure(error) }
     }
@@ -140,7 +101,7 @@ final class ProgramRun {
   }
 
   /// Ends the program at once.
-  func stop(_ reason: String) {
+  public func stop(_ reason: String) {
     if endReason == nil { endReason = reason }
     killGroup()
   }
@@ -148,7 +109,7 @@ final class ProgramRun {
   // MARK: The kernel's group
 
   /// The name of its own kernel group; nil without one.
-  var groupName: String? { plan.group?.name }
+  public var groupName: String? { plan.group?.name }
 
   /// Makes the kernel's group, and limits it before any process is in it. If that fails, the run continues as on a
   /// machine without groups.
@@ -189,7 +150,7 @@ final class ProgramRun {
     theirs.append(try Descriptors.memoryFile(plan.input))
     let takers: [@EventLoopActor (ArraySlice<UInt8>) -> Void] = [
       { [unowned self] in received(output: $0) }, { [unowned self] in received(errors: $0) },
-      { [unowned self] in received(feedback: $0) },
+      { [unowned self] in onReport($0) },
     ]
     for taker in takers {
       let pipe = try Descriptors.pipe()
@@ -260,10 +221,6 @@ final class ProgramRun {
     if errors.count > 2 * Self.errorByteCountMaximum { errors = Array(errors.suffix(Self.errorByteCountMaximum)) }
   }
 
-  private func received(feedback bytes: ArraySlice<UInt8>) {
-    for item in feedback.received(bytes, at: EventLoop.process.now) { onFeedback(item) }
-  }
-
   /// Checks, on the thread pool: to walk through a folder of ten thousand files takes longer than the loop may block.
   /// The next check comes a while after the end of this one, so each run has one at a time; `LookGate` limits those of
   /// all runs.
@@ -318,7 +275,7 @@ final class ProgramRun {
     continuation.resume(returning: end(outcome(of: exit)))
   }
 
-  private func outcome(of exit: ChildExit) -> ServingOutcome {
+  private func outcome(of exit: ChildExit) -> ProgramOutcome {
     if let endReason { return .failed(endReason) }
     switch exit.signal {
     case 0: break
@@ -334,20 +291,12 @@ final class ProgramRun {
       return .failed(
         "the program has ended with code \(exit.code)" + (group?.wasShortOfProcesses == true ? ", \(denial)" : ""))
     }
-    // Most programs end their last line; that line end is not part of the result.
-    if output.last == UInt8(ascii: "\n") { output.removeLast() }
-    guard let text = String(validating: output, as: UTF8.self) else {
-      return .failed("what the program wrote is not UTF-8")
-    }
-    // An empty answer is useless to a customer, and looks like one that was lost.
-    guard !text.allSatisfy(\.isWhitespace) else { return .failed("the program has written nothing") }
-    return .done(text)
+    return .done(output)
   }
 
-  private func end(_ outcome: ServingOutcome) -> ProgramEnd {
+  private func end(_ outcome: ProgramOutcome) -> ProgramEnd {
     ProgramEnd(
-      outcome: outcome, errors: String(decoding: errors.suffix(Self.errorByteCountMaximum), as: UTF8.self),
-      droppedFeedback: feedback.dropped)
+      outcome: outcome, errors: String(decoding: errors.suffix(Self.errorByteCountMaximum), as: UTF8.self))
   }
 
   /// Closes the pipes and removes the folder. Returns why the folder is still there.

@@ -1,5 +1,6 @@
-import JobProviding
 import Testing
+
+@testable import UserPrograms
 
 @Suite struct ProgramVariablesTests {
   @Test("No value stands in the command line, and of several values of a name the last one counts")

@@ -1,20 +1,21 @@
-import Frames
-import Glibc
-import LinuxSystem
+internal import Frames
+internal import Glibc
+internal import LinuxSystem
 
-// The last step before a job's program. The exec shim has made a session, an environment and a working directory, and
+// The last step before a user's program. The exec shim has made a session, an environment and a working directory, and
 // has arranged that the process dies with the worker. What is left is what the shim cannot do: limits that this program
 // might not survive if they were set before it started, the kernel's group, and the sandbox.
 //
-//     dvm-provider --run-job PLAN -- PROGRAM ARGUMENT…
+//     WORKER --run-program PLAN -- PROGRAM ARGUMENT…
 //
-// Descriptors: 0 the request, 1 the result, 2 text that is kept for the reason of a failure, 3 feedback. All others are
-// closed, also the worker's lock.
+// Descriptors: 0 the input, 1 the output, 2 text that is kept for the reason of a failure, 3 reports while it works.
+// All others are closed, also the worker's lock.
 
-/// Becomes a job's program.
-enum ProgramLauncher {
+/// Becomes a user's program. A worker that runs programs calls it before everything else, when its first argument is
+/// ``word``: it is the same file, because the sandbox needs the same code.
+public enum ProgramLauncher {
   /// The argument that makes this program the launcher.
-  static let word = "--run-job"
+  public static let word = "--run-program"
 
   /// What is set up for the program.
   struct Plan: Codable, Sendable {
@@ -35,13 +36,16 @@ enum ProgramLauncher {
   /// EX_OSERR, and the codes of a shell for programs that cannot be started.
   private static let (failed, notExecutable, notFound): (Int32, Int32, Int32) = (71, 126, 127)
 
-  static func main(_ arguments: [String]) -> Never {
+  /// Becomes the program; never returns.
+  ///
+  /// - Parameter arguments: what comes behind ``word``.
+  public static func main(_ arguments: [String]) -> Never {
     guard arguments.count > 2, arguments[1] == "--" else { end("\(word) is for this worker's own use", 64) }
     let command = Array(arguments.dropFirst(2))
     do {
       let plan = try JSONPayload.decode(Plan.self, from: Array(arguments[0].utf8))
       try Descriptors.closeAll(from: 4)
-      // What serves all goes before a program that serves one customer, above all before one that forks without end.
+      // What serves all goes before a program of one task, above all before one that forks without end.
       _ = nice(niceness)
       // Before the sandbox, which does not let the program write there.
       if let group = plan.group { try ControlGroup(path: group).enter() }

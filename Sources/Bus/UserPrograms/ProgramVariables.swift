@@ -1,15 +1,15 @@
-/// The environment of a job's program.
+/// The environment of a user's program.
 ///
 /// The exec shim gets these variables as its own environment, and the names of those to pass on as arguments: every
 /// user of the machine can read a command line, but only its owner and root can read an environment.
-public struct ProgramVariables: Sendable, Equatable {
+struct ProgramVariables: Sendable, Equatable {
   /// `NAME=VALUE`, each name once.
-  public private(set) var entries: [String] = []
+  private(set) var entries: [String] = []
 
   /// If a name has several values, the last one counts.
   ///
   /// - Parameter entries: `NAME=VALUE`.
-  public init(_ entries: [String]) {
+  init(_ entries: [String]) {
     for entry in entries {
       self.entries.removeAll { Self.name(of: $0) == Self.name(of: entry) }
       self.entries.append(entry)
@@ -17,7 +17,7 @@ public struct ProgramVariables: Sendable, Equatable {
   }
 
   /// The arguments that name them to the exec shim.
-  public var shimArguments: [String] { entries.flatMap { ["--env", Self.name(of: $0)] } }
+  var shimArguments: [String] { entries.flatMap { ["--env", Self.name(of: $0)] } }
 
   private static func name(of entry: String) -> String { String(entry.prefix { $0 != "=" }) }
 }

@@ -1,33 +1,33 @@
-import Glibc
-import LinuxSystem
+internal import Glibc
+public import LinuxSystem
 
-/// The surroundings of this program, looked up before its sandbox closes the view.
-struct ProgramEnvironment: Sendable {
+/// The surroundings of a worker that runs programs, looked up before its sandbox closes the view.
+public struct ProgramEnvironment: Sendable {
   /// This program's own file.
-  let program: String
+  public let program: String
   /// The exec shim, in the same folder.
-  let shim: String
+  public let shim: String
   /// Files and folders that this program was loaded from, which are needed to start it again.
-  let ownPaths: [String]
-  /// The programs of all jobs, which roostd passes on before there are settings (`ROOST_JOB_PROGRAMS`, separated by
+  public let ownPaths: [String]
+  /// The programs that it may run, which roostd passes on before there are settings (`ROOST_JOB_PROGRAMS`, separated by
   /// `:`).
-  let programPaths: [String]
-  /// What else jobs may read (`ROOST_JOB_READ`).
-  let readablePaths: [String]
+  public let programPaths: [String]
+  /// What else they may read (`ROOST_JOB_READ`).
+  public let readablePaths: [String]
   /// The files at those paths.
-  let files: ProgramFiles
-  /// Whether any job may use the network (`ROOST_JOB_NETWORK`).
-  let mayUseNetwork: Bool
+  public let files: ProgramFiles
+  /// Whether any of them may use the network (`ROOST_JOB_NETWORK`).
+  public let mayUseNetwork: Bool
   /// The kernel's group below which each run gets its own (`ROOST_JOB_GROUP`); nil if roostd has none to give.
-  let group: ControlGroup?
+  public let group: ControlGroup?
   /// How much isolation is required (`ROOST_SANDBOX`).
-  let requirement: Sandbox.Requirement
+  public let requirement: Sandbox.Requirement
 
   /// The surroundings at the first use of this constant.
-  static let own = ProgramEnvironment()
+  public static let own = ProgramEnvironment()
 
   /// Where systems keep programs, and what these are loaded from.
-  static let systemPaths = ["/usr", "/bin", "/sbin", "/lib", "/lib64"]
+  public static let systemPaths = ["/usr", "/bin", "/sbin", "/lib", "/lib64"]
 
   private init() {
     let program = Self.target(of: "/proc/self/exe") ?? CommandLine.arguments[0]

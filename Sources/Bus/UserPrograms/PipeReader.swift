@@ -1,6 +1,6 @@
-import EventLoop
-import Glibc
-import LinuxSystem
+internal import EventLoop
+internal import Glibc
+internal import LinuxSystem
 
 /// Reads what a program writes into a pipe, in small portions, so that a program that writes without end does not
 /// occupy the loop.

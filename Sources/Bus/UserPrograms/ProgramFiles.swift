@@ -1,7 +1,7 @@
-import Glibc
-import LinuxSystem
+internal import Glibc
+internal import LinuxSystem
 
-// The files of a job, checked before each run, because a program may have been replaced or damaged since the last one.
+// The files of a program, checked before each run: they may have been replaced or damaged since the last one.
 //
 // A person who can write a program can act as this user. So only this user and root may be able to write it, as with
 // the configuration. The worker's sandbox names files as they were at its start. A new file in place of an old one,
@@ -9,17 +9,18 @@ import LinuxSystem
 // starts, unless the sandbox also names its folder (`SandboxProfile.renewable`). The same is true of a folder in place
 // of another. A sandbox cannot be widened from inside; it takes another process.
 
-/// Whether a job can be run.
-enum ProgramFitness: Sendable, Hashable {
+/// Whether a program can be run.
+public enum ProgramFitness: Sendable, Hashable {
+  /// Yes.
   case fit
-  /// No: what is wrong, and what to do about it. The text names files, and is not for customers.
+  /// No: what is wrong, and what to do about it. The text names files, and is not for strangers.
   case unfit(String)
   /// Not by this process: this path was replaced after its sandbox was made.
   case replaced(String)
 }
 
 /// The files at each path when the sandbox was made.
-struct ProgramFiles: Sendable {
+public struct ProgramFiles: Sendable {
   private struct Identity: Sendable, Hashable {
     var device: UInt64
     var number: UInt64
@@ -46,7 +47,7 @@ struct ProgramFiles: Sendable {
   /// - Parameters:
   ///   - program: its path.
   ///   - readable: what else it may read.
-  func fitness(of program: String, reading readable: [String]) -> ProgramFitness {
+  public func fitness(of program: String, reading readable: [String]) -> ProgramFitness {
     do throws(SystemFault) { try PathTrust.check(program, is: .file) } catch { return .unfit("\(error)") }
     guard access(program, X_OK) == 0 else { return .unfit("\(program) is not executable: chmod +x \(program)") }
     guard access(program, R_OK) == 0 else { return .unfit("\(program) may not be read: chmod u+r \(program)") }
