@@ -56,6 +56,8 @@ public struct Role: Hashable, Sendable, CustomStringConvertible {
   public static let backup = Role(number: 11, name: "backup")
   /// Edits lists, and knows the people of accounts.
   public static let people = Role(number: 12, name: "people")
+  /// Links and private messages.
+  public static let linkFeed = Role(number: 13, name: "link-feed")
   /// Any worker: the server of the methods that workers of several roles serve. No worker has it as its own.
   public static let worker = Role(number: 63, name: "worker")
 
@@ -66,13 +68,13 @@ public struct Role: Hashable, Sendable, CustomStringConvertible {
   /// Roost's own roles.
   public static let builtIn: [Role] = [
     .supervisor, .client, .relayConnector, .eventStore, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .signer,
-    .localRelay, .mirror, .backup, .people, .worker,
+    .localRelay, .mirror, .backup, .people, .linkFeed, .worker,
   ]
 
   /// Roles whose workers keep files, which belong into a backup.
   public static let withFiles: [Role] = [
     .eventStore, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .signer, .localRelay, .mirror,
-    .people,
+    .people, .linkFeed,
   ]
 
   /// Roles whose workers keep something for single accounts, and serve `account.forget`; in the order in which they are
@@ -80,7 +82,7 @@ public struct Role: Hashable, Sendable, CustomStringConvertible {
   /// others read from it. The signer and `people` do not belong to them: their parts are steps of
   /// `people.forget` itself.
   public static let withAccountData: [Role] = [
-    .mirror, .dvmTracker, .dvmProvider, .pushRelay, .outboxPlanner, .localRelay, .eventStore,
+    .mirror, .dvmTracker, .dvmProvider, .pushRelay, .linkFeed, .outboxPlanner, .localRelay, .eventStore,
   ]
 }
 

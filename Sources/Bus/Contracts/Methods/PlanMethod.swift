@@ -4,12 +4,13 @@ internal import Frames
 public enum PlanMethod {
   /// Sends an event to its relays and keeps trying. Answered when the event is stored and queued.
   public static let publish = Method<PlanPublish, Publication>(
-    384, "plan.publish", of: .outboxPlanner, for: [.client, .localRelay, .dvmTracker, .dvmProvider, .people],
+    384, "plan.publish", of: .outboxPlanner,
+    for: [.client, .localRelay, .dvmTracker, .dvmProvider, .people, .linkFeed],
     "Sends an event to its relays and keeps trying. Answered when the event is stored and queued.",
     refuses: [.invalidEvent, .superseded, .deletedEvent, .expiredEvent, .noRelays, .wouldReplace, .diskFull])
   /// Publications, the newest first.
   public static let publications = Stream<PlanPublications, Publication, StoreCount>(
-    385, "plan.publications", of: .outboxPlanner, for: [.client, .dvmTracker, .mirror, .people],
+    385, "plan.publications", of: .outboxPlanner, for: [.client, .dvmTracker, .mirror, .people, .linkFeed],
     "Publications, the newest first.")
   /// A publication immediately and at each change, until its state is final or the caller cancels.
   public static let follow = Stream<PlanPublication, Publication, Nothing>(
@@ -22,7 +23,7 @@ public enum PlanMethod {
     "Tries relays again that failed, and those that wait at once.", refuses: [.noSuchEvent])
   /// Stops the attempts at relays that have not accepted the event.
   public static let cancel = Method<PlanPublication, Publication>(
-    388, "plan.cancel", of: .outboxPlanner, for: [.client, .dvmTracker],
+    388, "plan.cancel", of: .outboxPlanner, for: [.client, .dvmTracker, .linkFeed],
     "Stops trying the relays that have not taken the event.", refuses: [.noSuchEvent])
   /// Where an event would be sent, or where filters would go, and why. Nothing is sent.
   public static let route = Method<PlanRoute, Route>(
@@ -46,7 +47,7 @@ public enum PlanMethod {
     "How far the relays are with what is observed: at once and at each change, until the caller cancels.")
   /// Figures of the publish queue and of the subscriptions at relays.
   public static let status = Method<NoArguments, PlanStatus>(
-    394, "plan.status", of: .outboxPlanner, for: [.client, .localRelay],
+    394, "plan.status", of: .outboxPlanner, for: [.client, .localRelay, .linkFeed],
     "Figures of the publish queue and of what relays are asked.")
   /// Versions of lists that were kept because the next version had lost entries, the newest first.
   public static let replaced = Stream<PlanReplaced, ReplacedList, StoreCount>(
@@ -87,7 +88,8 @@ public enum PlanMethod {
 public enum PlanTopic {
   /// Each change of a publication.
   public static let published = Topic<Publication>(
-    416, "plan.published", of: .outboxPlanner, for: [.client, .dvmTracker, .people], "Each change of a publication.")
+    416, "plan.published", of: .outboxPlanner, for: [.client, .dvmTracker, .people, .linkFeed],
+    "Each change of a publication.")
 }
 
 extension Publication: Payload {}

@@ -28,7 +28,7 @@ public enum StoreMethod {
   /// Stored events, and then new ones.
   public static let observe = Stream<StoreObserve, ObservedEvents, Nothing>(
     325, "store.observe", of: .eventStore,
-    for: [.client, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .localRelay, .mirror, .people],
+    for: [.client, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .localRelay, .mirror, .people, .linkFeed],
     "Stored events that any of the filters matches, and then new ones, until the caller cancels.",
     refuses: [.full, .replaced, .missed])
   /// The relays that an event came from.

@@ -1,0 +1,552 @@
+public import Frames
+
+// Links and messages in gift wraps (NIP-59): what the worker `link-feed` keeps and sends for accounts.
+//
+//     conversation       all links between an account and one other key (linkstr), or a session with several members
+//       └ post           a link, with a note
+//           └ reply      a text
+//     conversation       all messages between an account and the same other keys (NIP-17)
+//       └ message        a text, a file, or a reaction to a message
+//
+// A conversation is named by its id or, while it has one other member, by that key.
+
+/// How far something is that an account sends.
+public enum SendingStage: String, Codable, Sendable, Hashable, CaseIterable {
+  /// It is committed here; the publish queue does not have it yet.
+  case kept
+  /// The publish queue has it, and no relay of every recipient has it yet.
+  case queued
+  /// For each recipient at least one relay has it.
+  case sent
+  /// For a recipient no relay has it, and no further attempt is made.
+  case failed
+}
+
+/// `links.post`: sends a link. Answered when for each recipient a relay has it, or when the wait is over.
+///
+/// Refused: `no-relays` when the recipient has no relays for gift wraps (kind 10050) and the account has agreed to none
+/// for this contact; `not-sent` with `givesUp`, when the wait is over and no relay has it.
+public struct LinksPost: MethodArguments {
+  /// An example of the arguments.
+  public static let example =
+    #"{"account":"alice","to":"npub1…","url":"https://example.com/","note":"look","token":"5f0c…","#
+    + #""waitMilliseconds":12000,"givesUp":false}"#
+
+  /// The account that posts. May be left out while there is exactly one, or one is used.
+  public var account: String?
+  /// To whom: `npub`, 64 hexadecimal digits, the name of a contact, or the id of a conversation.
+  public var to: String
+  /// The link: http or https, at most 4,096 bytes.
+  public var url: String
+  /// What the author says of it.
+  public var note: String?
+  /// The caller's own name for this post, 1 to ``tokenByteCountMaximum`` bytes: a repeated call with the same one sends
+  /// nothing again.
+  public var token: String?
+  /// How long to wait for relays, 0 to ``waitMillisecondsMaximum``; default ``waitMillisecondsDefault``.
+  public var waitMilliseconds: Int64?
+  /// Whether it is called off when the wait is over. Otherwise the publish queue goes on.
+  public var givesUp: Bool?
+
+  /// The wait for relays, unless it is said (linkstr: 12 seconds).
+  public static let waitMillisecondsDefault: Int64 = 12_000
+  /// The longest wait.
+  public static let waitMillisecondsMaximum: Int64 = 120_000
+  /// The longest token, in bytes.
+  public static let tokenByteCountMaximum = 64
+
+  /// A link to send.
+  public init(account: String? = nil, to: String, url: String, note: String? = nil) {
+    (self.account, self.to, self.url, self.note) = (account, to, url, note)
+  }
+
+  /// The wait has bounds.
+  public static var ranges: [FieldRange<Self>] {
+    [FieldRange("waitMilliseconds", from: 0, to: Self.waitMillisecondsMaximum, \.waitMilliseconds)]
+  }
+
+  /// A token of the wrong length.
+  public var objection: String? { Self.objection(toToken: token) }
+
+  static func objection(toToken token: String?) -> String? {
+    guard let token, !(1...tokenByteCountMaximum).contains(token.utf8.count) else { return nil }
+    return "'token' has \(token.utf8.count) bytes; 1 to \(tokenByteCountMaximum) are taken"
+  }
+}
+
+/// `links.reply`: sends a reply to a post. As ``LinksPost``.
+public struct LinksReply: MethodArguments {
+  /// An example of the arguments.
+  public static let example =
+    #"{"account":"alice","post":"…, 64 hexadecimal digits","text":"nice","token":"5f0c…","waitMilliseconds":12000,"#
+    + #""givesUp":false}"#
+
+  /// The account that replies.
+  public var account: String?
+  /// The id of the post.
+  public var post: String
+  /// The reply.
+  public var text: String
+  /// As in ``LinksPost``.
+  public var token: String?
+  /// As in ``LinksPost``.
+  public var waitMilliseconds: Int64?
+  /// As in ``LinksPost``.
+  public var givesUp: Bool?
+
+  /// A reply to send.
+  public init(account: String? = nil, post: String, text: String) {
+    (self.account, self.post, self.text) = (account, post, text)
+  }
+
+  /// The wait has bounds.
+  public static var ranges: [FieldRange<Self>] {
+    [FieldRange("waitMilliseconds", from: 0, to: LinksPost.waitMillisecondsMaximum, \.waitMilliseconds)]
+  }
+
+  /// A token of the wrong length.
+  public var objection: String? { LinksPost.objection(toToken: token) }
+}
+
+/// `messages.send`: sends a private message (NIP-17, kind 14). As ``LinksPost``.
+public struct MessagesSend: MethodArguments {
+  /// An example of the arguments.
+  public static let example =
+    #"{"account":"alice","to":["npub1…"],"text":"hello","subject":"tea","replyTo":"…","legacy":false,"token":"5f0c…","#
+    + #""waitMilliseconds":12000,"givesUp":false}"#
+
+  /// The account that writes.
+  public var account: String?
+  /// To whom, 1 to ``recipientMaximum``: as in ``LinksPost``.
+  public var to: [String]
+  /// The text.
+  public var text: String
+  /// The title of the conversation from now on.
+  public var subject: String?
+  /// The id of the message that it answers.
+  public var replyTo: String?
+  /// Whether it is sent as kind 4 (NIP-04), which shows who writes to whom: for recipients who read nothing else.
+  public var legacy: Bool?
+  /// As in ``LinksPost``.
+  public var token: String?
+  /// As in ``LinksPost``.
+  public var waitMilliseconds: Int64?
+  /// As in ``LinksPost``.
+  public var givesUp: Bool?
+
+  /// The most recipients.
+  public static let recipientMaximum = 32
+  /// The longest text, in bytes.
+  public static let textByteCountMaximum = 32_768
+
+  /// A message to send.
+  public init(account: String? = nil, to: [String], text: String) {
+    (self.account, self.to, self.text) = (account, to, text)
+  }
+
+  /// The wait has bounds.
+  public static var ranges: [FieldRange<Self>] {
+    [FieldRange("waitMilliseconds", from: 0, to: LinksPost.waitMillisecondsMaximum, \.waitMilliseconds)]
+  }
+
+  /// No recipient or too many, an empty or too long text, or several recipients of a kind 4.
+  public var objection: String? {
+    guard (1...Self.recipientMaximum).contains(to.count) else {
+      return "'to' has \(to.count) recipients; 1 to \(Self.recipientMaximum) are taken"
+    }
+    guard (1...Self.textByteCountMaximum).contains(text.utf8.count) else {
+      return "'text' has \(text.utf8.count) bytes; 1 to \(Self.textByteCountMaximum) are taken"
+    }
+    if legacy == true, to.count > 1 { return "a message of kind 4 has one recipient" }
+    if legacy == true, subject != nil || replyTo != nil { return "a message of kind 4 has no subject and answers none" }
+    return LinksPost.objection(toToken: token)
+  }
+}
+
+/// The answer of `links.post`, `links.reply` and `messages.send`.
+public struct SentLink: Codable, Sendable, Hashable, Payload {
+  /// How far it is for one recipient.
+  public struct Copy: Codable, Sendable, Hashable {
+    /// The recipient, 64 hexadecimal digits; the account itself for the copy to oneself.
+    public var recipient: String
+    /// The id of the gift wrap.
+    public var wrap: String
+    /// How far it is.
+    public var stage: SendingStage
+    /// The relays that have it.
+    public var relays: [String]
+    /// Why it is not sent, in words of relays or of the planner.
+    public var message: String?
+
+    /// A copy.
+    public init(recipient: String, wrap: String, stage: SendingStage, relays: [String] = [], message: String? = nil) {
+      (self.recipient, self.wrap, self.stage, self.relays, self.message) = (recipient, wrap, stage, relays, message)
+    }
+  }
+
+  /// The id of the rumor, 64 hexadecimal digits: what the post, reply or message is named by.
+  public var id: String
+  /// The conversation.
+  public var conversation: String
+  /// How far it is, over all recipients but the account itself.
+  public var stage: SendingStage
+  /// How far each copy is.
+  public var copies: [Copy]
+  /// Further remarks for the sender.
+  public var remarks: [String]
+
+  /// Something that was sent.
+  public init(id: String, conversation: String, stage: SendingStage, copies: [Copy], remarks: [String] = []) {
+    (self.id, self.conversation, self.stage, self.copies, self.remarks) = (id, conversation, stage, copies, remarks)
+  }
+}
+
+// MARK: Reading
+
+/// `links.list` and `messages.list`: the conversations of an account, the newest first.
+public struct LinksList: MethodArguments {
+  /// An example of the arguments.
+  public static let example = #"{"account":"alice","unread":true,"limit":100,"before":1700000000}"#
+
+  /// The account.
+  public var account: String?
+  /// Only those with something that was not read.
+  public var unread: Bool?
+  /// The most conversations, 1 to ``limitMaximum``; default ``limitDefault``.
+  public var limit: Int?
+  /// Only those whose last entry is older than this, in seconds since 1970.
+  public var before: Int64?
+
+  /// Rows unless it is said.
+  public static let limitDefault = 100
+  /// The most rows of one call.
+  public static let limitMaximum = 1_000
+
+  /// Conversations of an account.
+  public init(account: String? = nil) { self.account = account }
+
+  /// The limit has bounds.
+  public static var ranges: [FieldRange<Self>] {
+    [
+      FieldRange("limit", from: 1, to: Int64(Self.limitMaximum)) { $0.limit.map(Int64.init) },
+      FieldRange("before", \.before),
+    ]
+  }
+}
+
+/// A conversation.
+public struct LinkConversationRow: Codable, Sendable, Hashable, Payload {
+  /// Its id: 64 hexadecimal digits, or the id of a session.
+  public var id: String
+  /// The other members, 64 hexadecimal digits each; empty for notes to oneself.
+  public var members: [String]
+  /// The name of a session, or the subject of messages.
+  public var name: String?
+  /// The name of the contact, where the only other member is one.
+  public var contact: String?
+  /// When its newest entry was written, seconds since 1970.
+  public var lastAt: Int64
+  /// How many posts or messages it has.
+  public var posts: Int
+  /// How many posts have something unread: the post itself, or replies. Of messages how many are unread.
+  public var unread: Int
+
+  /// A conversation.
+  public init(id: String, members: [String], lastAt: Int64, posts: Int, unread: Int) {
+    (self.id, self.members, self.lastAt, self.posts, self.unread) = (id, members, lastAt, posts, unread)
+  }
+}
+
+/// `links.show` and `messages.show`: the posts of a conversation, or the replies of a post, or messages; the newest
+/// first. Nothing is marked as read by it (`links.read`).
+public struct LinksShow: MethodArguments {
+  /// An example of the arguments.
+  public static let example =
+    #"{"account":"alice","conversation":"npub1…","post":"…, 64 hexadecimal digits","limit":100,"before":"1700000000-17"}"#
+
+  /// The account.
+  public var account: String?
+  /// The conversation: as `to` in ``LinksPost``.
+  public var conversation: String?
+  /// The post whose replies are wanted: they come after the post itself, the oldest first.
+  public var post: String?
+  /// As in ``LinksList``.
+  public var limit: Int?
+  /// Where the next page begins: the `place` of the last row of the page before.
+  public var before: String?
+
+  /// A conversation, or a post.
+  public init(account: String? = nil, conversation: String? = nil, post: String? = nil) {
+    (self.account, self.conversation, self.post) = (account, conversation, post)
+  }
+
+  /// The limit has bounds.
+  public static var ranges: [FieldRange<Self>] {
+    [FieldRange("limit", from: 1, to: Int64(LinksList.limitMaximum)) { $0.limit.map(Int64.init) }]
+  }
+
+  /// Neither or both are named.
+  public var objection: String? {
+    (conversation == nil) == (post == nil) ? "exactly one of 'conversation' and 'post' is wanted" : nil
+  }
+}
+
+/// A post, a reply or a message.
+public struct LinkRow: Codable, Sendable, Hashable, Payload {
+  /// What it is.
+  public enum Sort: String, Codable, Sendable, Hashable, CaseIterable {
+    /// A link.
+    case post
+    /// A text about a post.
+    case reply
+    /// A text (NIP-17, or kind 4).
+    case message
+    /// An encrypted file of a message: its address.
+    case file
+  }
+
+  /// The id of the rumor.
+  public var id: String
+  /// The conversation.
+  public var conversation: String
+  /// What it is.
+  public var sort: Sort
+  /// Its author, 64 hexadecimal digits.
+  public var author: String
+  /// Whether the account itself has sent it.
+  public var isOwn: Bool
+  /// When it was written, by its author's clock, seconds since 1970.
+  public var at: Int64
+  /// Whether it was not read yet.
+  public var isUnread: Bool
+  /// The link of a post, the address of a file.
+  public var url: String?
+  /// `Video` or `Link`.
+  public var label: String?
+  /// The note of a post; the text of a reply or message.
+  public var text: String?
+  /// The post of a reply; the message that a message answers.
+  public var about: String?
+  /// Replies of a post.
+  public var replies: Int?
+  /// Unread replies of a post.
+  public var unreadReplies: Int?
+  /// Reactions to it: the emoji, and who.
+  public var reactions: [LinkReactionRow]?
+  /// How far it is, of one's own.
+  public var stage: SendingStage?
+  /// Its place in the order of the rows.
+  public var place: String
+  /// Whether it came as kind 4, which any relay could read the names of.
+  public var isLegacy: Bool?
+
+  /// A row.
+  public init(
+    id: String, conversation: String, sort: Sort, author: String, isOwn: Bool, at: Int64, isUnread: Bool, place: String
+  ) {
+    (self.id, self.conversation, self.sort, self.author) = (id, conversation, sort, author)
+    (self.isOwn, self.at, self.isUnread, self.place) = (isOwn, at, isUnread, place)
+  }
+}
+
+/// A reaction.
+public struct LinkReactionRow: Codable, Sendable, Hashable {
+  /// The emoji.
+  public var emoji: String
+  /// Whose it is, 64 hexadecimal digits.
+  public var author: String
+
+  /// A reaction.
+  public init(emoji: String, author: String) { (self.emoji, self.author) = (emoji, author) }
+}
+
+/// `links.read` and `messages.read`: marks the posts of a conversation as read, or the replies of a post, or messages.
+public struct LinksRead: MethodArguments {
+  /// An example of the arguments.
+  public static let example = #"{"account":"alice","conversation":"npub1…","post":"…, 64 hexadecimal digits"}"#
+
+  /// The account.
+  public var account: String?
+  /// The conversation whose posts are read. Their replies stay unread.
+  public var conversation: String?
+  /// The post that is read, with its replies.
+  public var post: String?
+
+  /// What was read.
+  public init(account: String? = nil, conversation: String? = nil, post: String? = nil) {
+    (self.account, self.conversation, self.post) = (account, conversation, post)
+  }
+
+  /// Neither or both are named.
+  public var objection: String? {
+    (conversation == nil) == (post == nil) ? "exactly one of 'conversation' and 'post' is wanted" : nil
+  }
+}
+
+// MARK: Contacts
+
+/// `links.contacts`: the contacts of an account, by name.
+public struct LinksContacts: MethodArguments {
+  /// An example of the arguments.
+  public static let example = #"{"account":"alice"}"#
+
+  /// The account.
+  public var account: String?
+
+  /// The contacts of an account.
+  public init(account: String? = nil) { self.account = account }
+}
+
+/// A contact: who somebody is to an account. It is kept on this machine only.
+public struct LinkContact: Codable, Sendable, Hashable, Payload {
+  /// Its key, 64 hexadecimal digits.
+  public var publicKey: String
+  /// What the account calls it.
+  public var name: String
+  /// Relays that gift wraps go to while this contact has no list of relays for them (kind 10050); empty: none.
+  public var relays: [String]
+
+  /// The longest name, in bytes.
+  public static let nameByteCountMaximum = 128
+  /// The most contacts of one account.
+  public static let countMaximum = 10_000
+  /// The most relays of one contact.
+  public static let relayMaximum = 5
+
+  /// A contact.
+  public init(publicKey: String, name: String, relays: [String] = []) {
+    (self.publicKey, self.name, self.relays) = (publicKey, name, relays)
+  }
+}
+
+/// `links.contact`: adds a contact, changes it, or removes it. What is left out stays as it is.
+///
+/// Refused: `name-taken` when another contact has this name; `full`.
+public struct LinksContact: MethodArguments {
+  /// An example of the arguments.
+  public static let example =
+    #"{"account":"alice","publicKey":"npub1…","name":"Bob","relays":["wss://relay.example"],"remove":false}"#
+
+  /// The account.
+  public var account: String?
+  /// The contact's key: `npub`, 64 hexadecimal digits, or its name.
+  public var publicKey: String
+  /// What the account calls it. A new contact needs it.
+  public var name: String?
+  /// Relays that the account agrees to for it, at most ``LinkContact/relayMaximum``: see ``LinkContact/relays``.
+  public var relays: [String]?
+  /// Whether it is removed.
+  public var remove: Bool?
+
+  /// A change of a contact.
+  public init(account: String? = nil, publicKey: String, name: String? = nil) {
+    (self.account, self.publicKey, self.name) = (account, publicKey, name)
+  }
+
+  /// A name that is empty or too long, too many relays, or a removal with changes.
+  public var objection: String? {
+    if let name {
+      if name.allSatisfy(\.isWhitespace) { return "'name' is empty" }
+      if name.utf8.count > LinkContact.nameByteCountMaximum {
+        return "'name' has \(name.utf8.count) bytes; \(LinkContact.nameByteCountMaximum) are taken at most"
+      }
+    }
+    if let relays, relays.count > LinkContact.relayMaximum {
+      return "'relays' has \(relays.count) relays; \(LinkContact.relayMaximum) are taken at most"
+    }
+    return remove == true && (name != nil || relays != nil) ? "'remove' takes no 'name' and no 'relays'" : nil
+  }
+}
+
+// MARK: Status and changes
+
+/// The answer of `links.status`.
+public struct LinksStatus: Codable, Sendable, Hashable, Payload {
+  /// An account of whose wraps the worker takes care.
+  public struct Account: Codable, Sendable, Hashable {
+    /// Its name.
+    public var name: String
+    /// Its key, 64 hexadecimal digits.
+    public var publicKey: String
+    /// Whether its wraps can be opened now.
+    public var isOpen: Bool
+    /// Whether it uses links: then the relays of the settings are asked too.
+    public var usesLinks: Bool
+    /// Gift wraps that were opened, or refused.
+    public var wraps: Int
+    /// Those that were refused.
+    public var refused: Int
+    /// What is not with every recipient yet.
+    public var unsent: Int
+
+    /// An account.
+    public init(
+      name: String, publicKey: String, isOpen: Bool, usesLinks: Bool, wraps: Int, refused: Int, unsent: Int
+    ) {
+      (self.name, self.publicKey, self.isOpen, self.usesLinks) = (name, publicKey, isOpen, usesLinks)
+      (self.wraps, self.refused, self.unsent) = (wraps, refused, unsent)
+    }
+  }
+
+  /// Whether something can be sent now; absent while the planner does not answer.
+  public var sending: SendingState?
+  /// The accounts.
+  public var accounts: [Account]
+  /// Why nothing can be kept at present; absent when it can.
+  public var fault: String?
+
+  /// The status.
+  public init(sending: SendingState? = nil, accounts: [Account], fault: String? = nil) {
+    (self.sending, self.accounts, self.fault) = (sending, accounts, fault)
+  }
+}
+
+/// An event of the topic `links.changes`.
+public struct LinkChange: Codable, Sendable, Hashable, Payload {
+  /// A notice for a person.
+  public struct Notice: Codable, Sendable, Hashable {
+    /// Its title: `Ann shared a post`.
+    public var title: String
+    /// Its body.
+    public var body: String
+
+    /// A notice.
+    public init(title: String, body: String) { (self.title, self.body) = (title, body) }
+  }
+
+  /// The account, 64 hexadecimal digits.
+  public var account: String
+  /// The conversation that has changed; nil: contacts.
+  public var conversation: String?
+  /// What has come or has another stage; absent: something was read.
+  public var id: String?
+  /// Something came from another author: the notice for it, once, also over restarts.
+  public var notice: Notice?
+
+  /// A change.
+  public init(account: String, conversation: String? = nil, id: String? = nil, notice: Notice? = nil) {
+    (self.account, self.conversation, self.id, self.notice) = (account, conversation, id, notice)
+  }
+}
+
+/// The settings of `link-feed`.
+public struct LinkFeedSettings: WorkerSettings {
+  /// The relays at which linkstr's client sends, asked for accounts that use links beside those of the account's own
+  /// list (kind 10050): that client knows no such lists.
+  public var relays: [String] = [
+    "wss://relay.damus.io", "wss://relay.primal.net", "wss://nos.lol", "wss://nostr.satoshisfrens.win",
+    "wss://relay.snort.social",
+  ]
+
+  /// The defaults.
+  public init() {}
+}
+
+extension RefusalCode {
+  /// No relay has it when the wait was over, and it was called off.
+  public static let notSent: RefusalCode = "not-sent"
+  /// There is no such conversation.
+  public static let noSuchConversation: RefusalCode = "no-such-conversation"
+  /// There is no such post.
+  public static let noSuchPost: RefusalCode = "no-such-post"
+}
