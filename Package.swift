@@ -81,7 +81,8 @@ let rooms: [[Target]] = [
     // Loaded when it is needed, never linked (docs/decisions/0011-libcurl.md): so no pkg-config, which would link it.
     .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CSecp256k1", pkgConfig: "libsecp256k1", providers: [.apt(["libsecp256k1-dev"])]),
-    .systemLibrary(name: "CUtf8proc", providers: [.apt(["libutf8proc-dev"])])
+    .systemLibrary(name: "CUtf8proc", providers: [.apt(["libutf8proc-dev"])]),
+    .systemLibrary(name: "CQRencode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])])
   ),
   // What everything stands on: values, the machine, Nostr, a database
   room(
@@ -94,7 +95,8 @@ let rooms: [[Target]] = [
     library("LinuxSystem", ["CSeccomp", "CLinux"]),
     library("EventLoop", ["CLibUV", "Clocks", "Addresses"]),
     library("Storage", ["LinuxSystem", "Cryptography", "GRDB", "GRDBSQLite"]),
-    library("FairSharing", queues)
+    library("FairSharing", queues),
+    library("QRCode", ["CQRencode"])
   ),
   // What speaks with other machines
   room(
@@ -113,6 +115,7 @@ let rooms: [[Target]] = [
     library("MethodReference", ["Frames", "Contracts"]),
     library("Recordings", ["Clocks", "Frames", "Contracts"]),
     library("Wording", ["Nostr", "Frames", "Contracts"]),
+    library("LinkAddresses", ["Addresses", "JSON", "Cryptography", "Frames"]),
     library("Bus", ["Clocks", "EventLoop", "Frames", "Contracts", "DequeModule"]),
     library(
       "RoostClient", values + ["Addresses", "JSON", "LinuxSystem", "EventLoop", "NostrContracts", "Bus"]),
@@ -213,13 +216,13 @@ let rooms: [[Target]] = [
   ),
   room(
     "Workers/LinkFeed",
-    library("Linkstr", ["Addresses", "JSON", "Cryptography", "Nostr", "Frames", "Contracts", "Wording"]),
+    library("Linkstr", ["JSON", "Cryptography", "Nostr", "Contracts", "Wording", "LinkAddresses"]),
     library("LinkLedger", ["Cryptography", "Storage"]),
     program(
       "link-feed",
       worker + [
-        "Addresses", "Storage", "NostrContracts", "DataKeys", "PersonAccounts", "WorkerLedger", "Wording", "Linkstr",
-        "LinkLedger",
+        "Addresses", "Storage", "NostrContracts", "DataKeys", "PersonAccounts", "WorkerLedger", "Wording",
+        "LinkAddresses", "Linkstr", "LinkLedger",
       ])
   ),
   room(
@@ -289,14 +292,14 @@ let rooms: [[Target]] = [
     library(
       "Rendering",
       [
-        "Addresses", "JSON", "Cryptography", "Nostr", "Frames", "Contracts", "MethodReference", "Recordings",
+        "Addresses", "JSON", "Cryptography", "Nostr", "QRCode", "Frames", "Contracts", "MethodReference", "Recordings",
         "Wording",
       ]),
     program(
       "roost",
       values + [
-        "Addresses", "JSON", "LinuxSystem", "EventLoop", "NostrContracts", "MethodReference", "Recordings", "Wording",
-        "Bus", "RoostClient", "Backups", "Rendering", "ArgumentParser",
+        "Addresses", "JSON", "QRCode", "LinuxSystem", "EventLoop", "NostrContracts", "MethodReference", "Recordings",
+        "Wording", "LinkAddresses", "Bus", "RoostClient", "Backups", "Rendering", "ArgumentParser",
       ])
   ),
 
@@ -369,6 +372,7 @@ let rooms: [[Target]] = [
     tests("Base/LinuxSystemTests", ["LinuxSystem", "TestSupport"]),
     tests("Base/EventLoopTests", ["Clocks", "EventLoop", "TestSupport"]),
     tests("Base/StorageTests", ["Clocks", "Storage", "TestSupport"]),
+    tests("Base/QRCodeTests", ["QRCode", "TestSupport"]),
     tests("Network/WebSocketTests", ["Clocks", "EventLoop", "WebSocket", "TestSupport"]),
     tests(
       "Network/TLSTests", ["Clocks", "LinuxSystem", "EventLoop", "WebSocket", "TLS", "TestSupport"]),
@@ -388,6 +392,7 @@ let rooms: [[Target]] = [
     tests(
       "Bus/NostrContractsTests",
       ["Clocks", "Cryptography", "Nostr", "Frames", "Contracts", "NostrContracts", "TestSupport"]),
+    tests("Bus/LinkAddressesTests", ["Cryptography", "Frames", "LinkAddresses"]),
     tests("Bus/RecordingsTests", ["Clocks", "Frames", "Contracts", "Recordings", "TestSupport"]),
     tests(
       "Bus/RoostClientTests",
@@ -401,7 +406,7 @@ let rooms: [[Target]] = [
       ["Clocks", "LinuxSystem", "EventLoop", "Frames", "Contracts", "Logs", "TestSupport"]),
     tests("Supervisor/ConfigurationTests", ["Clocks", "Contracts", "RoostConfiguration"], exclude: ["Golden"]),
     tests("Supervisor/ExecShimTests", ["LinuxSystem", "TestSupport"]),
-    tests("CommandLine/RenderingTests", values + ["Recordings", "Wording", "Rendering", "TestSupport"]),
+    tests("CommandLine/RenderingTests", values + ["QRCode", "Recordings", "Wording", "Rendering", "TestSupport"]),
     tests("Workers/RelayConnector/RelaySessionTests", events + ["Addresses", "RelaySession", "TestSupport"]),
     tests(
       "Workers/RelayConnector/RelaySubscriptionsTests",
@@ -444,7 +449,9 @@ let rooms: [[Target]] = [
       ["Addresses", "Clocks", "Cryptography", "JSON", "Nostr", "Frames", "ListEditing", "TestSupport"]),
     tests(
       "Workers/LinkFeed/LinkstrTests",
-      ["Clocks", "JSON", "Cryptography", "Nostr", "Frames", "Contracts", "Linkstr", "TestSupport"]),
+      [
+        "Clocks", "JSON", "Cryptography", "Nostr", "Frames", "Contracts", "LinkAddresses", "Linkstr", "TestSupport",
+      ]),
     tests(
       "Workers/DVMTracker/JobTrackingTests",
       values + ["Addresses", "JobTracking", "JobLedger", "Rendering", "TestSupport"]),

@@ -4,6 +4,7 @@
 // libraries: crypto sodium secp256k1 utf8proc
 // corpus: links
 import Cryptography
+import LinkAddresses
 import Linkstr
 import Nostr
 

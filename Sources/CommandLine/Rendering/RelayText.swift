@@ -113,7 +113,7 @@ public enum RelayText {
 
   // MARK: Parts
 
-  private static func word(_ relay: PlanRelayList.Relay) -> RelayStateWord {
+  static func word(_ relay: PlanRelayList.Relay) -> RelayStateWord {
     relay.state?.state ?? (relay.connector == nil ? "not dialled" : "idle")
   }
 
@@ -126,7 +126,7 @@ public enum RelayText {
     }
   }
 
-  private static func use(_ relay: PlanRelayList.Relay) -> TextTable.Cell {
+  static func use(_ relay: PlanRelayList.Relay) -> TextTable.Cell {
     relay.reads || relay.writes ? .init(useWords(relay)) : .init("-", .dim)
   }
 

@@ -128,7 +128,7 @@ extension Doctor {
 
 extension CommandSession {
   /// Whether a worker of a role is ready.
-  fileprivate func isReady(_ role: Role) -> Bool {
+  func isReady(_ role: Role) -> Bool {
     client.registry?.members.contains { $0.role == role.name && $0.isReady } ?? false
   }
 }

@@ -27,6 +27,7 @@ struct Roost: ParsableCommand {
           Follow.self, Unfollow.self, Mute.self, Unmute.self, Lists.self, FindCommand.self, FeedCommand.self,
           InboxCommand.self, ReplyCommand.self, CommentCommand.self, ReactCommand.self, RepostCommand.self,
         ]),
+      CommandGroup(name: "Links and private messages", subcommands: [LinksCommand.self, MessagesCommand.self]),
       CommandGroup(name: "Jobs", subcommands: [JobCommand.self]),
       CommandGroup(
         name: "Workers",

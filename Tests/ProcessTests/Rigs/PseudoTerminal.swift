@@ -2,7 +2,7 @@ import Glibc
 import LinuxSystem
 import TestSupport
 
-/// A terminal of 80 columns and 24 rows, at which a test is the person.
+/// A terminal of 80 columns (unless it has others) and 24 rows, at which a test is the person.
 final class PseudoTerminal {
   /// The side of the program.
   let program: Int32
@@ -14,7 +14,7 @@ final class PseudoTerminal {
   /// TIOCSPTLCK and TIOCGPTN of the kernel, which Glibc's module lacks.
   private static let (setLock, getNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
 
-  init() throws {
+  init(columns: UInt16 = 80) throws {
     person = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
     var (locked, number): (Int32, Int32) = (0, 0)
     guard person >= 0, ioctl(person, Self.setLock, &locked) == 0, ioctl(person, Self.getNumber, &number) == 0 else {
@@ -22,7 +22,7 @@ final class PseudoTerminal {
     }
     program = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
     guard program >= 0 else { throw DeadlinePassed(description: "the pseudo-terminal cannot be opened") }
-    var size = winsize(ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0)
+    var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
     _ = ioctl(person, UInt(TIOCSWINSZ), &size)
     _ = fcntl(person, F_SETFL, O_NONBLOCK)
   }
@@ -33,9 +33,11 @@ final class PseudoTerminal {
   }
 
   /// Starts a program with this as its three descriptors.
-  func start(_ path: String, _ arguments: [String], environment: [String]) throws -> SpawnedProcess {
+  func start(
+    _ path: String, _ arguments: [String], environment: [String], isColoured: Bool = false
+  ) throws -> SpawnedProcess {
     try SpawnedProcess(
-      path, arguments, environment: environment + ["TERM=xterm", "NO_COLOR=1"],
+      path, arguments, environment: environment + ["TERM=xterm"] + (isColoured ? [] : ["NO_COLOR=1"]),
       descriptors: [0: program, 1: program, 2: program])
   }
 

@@ -1,4 +1,5 @@
 public import Cryptography
+public import LinkAddresses
 public import Nostr
 
 // What an account sends. Each kind has one builder; which dialect a contact's app reads is the caller's knowledge. A

@@ -1,4 +1,5 @@
 public import JSON
+public import LinkAddresses
 internal import Wording
 
 /// Why a rumor of kind 44001 is dropped, or cannot be made. It reveals nothing of links and notes.

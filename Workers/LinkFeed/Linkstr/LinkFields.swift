@@ -1,4 +1,5 @@
 internal import JSON
+internal import LinkAddresses
 
 /// The members of a content that the format knows, of their types and within their sizes.
 struct LinkFields {

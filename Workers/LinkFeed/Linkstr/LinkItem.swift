@@ -1,4 +1,5 @@
 public import Cryptography
+public import LinkAddresses
 public import Nostr
 
 /// A link, a reply or an event of a session as one account has received or sent it.

@@ -1,3 +1,4 @@
+internal import LinkAddresses
 internal import Wording
 
 /// The text of a notice about a post or a reply that came in.

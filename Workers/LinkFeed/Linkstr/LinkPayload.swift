@@ -1,5 +1,6 @@
 public import Cryptography
 internal import JSON
+public import LinkAddresses
 
 // The content of a rumor of kind 44001, a JSON object. The format has no version: there are two dialects, which the
 // kind of the content tells apart, and for a `root` the tag `p` of the rumor.

@@ -1,4 +1,5 @@
 public import Cryptography
+public import LinkAddresses
 public import Nostr
 
 /// What a rumor says about a session (v2).

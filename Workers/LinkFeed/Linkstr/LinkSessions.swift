@@ -1,4 +1,5 @@
 public import Cryptography
+internal import LinkAddresses
 internal import Nostr
 
 // The sessions of one account. A session is a set of facts (see LinkSession), so the state is the sum of the rumors

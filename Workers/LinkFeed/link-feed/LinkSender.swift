@@ -5,6 +5,7 @@ import Cryptography
 import EventLoop
 import Frames
 import LinkLedger
+import LinkAddresses
 import Linkstr
 import LinuxSystem
 import Logging

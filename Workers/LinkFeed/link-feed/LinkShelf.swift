@@ -4,6 +4,7 @@ import Cryptography
 import EventLoop
 import Frames
 import LinkLedger
+import LinkAddresses
 import Linkstr
 import Nostr
 import Storage

@@ -1,6 +1,7 @@
 import Clocks
 import Cryptography
 import Frames
+import LinkAddresses
 import Nostr
 import TestSupport
 import Testing

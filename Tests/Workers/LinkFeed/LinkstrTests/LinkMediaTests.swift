@@ -1,3 +1,4 @@
+import LinkAddresses
 import Testing
 
 @testable import Linkstr

@@ -1,6 +1,7 @@
 import Clocks
 import Contracts
 import Cryptography
+import LinkAddresses
 import Nostr
 import Testing
 

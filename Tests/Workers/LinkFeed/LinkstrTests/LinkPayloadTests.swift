@@ -1,6 +1,7 @@
 import Cryptography
 import Frames
 import JSON
+import LinkAddresses
 import Testing
 
 @testable import Linkstr
@@ -147,5 +148,16 @@ import Testing
       example.json
         == #"{"conversation_id":"c","root_id":"6F","kind":"root","url":"https://example.com","note":"look","timestamp":1771700000}"#
     )
+  }
+
+  @Test("Addresses of the shared vectors are normalised or refused as they say")
+  func addressVectors() throws {
+    guard let rows = try LinkFixtures.vectors("payload-cases.json")?["urls"]?.elements else { return }
+    #expect(rows.count == 7)
+    for row in rows {
+      let input = try #require(row.elements[0].text)
+      // `try?`: the vectors do not say why.
+      #expect((try? LinkURL(input))?.text == row.elements[1].text, "\(input)")
+    }
   }
 }

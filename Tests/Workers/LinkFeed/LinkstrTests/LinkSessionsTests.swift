@@ -1,5 +1,6 @@
 import Clocks
 import Cryptography
+import LinkAddresses
 import Nostr
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 import Cryptography
 import Testing
 
-@testable import Linkstr
+@testable import LinkAddresses
 
 @Suite("A deep link") struct LinkDeepLinkTests {
   private static func made(_ json: String) -> String { "linkstr://open?p=\(Base64URL.text(of: Array(json.utf8)))" }

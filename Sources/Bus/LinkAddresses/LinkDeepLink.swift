@@ -37,7 +37,7 @@ public struct LinkDeepLink: Hashable, Sendable {
   /// Reads a deep link; white space around it is dropped.
   public init(_ text: String) throws(LinkDeepLinkFault) {
     guard text.utf8.count <= Self.byteCountMaximum else { throw .tooLong(byteCount: text.utf8.count) }
-    let text = LinkPayload.trimmed(text) ?? ""
+    let text = Self.trimmed(text)
     let address = text.prefix { $0 != "?" }
     // Some systems add a slash behind the host.
     let place = address.hasSuffix("/") ? address.dropLast() : address
@@ -70,11 +70,26 @@ public struct LinkDeepLink: Hashable, Sendable {
     }
   }
 
+  /// The text without white space around it.
+  private static func trimmed(_ text: String) -> Substring {
+    guard let first = text.firstIndex(where: { !$0.isWhitespace }),
+      let last = text.lastIndex(where: { !$0.isWhitespace })
+    else { return "" }
+    return text[first...last]
+  }
+
+  /// The text as a string of JSON.
+  private static func quoted(_ text: String) -> String {
+    var json: [UInt8] = []
+    JSONString.append(text, to: &json)
+    return String(decoding: json, as: UTF8.self)
+  }
+
   /// The deep link as text.
   public var text: String {
     let members = [
-      "\"url\":\(LinkPayload.quoted(url.text))", "\"timestamp\":\(timestamp)",
-      "\"messageGUID\":\(LinkPayload.quoted(messageID))",
+      "\"url\":\(Self.quoted(url.text))", "\"timestamp\":\(timestamp)",
+      "\"messageGUID\":\(Self.quoted(messageID))",
     ]
     return "\(Self.scheme)?p=" + Base64URL.text(of: Array("{\(members.joined(separator: ","))}".utf8))
   }

@@ -68,10 +68,10 @@ public struct LinkURL: Hashable, Sendable, CustomStringConvertible {
   // MARK: What classes of links look at
 
   /// The parts of the path that are not empty.
-  var segments: [Substring] { path.split(separator: "/") }
+  public var segments: [Substring] { path.split(separator: "/") }
 
   /// The value of the first member of the query with this name; not unescaped.
-  func queryValue(_ name: String) -> Substring? {
+  public func queryValue(_ name: String) -> Substring? {
     for member in query.split(separator: "&") where member.prefix(while: { $0 != "=" }) == name {
       return member.drop { $0 != "=" }.dropFirst()
     }
@@ -153,7 +153,7 @@ public struct LinkURL: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// `text` as one value in a query.
-  static func queryEscaped(_ text: String) -> String {
+  public static func queryEscaped(_ text: String) -> String {
     var result: [UInt8] = []
     for byte in text.utf8 {
       if isUnreserved(byte) { result.append(byte) } else { append(escapeOf: byte, to: &result) }

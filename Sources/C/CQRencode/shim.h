@@ -1,0 +1,3 @@
+/* libqrencode: QR codes. Only QRCode imports this. */
+#pragma once
+#include <qrencode.h>
