@@ -4,8 +4,9 @@
 
 FILE is the text that was written to the terminal: half blocks, with or without colours of the palette of 256. Each
 character is two pixels, one above the other. Without colours letters are light on a dark ground; with --light the other
-way round, as on a terminal with a light ground. Lines without a block or a painted ground are left out. Prints what the code says; exit 1
-without one.
+way round, as on a terminal with a light ground. Lines without a block or a painted ground are left out.
+
+Prints what the code says; exit 1 without one.
 """
 
 import re

@@ -28,6 +28,8 @@ import Testing
   private final class Asked {
     var requests: [(method: String, json: JSONValue)] = []
     var attempts: [UInt16] = []
+    /// The connections of the workers.
+    var streams: [ByteStream] = []
 
     func all(_ method: String) -> [JSONValue] { requests.filter { $0.method == method }.map(\.json) }
   }
@@ -38,6 +40,7 @@ import Testing
     _ serve: @escaping @EventLoopActor (BusRequest, JSONValue) async -> Void
   ) async throws -> BusConnection {
     let stream = try await BusSocket.connect(path: hub.path, environment: [:])
+    asked.streams.append(stream)
     var hello = Hello(name: role.name, role: role.name)
     hello.methods = BuiltInMethods.all.filter { $0.server == role && $0.kind != .topic }.map(\.name)
     let deadline = EventLoop.process.now.advanced(milliseconds: 10_000)
@@ -142,7 +145,7 @@ import Testing
     }
   }
 
-  @Test("A worker that dies, and a supervisor that dies, get the same request with the same token again")
+  @Test("A supervisor that comes back after its death gets the same request with the same token again")
   func deaths() async throws {
     try await LoopThread.run {
       var isFirst = true
@@ -154,6 +157,26 @@ import Testing
         try await eventually("the first request is there") { !asked.all("links.post").isEmpty }
         hub.stop()
         try hub.start()
+        let next = try await worker(hub, .linkFeed, asked) { request, _ in
+          request.respond(BusPayload(json: Self.sent(.sent)))
+        }
+        let posted = try await posting
+        #expect(posted.status == 0 && posted.output.contains("wss://a.example has it"), "\(posted)")
+        let tokens = asked.all("links.post").compactMap { $0["token"]?.text }
+        #expect(tokens.count == 2 && Set(tokens).count == 1)
+        next.leave()
+      }
+    }
+  }
+
+  @Test("A worker that dies gets the request again, with the same token, in its next life")
+  func workerDeath() async throws {
+    try await LoopThread.run {
+      // The first life never answers.
+      try await withLinkFeed({ _, _ in }) { hub, asked in
+        async let posting = roost(hub, ["links", "post", "Bob", "https://example.com/"])
+        try await eventually("the first request is there") { !asked.all("links.post").isEmpty }
+        asked.streams[0].close()
         let next = try await worker(hub, .linkFeed, asked) { request, _ in
           request.respond(BusPayload(json: Self.sent(.sent)))
         }
@@ -309,6 +332,34 @@ import Testing
         #expect(agreed.status == 0 && agreed.output.contains("you agree to send to wss://relay.example"), "\(agreed)")
         let revoked = try await roost(hub, ["links", "contacts", "relays", Self.bob, "--none"])
         #expect(revoked.status == 0 && asked.all("links.contact").last?["relays"]?.elements.isEmpty == true)
+      }
+    }
+  }
+
+  @Test("On a terminal the question about relays is asked, and nothing changes after a no")
+  func question() async throws {
+    try await LoopThread.run {
+      try await withLinkFeed({ request, json in
+        var contact = LinkContact(publicKey: Self.bob, name: "Bob")
+        contact.relays = json["relays"]?.elements.compactMap(\.text) ?? []
+        request.respond(BusPayload(json: contact))
+      }) { hub, asked in
+        for (answer, status) in [("n", Int32(1)), ("y", 0)] {
+          let path = hub.path
+          let ending = try await JoinedThread.run { () -> SpawnedProcess.Ending in
+            let terminal = try PseudoTerminal()
+            let process = try terminal.start(
+              SpawnedProcess.builtProgram("roost"), ["links", "contacts", "relays", "Bob", "wss://relay.example"],
+              environment: ["ROOST_SOCKET=\(path)", "PATH=/usr/bin:/bin"])
+            try terminal.awaitText(
+              "While Bob names no relays for gift wraps, what you send goes to wss://relay.example")
+            try terminal.answer("Do you agree? [y/n] ", answer)
+            try terminal.awaitText(answer == "y" ? "you agree to send to wss://relay.example" : "Nothing was changed.")
+            return try process.waitForEnd()
+          }
+          #expect(ending == .exited(status))
+          #expect(asked.all("links.contact").count == (answer == "y" ? 1 : 0))
+        }
       }
     }
   }

@@ -1,11 +1,10 @@
 import Glibc
 import LinuxSystem
-import TestSupport
 
 /// A terminal of 80 columns (unless it has others) and 24 rows, at which a test is the person.
-final class PseudoTerminal {
+public final class PseudoTerminal {
   /// The side of the program.
-  let program: Int32
+  public let program: Int32
   private let person: Int32
   private var shown: [UInt8] = []
   /// How much of what was shown has been read.
@@ -14,7 +13,7 @@ final class PseudoTerminal {
   /// TIOCSPTLCK and TIOCGPTN of the kernel, which Glibc's module lacks.
   private static let (setLock, getNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
 
-  init(columns: UInt16 = 80) throws {
+  public init(columns: UInt16 = 80) throws {
     person = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
     var (locked, number): (Int32, Int32) = (0, 0)
     guard person >= 0, ioctl(person, Self.setLock, &locked) == 0, ioctl(person, Self.getNumber, &number) == 0 else {
@@ -33,7 +32,7 @@ final class PseudoTerminal {
   }
 
   /// Starts a program with this as its three descriptors.
-  func start(
+  public func start(
     _ path: String, _ arguments: [String], environment: [String], isColoured: Bool = false
   ) throws -> SpawnedProcess {
     try SpawnedProcess(
@@ -42,13 +41,13 @@ final class PseudoTerminal {
   }
 
   /// All that was shown.
-  var text: String {
+  public var text: String {
     read()
     return String(decoding: shown, as: UTF8.self)
   }
 
   /// Waits until this is shown, after what was awaited before.
-  func awaitText(_ text: String, within seconds: Double = 60) throws {
+  public func awaitText(_ text: String, within seconds: Double = 60) throws {
     do {
       try awaitSoon("the terminal shows '\(text)'", within: seconds) {
         read()
@@ -62,10 +61,10 @@ final class PseudoTerminal {
   }
 
   /// Types a line.
-  func type(_ line: String) throws { try Descriptors.writeAll(line + "\n", to: person) }
+  public func type(_ line: String) throws { try Descriptors.writeAll(line + "\n", to: person) }
 
   /// Waits for a text, and answers it.
-  func answer(_ question: String, _ line: String) throws {
+  public func answer(_ question: String, _ line: String) throws {
     try awaitText(question)
     try type(line)
   }
