@@ -47,7 +47,8 @@ extension ProcessTests {
           #expect(status.accounts.map(\.usesLinks) == [true] && status.accounts[0].refused == 0)
           #expect(try bob.posts(with: alice.publicKey).count == 1 && bob.thread(post.id).count == 2)
           try awaitSoon("the notice was told") { try !bob.notices().isEmpty }
-          #expect(try bob.notices() == [.init(title: "\(alice.publicKey.npub.prefix(12))… shared a post", body: "look")])
+          #expect(
+            try bob.notices() == [.init(title: "\(alice.publicKey.npub.prefix(12))… shared a post", body: "look")])
         }
       }
     }
@@ -66,7 +67,8 @@ extension ProcessTests {
         #expect(noList.code == .noRelays && noList.message.contains("kind 10050"), "\(noList)")
         #expect(try alice.conversations().isEmpty)
         for (url, word) in [
-          ("ftp://example.com", "http"), ("javascript:alert(1)", "http"), ("https://user:word@example.com/", "password"),
+          ("ftp://example.com", "http"), ("javascript:alert(1)", "http"),
+          ("https://user:word@example.com/", "password"),
           ("https://", "host"),
         ] {
           let bad = try #require(try refusal(LinksPost(to: stranger.npub, url: url)), "\(url)")
@@ -92,10 +94,14 @@ extension ProcessTests {
         publish.agreedRelays = [relay.url]
         #expect(try alice.rig.refusal("plan.publish", publish)?.code == .denied)
 
-        // While the account is locked nothing is shown, and nothing is sent.
-        #expect(try alice.client.call("signer.lock", #"{"name":"alice"}"#).isResponse)
-        #expect(try alice.rig.refusal("links.list", LinksList())?.code == .locked)
-        #expect(try refusal(LinksPost(to: "carol", url: "https://example.com"))?.code == .locked)
+        // While the account is left nothing is shown, and nothing is sent.
+        #expect(try alice.client.call("signer.leave", #"{"account":"alice"}"#).isResponse)
+        let list = LinksList(account: "alice")
+        try awaitSoon("the account is left here too") { try alice.rig.refusal("links.list", list) != nil }
+        #expect(try refusal(LinksPost(to: "carol", url: "https://example.com"))?.code == .noSuchAccount)
+        #expect(try alice.client.call("signer.use", #"{"account":"alice"}"#).isResponse)
+        try awaitSoon("the account is back") { try alice.rig.refusal("links.list", list) == nil }
+        #expect(try alice.conversations().map(\.contact) == ["Carol"])
       }
     }
 
@@ -123,9 +129,10 @@ extension ProcessTests {
           // The same token sends nothing again.
           let same = try alice.post("https://example.com/later", to: bob.publicKey.npub, token: "later")
           #expect(same.id == queued.id && same.stage == .sent)
-          #expect(try bob.await(2, postsWith: alice.publicKey).map(\.url) == [
-            "https://example.com/later", "https://example.com/first",
-          ])
+          #expect(
+            try bob.await(2, postsWith: alice.publicKey).map(\.url) == [
+              "https://example.com/later", "https://example.com/first",
+            ])
           withExtendedLifetime(again) {}
         }
       }
@@ -148,7 +155,9 @@ extension ProcessTests {
           #expect(try bob.conversations().isEmpty, "messages are no links")
           let listed = try bob.rows("messages.list", LinksList(), as: LinkConversationRow.self)
           #expect(listed.map(\.members) == [["\(alice.publicKey)"]] && listed[0].unread == 1)
-          #expect(try bob.rig.ask("messages.read", LinksRead(conversation: "\(alice.publicKey)"), as: StoreCount.self).count == 1)
+          #expect(
+            try bob.rig.ask("messages.read", LinksRead(conversation: "\(alice.publicKey)"), as: StoreCount.self).count
+              == 1)
           var answer = MessagesSend(to: [row.conversation], text: "hello back")
           (answer.replyTo, answer.waitMilliseconds) = (row.id, 20_000)
           let back = try bob.rig.ask("messages.send", answer, as: SentLink.self)

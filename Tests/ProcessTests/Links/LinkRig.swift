@@ -77,7 +77,8 @@ struct LinkRig {
 
   // MARK: Links
 
-  func post(_ url: String, note: String? = nil, to: String, token: String? = nil, wait: Int64 = 20_000) throws -> SentLink
+  func post(_ url: String, note: String? = nil, to: String, token: String? = nil, wait: Int64 = 20_000) throws
+    -> SentLink
   {
     var wanted = LinksPost(to: to, url: url, note: note)
     (wanted.token, wanted.waitMilliseconds) = (token, wait)
@@ -90,7 +91,8 @@ struct LinkRig {
     return try rig.ask("links.reply", wanted)
   }
 
-  func rows<Row: Decodable>(_ method: String, _ arguments: some Encodable, as type: Row.Type = Row.self) throws -> [Row] {
+  func rows<Row: Decodable>(_ method: String, _ arguments: some Encodable, as type: Row.Type = Row.self) throws -> [Row]
+  {
     let answer = try client.call(method, String(decoding: JSONPayload.encode(arguments), as: UTF8.self))
     if let refusal = answer.refusal { throw refusal }
     return try answer.parts.map { try JSONPayload.decode(type, from: $0.payload) }

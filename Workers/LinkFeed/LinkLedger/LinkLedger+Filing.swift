@@ -155,7 +155,8 @@ extension LinkLedger {
   public func due(of account: Int64, limit: Int) async throws(StorageFault) -> [Due] {
     try await file.read { session in
       try session.rows(
-        "SELECT \(Row.columns) FROM item WHERE noticeAt <> 0 AND account = ? ORDER BY noticeAt, number LIMIT ?", account,
+        "SELECT \(Row.columns) FROM item WHERE noticeAt <> 0 AND account = ? ORDER BY noticeAt, number LIMIT ?",
+        account,
         limit
       ) { Due(number: $0.number(0), row: Row($0)) }
     }

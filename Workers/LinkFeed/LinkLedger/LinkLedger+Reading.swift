@@ -66,7 +66,8 @@ extension LinkLedger {
     of account: Int64, _ family: Family, isUnread: Bool, before: Int64, limit: Int
   ) async throws(StorageFault) -> [ConversationRow] {
     try await file.read { session in
-      let unread = isUnread ? "AND EXISTS (SELECT 1 FROM item AS i WHERE i.account = c.account AND \(Self.isUnread))" : ""
+      let unread =
+        isUnread ? "AND EXISTS (SELECT 1 FROM item AS i WHERE i.account = c.account AND \(Self.isUnread))" : ""
       return try session.rows(
         """
         SELECT c.id, c.lastAt, c.sealed,
@@ -106,7 +107,8 @@ extension LinkLedger {
           SELECT \(Row.columns) FROM item
           WHERE account = ? AND conversation = ? AND sort = ? AND (at, number) < (?, ?)
           ORDER BY at DESC, number DESC LIMIT ?
-          """, account, conversation, sort.rawValue, place.at, place.number, limit) { Row($0) }
+          """, account, conversation, sort.rawValue, place.at, place.number, limit
+        ) { Row($0) }
       }
       return Array(rows.sorted { ($0.at, $0.number) > ($1.at, $1.number) }.prefix(limit))
     }
@@ -117,7 +119,8 @@ extension LinkLedger {
     try await file.read { session in
       try session.rows(
         "SELECT \(Row.columns) FROM item WHERE account = ? AND thread = ? ORDER BY at, number LIMIT ?", account, thread,
-        limit) { Row($0) }
+        limit
+      ) { Row($0) }
     }
   }
 
@@ -128,8 +131,10 @@ extension LinkLedger {
     try await file.read { session in
       try threads.map { thread in
         try session.first(
-          "SELECT count(*), coalesce(sum(isUnread), 0) FROM item WHERE account = ? AND thread = ? AND sort = 1", account,
-          thread) { (Int($0.number(0)), Int($0.number(1))) } ?? (0, 0)
+          "SELECT count(*), coalesce(sum(isUnread), 0) FROM item WHERE account = ? AND thread = ? AND sort = 1",
+          account,
+          thread
+        ) { (Int($0.number(0)), Int($0.number(1))) } ?? (0, 0)
       }
     }
   }
@@ -146,7 +151,9 @@ extension LinkLedger {
   /// The events of sessions, in the order of arrival.
   public func sessionEvents(of account: Int64) async throws(StorageFault) -> [[UInt8]] {
     try await file.read { session in
-      try session.rows("SELECT sealed FROM item WHERE account = ? AND sort = ? ORDER BY number", account, Sort.session.rawValue) {
+      try session.rows(
+        "SELECT sealed FROM item WHERE account = ? AND sort = ? ORDER BY number", account, Sort.session.rawValue
+      ) {
         $0.bytes(0)
       }
     }

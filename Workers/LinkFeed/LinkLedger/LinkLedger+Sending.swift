@@ -59,7 +59,8 @@ extension LinkLedger {
   public func copies(of item: [UInt8], _ account: Int64) async throws(StorageFault) -> [Copy] {
     try await file.read { session in
       try session.rows(
-        "SELECT \(Copy.columns) FROM copy WHERE account = ? AND item = ? ORDER BY number", account, item) { Copy($0) }
+        "SELECT \(Copy.columns) FROM copy WHERE account = ? AND item = ? ORDER BY number", account, item
+      ) { Copy($0) }
     }
   }
 
@@ -67,7 +68,8 @@ extension LinkLedger {
   public func copies(token: [UInt8], _ account: Int64) async throws(StorageFault) -> [Copy] {
     try await file.read { session in
       try session.rows(
-        "SELECT \(Copy.columns) FROM copy WHERE account = ? AND token = ? ORDER BY number", account, token) { Copy($0) }
+        "SELECT \(Copy.columns) FROM copy WHERE account = ? AND token = ? ORDER BY number", account, token
+      ) { Copy($0) }
     }
   }
 
@@ -75,7 +77,8 @@ extension LinkLedger {
   public func openCopies(of account: Int64) async throws(StorageFault) -> [Copy] {
     try await file.read { session in
       try session.rows(
-        "SELECT \(Copy.columns) FROM copy WHERE stage < 2 AND account = ? ORDER BY number", account) { Copy($0) }
+        "SELECT \(Copy.columns) FROM copy WHERE stage < 2 AND account = ? ORDER BY number", account
+      ) { Copy($0) }
     }
   }
 

@@ -24,7 +24,9 @@ final class ContactShelf {
   func start() {
     feed.worker.serve(LinkMethod.contacts) { [unowned self] (request, wanted) throws(Refusal) in
       let contacts = try await feed.contacts(try await feed.vault(wanted.account)).values
-      for contact in contacts.sorted(by: { (LinkFeed.folded($0.name), $0.publicKey) < (LinkFeed.folded($1.name), $1.publicKey) }) {
+      for contact in contacts.sorted(by: {
+        (LinkFeed.folded($0.name), $0.publicKey) < (LinkFeed.folded($1.name), $1.publicKey)
+      }) {
         try await request.send(contact, of: LinkMethod.contacts)
       }
       return StoreCount(count: contacts.count)

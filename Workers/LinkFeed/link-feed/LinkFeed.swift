@@ -228,7 +228,8 @@ final class LinkFeed {
 
   private func status() async throws(Refusal) -> LinksStatus {
     var rows: [LinksStatus.Account] = []
-    for (key, account) in accounts.accounts.sorted(by: { $0.value.name < $1.value.name }) where account.isReadOnly != true {
+    for (key, account) in accounts.accounts.sorted(by: { $0.value.name < $1.value.name })
+    where account.isReadOnly != true {
       do throws(StorageFault) {
         let known = try await ledger.account(key)
         let counts = try await ledger.counts(known.number)

@@ -61,7 +61,8 @@ final class LinkSender {
   /// Starts to serve.
   func start() {
     let worker = feed.worker
-    worker.serve(LinkMethod.post) { [unowned self] (request, wanted) throws(Refusal) in try await post(request, wanted) }
+    worker.serve(LinkMethod.post) { [unowned self] (request, wanted) throws(Refusal) in try await post(request, wanted)
+    }
     worker.serve(LinkMethod.reply) { [unowned self] (request, wanted) throws(Refusal) in
       try await reply(request, wanted)
     }
@@ -249,7 +250,8 @@ final class LinkSender {
       }
       let sealed = vault.seal(
         KeptCopy(recipient: "\(recipient)", wrap: "\(wrap.id)", event: wrapped.wrap), "copy", item.id)
-      copies.append(LinkLedger.Copy(item: item.id, isOwn: recipient == vault.key && recipients.count > 1, sealed: sealed))
+      copies.append(
+        LinkLedger.Copy(item: item.id, isOwn: recipient == vault.key && recipients.count > 1, sealed: sealed))
     }
     let made = copies
     return try await feed.ledgered { () async throws(StorageFault) in
@@ -428,7 +430,8 @@ final class LinkSender {
     try await takeBack(item, vault)
     let why = obstacle.map { "; \($0)" } ?? ""
     throw Refusal(
-      .notSent, "no relay took it within \(manner.milliseconds / 1_000) s, and it was called off\(why)", outcome: .notStarted)
+      .notSent, "no relay took it within \(manner.milliseconds / 1_000) s, and it was called off\(why)",
+      outcome: .notStarted)
   }
 
   private func sent(_ item: [UInt8], _ vault: LinkVault) async throws(Refusal) -> SentLink {

@@ -160,7 +160,8 @@ final class LinkShelf {
     }
   }
 
-  private func post(_ text: String, _ vault: LinkVault) async throws(Refusal) -> (row: LinkLedger.Row, thread: [UInt8]) {
+  private func post(_ text: String, _ vault: LinkVault) async throws(Refusal) -> (row: LinkLedger.Row, thread: [UInt8])
+  {
     guard let id = EventID(text) else {
       throw Refusal(.badRequest, "'post' is no id of a post: 64 hexadecimal digits are expected", outcome: .notStarted)
     }

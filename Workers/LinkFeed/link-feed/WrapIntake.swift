@@ -206,7 +206,9 @@ final class WrapIntake {
 
   private func nextRun(_ vault: LinkVault) -> Run? {
     var (count, byteCount) = (0, 0)
-    while count < min(line.count, WrapRun.countMaximum), byteCount + line[count].json.count <= Self.runByteMaximum || count == 0 {
+    while count < min(line.count, WrapRun.countMaximum),
+      byteCount + line[count].json.count <= Self.runByteMaximum || count == 0
+    {
       byteCount += line[count].json.count
       count += 1
     }
