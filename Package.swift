@@ -117,14 +117,8 @@ let rooms: [[Target]] = [
     library("Wording", ["Nostr", "Frames", "Contracts"]),
     library("LinkAddresses", ["Addresses", "JSON", "Cryptography", "Frames"]),
     library("Bus", ["Clocks", "EventLoop", "Frames", "Contracts", "DequeModule"]),
-    library(
-      "RoostClient", values + ["Addresses", "JSON", "LinuxSystem", "EventLoop", "NostrContracts", "Bus"]),
-    library(
-      "WorkerKit",
-      [
-        "Clocks", "Cryptography", "Nostr", "LinuxSystem", "EventLoop", "Frames", "Contracts", "Bus", "ArgumentParser",
-        "Logging",
-      ]),
+    library("RoostClient", values + ["Addresses", "JSON", "LinuxSystem", "EventLoop", "NostrContracts", "Bus"]),
+    library("WorkerKit", values + ["LinuxSystem", "EventLoop", "Bus", "ArgumentParser", "Logging"]),
     library(
       "Backups", ["Clocks", "Cryptography", "LinuxSystem", "EventLoop", "Frames", "Contracts"]),
     library("UserPrograms", ["LinuxSystem", "EventLoop", "Frames"]),
@@ -195,7 +189,7 @@ let rooms: [[Target]] = [
   ),
   room(
     "Workers/Mirror",
-    library("Mirroring", ["Clocks", "Addresses", "Cryptography", "Nostr", "Frames", "Contracts"]),
+    library("Mirroring", values + ["Addresses"]),
     library("CopyLedger", ["Cryptography", "Nostr", "Storage"]),
     program("mirror", worker + ["Addresses", "Storage", "NostrContracts", "WorkerLedger", "Mirroring", "CopyLedger"])
   ),
@@ -324,8 +318,7 @@ let rooms: [[Target]] = [
     // What an idle WebSocket costs a server, and how fast it sends; run by `make bench`
     program("websocket-bench", ["Clocks", "EventLoop", "WebSocket"], in: "WebSocketBench"),
     // What a tracker's start costs, and an answer; run by hand
-    program(
-      "job-bench", ["Cryptography", "Nostr", "Storage", "Contracts", "JobTracking", "JobLedger"], in: "JobBench"),
+    program("job-bench", ["Cryptography", "Nostr", "Storage", "Contracts", "JobTracking", "JobLedger"], in: "JobBench"),
     program(
       "archive-bench", ["Cryptography", "Nostr", "Storage", "Reconciliation", "Observations", "EventArchive"],
       in: "ArchiveBench"),
@@ -374,24 +367,17 @@ let rooms: [[Target]] = [
     tests("Base/StorageTests", ["Clocks", "Storage", "TestSupport"]),
     tests("Base/QRCodeTests", ["QRCode", "TestSupport"]),
     tests("Network/WebSocketTests", ["Clocks", "EventLoop", "WebSocket", "TestSupport"]),
-    tests(
-      "Network/TLSTests", ["Clocks", "LinuxSystem", "EventLoop", "WebSocket", "TLS", "TestSupport"]),
-    tests(
-      "Network/HTTPClientTests",
-      ["LinuxSystem", "EventLoop", "WebSocket", "TLS", "HTTPClient", "TestSupport"]),
+    tests("Network/TLSTests", ["Clocks", "LinuxSystem", "EventLoop", "WebSocket", "TLS", "TestSupport"]),
+    tests("Network/HTTPClientTests", ["LinuxSystem", "EventLoop", "WebSocket", "TLS", "HTTPClient", "TestSupport"]),
     tests("Network/HTTP2ClientTests", http2 + ["Clocks", "Addresses", "HTTP2Client", "TestSupport"]),
     tests("Bus/FramesTests", ["Clocks", "Frames", "TestSupport"]),
     tests("Bus/ContractsTests", ["Frames", "Contracts"]),
     tests("Workers/Backup/BackupShelfTests", ["BackupShelf"]),
-    tests(
-      "Bus/BackupsTests",
-      ["Clocks", "Cryptography", "EventLoop", "Frames", "Contracts", "Backups", "TestSupport"]),
+    tests("Bus/BackupsTests", ["Clocks", "Cryptography", "EventLoop", "Frames", "Contracts", "Backups", "TestSupport"]),
     tests("Bus/MethodReferenceTests", ["Frames", "Contracts", "MethodReference"]),
     tests("Bus/UserProgramsTests", ["LinuxSystem", "Frames", "UserPrograms", "TestSupport"]),
     tests("Bus/DataKeysTests", ["Cryptography", "DataKeys"]),
-    tests(
-      "Bus/NostrContractsTests",
-      ["Clocks", "Cryptography", "Nostr", "Frames", "Contracts", "NostrContracts", "TestSupport"]),
+    tests("Bus/NostrContractsTests", values + ["NostrContracts", "TestSupport"]),
     tests("Bus/LinkAddressesTests", ["Cryptography", "Frames", "LinkAddresses"]),
     tests("Bus/RecordingsTests", ["Clocks", "Frames", "Contracts", "Recordings", "TestSupport"]),
     tests(
@@ -401,9 +387,7 @@ let rooms: [[Target]] = [
       ]),
     tests("Supervisor/MessageHubTests", ["Clocks", "Frames", "Contracts", "MessageHub"]),
     tests("Supervisor/SupervisionTests", ["Clocks", "Supervision"]),
-    tests(
-      "Supervisor/LogsTests",
-      ["Clocks", "LinuxSystem", "EventLoop", "Frames", "Contracts", "Logs", "TestSupport"]),
+    tests("Supervisor/LogsTests", ["Clocks", "LinuxSystem", "EventLoop", "Frames", "Contracts", "Logs", "TestSupport"]),
     tests("Supervisor/ConfigurationTests", ["Clocks", "Contracts", "RoostConfiguration"], exclude: ["Golden"]),
     tests("Supervisor/ExecShimTests", ["LinuxSystem", "TestSupport"]),
     tests("CommandLine/RenderingTests", values + ["QRCode", "Recordings", "Wording", "Rendering", "TestSupport"]),
@@ -437,21 +421,14 @@ let rooms: [[Target]] = [
     tests(
       "Workers/OutboxPlanner/PublishLedgerTests",
       ["Cryptography", "Nostr", "Storage", "Contracts", "PublishQueue", "PublishLedger", "TestSupport"]),
-    tests(
-      "Workers/Mirror/MirroringTests",
-      ["Clocks", "Addresses", "Cryptography", "Nostr", "Frames", "Contracts", "Mirroring"]),
+    tests("Workers/Mirror/MirroringTests", values + ["Addresses", "Mirroring"]),
     tests("Workers/People/ProfilesTests", values + ["Profiles"]),
     tests("Workers/Mirror/CopyLedgerTests", ["Cryptography", "Nostr", "CopyLedger", "TestSupport"]),
-    tests(
-      "Workers/People/FeedsTests", ["Clocks", "Cryptography", "Nostr", "Frames", "Contracts", "Feeds"]),
+    tests("Workers/People/FeedsTests", values + ["Feeds"]),
     tests(
       "Workers/People/ListEditingTests",
       ["Addresses", "Clocks", "Cryptography", "JSON", "Nostr", "Frames", "ListEditing", "TestSupport"]),
-    tests(
-      "Workers/LinkFeed/LinkstrTests",
-      [
-        "Clocks", "JSON", "Cryptography", "Nostr", "Frames", "Contracts", "LinkAddresses", "Linkstr", "TestSupport",
-      ]),
+    tests("Workers/LinkFeed/LinkstrTests", values + ["JSON", "LinkAddresses", "Linkstr", "TestSupport"]),
     tests(
       "Workers/DVMTracker/JobTrackingTests",
       values + ["Addresses", "JobTracking", "JobLedger", "Rendering", "TestSupport"]),

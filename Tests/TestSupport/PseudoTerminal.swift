@@ -13,6 +13,7 @@ public final class PseudoTerminal {
   /// TIOCSPTLCK and TIOCGPTN of the kernel, which Glibc's module lacks.
   private static let (setLock, getNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
 
+  /// A new terminal with so many columns.
   public init(columns: UInt16 = 80) throws {
     person = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
     var (locked, number): (Int32, Int32) = (0, 0)

@@ -1,5 +1,3 @@
-public import Frames
-
 // Links and messages in gift wraps (NIP-59): what the worker `link-feed` keeps and sends for accounts.
 //
 //     conversation       all links between an account and one other key (linkstr), or a session with several members

@@ -97,9 +97,9 @@ public struct LogLevelResult: Codable, Sendable {
 public enum LogCategory {
   /// The categories of roostd and the workers, and those of plain lines on standard output and standard error.
   public static let builtIn = [
-    "audit", "backup", "bus", "door", "hub", "ingest", "jobs", "links", "local-relay", "log", "mirror", "people", "plan",
-    "publish", "push", "relay", "requests", "serving", "signer", "state", "stderr", "stdout", "store", "supervision",
-    "systemd",
+    "audit", "backup", "bus", "door", "hub", "ingest", "jobs", "links", "local-relay", "log", "mirror", "people",
+    "plan", "publish", "push", "relay", "requests", "serving", "signer", "state", "stderr", "stdout", "store",
+    "supervision", "systemd",
     "traffic-auth", "traffic-notice", "traffic-publish", "traffic-subscription", "traffic-sync", "worker",
   ]
   /// The categories of messages from and to relays, at level `debug`: see ``TrafficCategory``.

@@ -386,6 +386,83 @@ public enum MemberTexts {
     KnownProfile.shownName	The name to show: the display name, else the name, else the name of the internet identifier, else the shortened `npub`. At most 64 characters on one line; control and direction marks are written as escapes.
     KnownProfile.state	Whether there is a profile.
     KnownProfile.website	The address of a page.
+    LinkChange.Notice.body	Its body.
+    LinkChange.Notice.title	Its title: `Ann shared a post`.
+    LinkChange.account	The account, 64 hexadecimal digits.
+    LinkChange.conversation	The conversation that has changed; nil: contacts.
+    LinkChange.id	What has come or has another stage; absent: something was read.
+    LinkChange.notice	Something came from another author: the notice for it, once, also over restarts.
+    LinkContact.name	What the account calls it.
+    LinkContact.publicKey	Its key, 64 hexadecimal digits.
+    LinkContact.relays	Relays that gift wraps go to while this contact has no list of relays for them (kind 10050); empty: none.
+    LinkConversationRow.contact	The name of the contact, where the only other member is one.
+    LinkConversationRow.id	Its id: 64 hexadecimal digits, or the id of a session.
+    LinkConversationRow.lastAt	When its newest entry was written, seconds since 1970.
+    LinkConversationRow.members	The other members, 64 hexadecimal digits each; empty for notes to oneself.
+    LinkConversationRow.name	The name of a session, or the subject of messages.
+    LinkConversationRow.posts	How many posts or messages it has.
+    LinkConversationRow.unread	How many posts have something unread: the post itself, or replies. Of messages how many are unread.
+    LinkFeedSettings.relays	The relays at which linkstr's client sends, asked for accounts that use links beside those of the account's own list (kind 10050): that client knows no such lists.
+    LinkReactionRow.author	Whose it is, 64 hexadecimal digits.
+    LinkReactionRow.emoji	The emoji.
+    LinkRow.about	The post of a reply; the message that a message answers.
+    LinkRow.at	When it was written, by its author's clock, seconds since 1970.
+    LinkRow.author	Its author, 64 hexadecimal digits.
+    LinkRow.conversation	The conversation.
+    LinkRow.id	The id of the rumor.
+    LinkRow.isLegacy	Whether it came as kind 4, which any relay could read the names of.
+    LinkRow.isOwn	Whether the account itself has sent it.
+    LinkRow.isUnread	Whether it was not read yet.
+    LinkRow.label	`Video` or `Link`.
+    LinkRow.place	Its place in the order of the rows.
+    LinkRow.reactions	Reactions to it: the emoji, and who.
+    LinkRow.replies	Replies of a post.
+    LinkRow.sort	What it is.
+    LinkRow.stage	How far it is, of one's own.
+    LinkRow.text	The note of a post; the text of a reply or message.
+    LinkRow.unreadReplies	Unread replies of a post.
+    LinkRow.url	The link of a post, the address of a file.
+    LinksContact.account	The account.
+    LinksContact.name	What the account calls it. A new contact needs it.
+    LinksContact.publicKey	The contact's key: `npub`, 64 hexadecimal digits, or its name.
+    LinksContact.relays	Relays that the account agrees to for it, at most 5: see relays.
+    LinksContact.remove	Whether it is removed.
+    LinksContacts.account	The account.
+    LinksList.account	The account.
+    LinksList.before	Only those whose last entry is older than this, in seconds since 1970.
+    LinksList.limit	The most conversations, 1 to 1000; default 100.
+    LinksList.unread	Only those with something that was not read.
+    LinksPost.account	The account that posts. May be left out while there is exactly one, or one is used.
+    LinksPost.givesUp	Whether it is called off when the wait is over. Otherwise the publish queue keeps trying.
+    LinksPost.note	What the author says of it.
+    LinksPost.to	To whom: `npub`, 64 hexadecimal digits, the name of a contact, or the id of a conversation.
+    LinksPost.token	The caller's own name for this post, 1 to 64 bytes: a repeated call with the same one sends nothing again.
+    LinksPost.url	The link: http or https, at most 4,096 bytes.
+    LinksPost.waitMilliseconds	How long to wait for relays, 0 to 120000; default 12000.
+    LinksRead.account	The account.
+    LinksRead.conversation	The conversation whose posts are read. Their replies stay unread.
+    LinksRead.post	The post that is read, with its replies.
+    LinksReply.account	The account that replies.
+    LinksReply.givesUp	As in LinksPost.
+    LinksReply.post	The id of the post.
+    LinksReply.text	The reply.
+    LinksReply.token	As in LinksPost.
+    LinksReply.waitMilliseconds	As in LinksPost.
+    LinksShow.account	The account.
+    LinksShow.before	Where the next page begins: the `place` of the last row of the page before.
+    LinksShow.conversation	The conversation: as `to` in LinksPost.
+    LinksShow.limit	As in LinksList.
+    LinksShow.post	The post whose replies are wanted: they come after the post itself, the oldest first.
+    LinksStatus.Account.isOpen	Whether its wraps can be opened now.
+    LinksStatus.Account.name	Its name.
+    LinksStatus.Account.publicKey	Its key, 64 hexadecimal digits.
+    LinksStatus.Account.refused	Those that were refused.
+    LinksStatus.Account.unsent	What is not with every recipient yet.
+    LinksStatus.Account.usesLinks	Whether it uses links: then the relays of the settings are asked too.
+    LinksStatus.Account.wraps	Gift wraps that were opened, or refused.
+    LinksStatus.accounts	The accounts.
+    LinksStatus.fault	Why nothing can be kept at present; absent when it can.
+    LinksStatus.sending	Whether something can be sent now; absent while the planner does not answer.
     ListVersionRow.createdAt	When it was made, seconds since 1970.
     ListVersionRow.entries	The number of its entries.
     ListVersionRow.id	The event's id.
@@ -465,6 +542,15 @@ public enum MemberTexts {
     LogsRequest.lines	The number of past lines.
     LogsRequest.trace	Only lines about the request with this trace, of all workers that worked on it: 1 to 16 hexadecimal digits.
     LogsRequest.worker	Only this worker's lines.
+    MessagesSend.account	The account that writes.
+    MessagesSend.givesUp	As in LinksPost.
+    MessagesSend.legacy	Whether it is sent as kind 4 (NIP-04), which shows who writes to whom: for recipients who read nothing else.
+    MessagesSend.replyTo	The id of the message that it answers.
+    MessagesSend.subject	The title of the conversation from now on.
+    MessagesSend.text	The text.
+    MessagesSend.to	To whom, 1 to 32: as in LinksPost.
+    MessagesSend.token	As in LinksPost.
+    MessagesSend.waitMilliseconds	As in LinksPost.
     Method.declaration	The declaration without its types.
     MethodDeclaration.answer	The type of the answer.
     MethodDeclaration.arguments	The type of the arguments, or of what the topic publishes.
@@ -615,6 +701,7 @@ public enum MemberTexts {
     PlanPublications.limit	The maximum number of publications, from 0.
     PlanPublications.olderThan	Only publications that still wait for a relay and were accepted at least so many seconds ago, the oldest first.
     PlanPublications.states	Only publications in one of these states; all when absent.
+    PlanPublish.agreedRelays	Relays for a gift wrap whose recipient has no list of relays for it (kind 10050), because the account has agreed to them for this recipient. Only the role `link-feed` may name them. A list that appears counts instead of them.
     PlanPublish.event	The signed event.
     PlanPublish.expiresAfter	After how many seconds the planner gives up relays that have not accepted the event; the configured value when absent.
     PlanPublish.foreignRelays	Additional relays that someone else named, such as the customer of a job, as long as there is room for them. They are never dialled at a private address, and do not use the dial budget of the user's own actions. A gift wrap goes to none of them.
@@ -883,10 +970,12 @@ public enum MemberTexts {
     RefusalCode.no-information	The relay's server answers, but has no information document.
     RefusalCode.no-relays	There is no relay to send the event to.
     RefusalCode.no-such-account	No such account.
+    RefusalCode.no-such-conversation	There is no such conversation.
     RefusalCode.no-such-event	The event is not stored.
     RefusalCode.no-such-job	No job of this id, key or event.
     RefusalCode.no-such-name	The name's server answers, but not with a key for this name.
     RefusalCode.no-such-observe	Nothing was observed under this id.
+    RefusalCode.no-such-post	There is no such post.
     RefusalCode.no-such-relay	The connector does not dial this relay.
     RefusalCode.no-such-session	The caller has no session of this number.
     RefusalCode.no-such-snapshot	The worker does not keep this state of its files, or no longer.
@@ -894,6 +983,7 @@ public enum MemberTexts {
     RefusalCode.not-fresh	It is not proven that the version that is known here is the newest: relays have not answered.
     RefusalCode.not-permitted	A process of another user, or a descendant of a managed worker.
     RefusalCode.not-reading	The peer does not read what it requested.
+    RefusalCode.not-sent	No relay has it when the wait was over, and it was called off.
     RefusalCode.nothing-to-pay	No provider asks for a payment.
     RefusalCode.out-of-turn	A frame out of turn: before HELLO, a second HELLO, READY twice.
     RefusalCode.own-relay	The relay belongs to this Roost: see OwnAddresses.
@@ -1097,6 +1187,16 @@ public enum MemberTexts {
     SeenResult.id	The event's id.
     SeenResult.relays	The relays, in the order in which they first sent it.
     SeenResult.seq	Its place in the order of commits.
+    SentLink.Copy.message	Why it is not sent, in words of relays or of the planner.
+    SentLink.Copy.recipient	The recipient, 64 hexadecimal digits; the account itself for the copy to oneself.
+    SentLink.Copy.relays	The relays that have it.
+    SentLink.Copy.stage	How far it is.
+    SentLink.Copy.wrap	The id of the gift wrap.
+    SentLink.conversation	The conversation.
+    SentLink.copies	How far each copy is.
+    SentLink.id	The id of the rumor, 64 hexadecimal digits: what the post, reply or message is named by.
+    SentLink.remarks	Further remarks for the sender.
+    SentLink.stage	How far it is, over all recipients but the account itself.
     ServedJob.customer	The customer's public key, 64 hexadecimal digits.
     ServedJob.endedAt	When it ended, seconds since 1970.
     ServedJob.kind	The kind of the request.

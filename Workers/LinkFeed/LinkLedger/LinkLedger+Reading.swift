@@ -87,7 +87,7 @@ extension LinkLedger {
 
   private static let isUnread = "i.conversation = c.id AND i.isUnread = 1"
 
-  /// One conversation; nil: there is none.
+  /// One conversation; nil: it has no row.
   public func conversation(_ id: [UInt8], of account: Int64) async throws(StorageFault) -> [UInt8]? {
     try await file.read { session in
       try session.first("SELECT sealed FROM conversation WHERE account = ? AND id = ?", account, id) { $0.bytes(0) }

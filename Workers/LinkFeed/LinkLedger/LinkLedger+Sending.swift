@@ -104,7 +104,7 @@ extension LinkLedger {
     }
   }
 
-  /// Takes back an item that nobody has: it was refused, or called off.
+  /// Takes back an item that no relay has: it was refused, or called off.
   public func takeBack(_ item: [UInt8], _ account: Int64) async throws(StorageFault) {
     try await file.write { session in
       try session.run("DELETE FROM copy WHERE account = ? AND item = ?", account, item)

@@ -173,7 +173,7 @@ final class LinkFeed {
     }
   }
 
-  /// The conversation with this id; nil: there is none.
+  /// The conversation with this id; nil: it has no row.
   func conversation(_ id: String, _ vault: LinkVault) async throws(Refusal) -> KeptConversation? {
     let hash = vault.hash(ofConversation: id)
     let sealed = try await ledgered { () async throws(StorageFault) in

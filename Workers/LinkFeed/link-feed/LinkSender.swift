@@ -48,7 +48,7 @@ final class LinkSender {
   /// Accounts whose open copies are with the publish queue.
   private var resumed: Set<PublicKey> = []
 
-  /// How long the signer has for one wrap, and the planner for one publication, which may look for the recipient's list.
+  /// How long the signer has for one wrap, and the planner for one publication: it may look for the recipient's list.
   private static let signMilliseconds: UInt32 = 10_000
   private static let publishMilliseconds: UInt32 = 30_000
   /// Most calls that send at a time.

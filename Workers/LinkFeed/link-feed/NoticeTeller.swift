@@ -12,8 +12,8 @@ import WorkerKit
 import WorkerLedger
 import Wording
 
-// Notices: each item that comes from another author is told once on the topic `links.changes`. That it is told is
-// committed first. So a death may lose a notice, and gives none twice; the item itself is unread in any case.
+// Notices: each item that comes from another author is published once on the topic `links.changes`. The mark for that
+// is committed first. So a death may lose a notice, and gives none twice; the item itself is unread in any case.
 
 /// Tells subscribers what has come.
 @EventLoopActor

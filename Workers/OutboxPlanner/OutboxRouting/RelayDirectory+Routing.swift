@@ -163,7 +163,7 @@ extension RelayDirectory {
   }
 
   /// The relays for a gift wrap to a person without a list of relays for it: those that the sender has agreed to for
-  /// this person. The user chose them, so a private address may be among them. Nobody authenticates there.
+  /// this person. The user chose them, so a private address may be among them. No account authenticates there.
   public func agreedRoute(to recipient: PublicKey, _ agreed: [RelayURL]) -> Result<[RelayChoice], NoRoute> {
     let choices = agreed.filter { strictObjection(to: $0) == nil }
       .map { choice($0, "agreed for \(recipient.npub)", people: [recipient], isForeign: false) }

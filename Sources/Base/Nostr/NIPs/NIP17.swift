@@ -50,7 +50,8 @@ public struct PrivateMessage: Hashable, Sendable {
     }
     members = keys.sorted()
     guard rumor.content.utf8.count <= Self.textByteCountMaximum else { throw .tooLong }
-    subject = rumor.firstValue(of: "subject").flatMap { $0.isEmpty ? nil : String($0.prefix(Self.subjectLengthMaximum)) }
+    let title = rumor.firstValue(of: "subject")?.prefix(Self.subjectLengthMaximum) ?? ""
+    subject = title.isEmpty ? nil : String(title)
     let about = rumor.firstValue(of: "e").flatMap { EventID($0.lowercased()) }
     switch rumor.kind {
     case EventKind.privateMessage: (body, answered) = (.text(rumor.content), about)
