@@ -318,7 +318,8 @@ let rooms: [[Target]] = [
     // What an idle WebSocket costs a server, and how fast it sends; run by `make bench`
     program("websocket-bench", ["Clocks", "EventLoop", "WebSocket"], in: "WebSocketBench"),
     // What a tracker's start costs, and an answer; run by hand
-    program("job-bench", ["Cryptography", "Nostr", "Storage", "Contracts", "JobTracking", "JobLedger"], in: "JobBench"),
+    program(
+      "job-bench", ["Cryptography", "Nostr", "Storage", "Contracts", "JobTracking", "JobLedger"], in: "JobBench"),
     program(
       "archive-bench", ["Cryptography", "Nostr", "Storage", "Reconciliation", "Observations", "EventArchive"],
       in: "ArchiveBench"),
@@ -373,7 +374,8 @@ let rooms: [[Target]] = [
     tests("Bus/FramesTests", ["Clocks", "Frames", "TestSupport"]),
     tests("Bus/ContractsTests", ["Frames", "Contracts"]),
     tests("Workers/Backup/BackupShelfTests", ["BackupShelf"]),
-    tests("Bus/BackupsTests", ["Clocks", "Cryptography", "EventLoop", "Frames", "Contracts", "Backups", "TestSupport"]),
+    tests(
+      "Bus/BackupsTests", ["Clocks", "Cryptography", "EventLoop", "Frames", "Contracts", "Backups", "TestSupport"]),
     tests("Bus/MethodReferenceTests", ["Frames", "Contracts", "MethodReference"]),
     tests("Bus/UserProgramsTests", ["LinuxSystem", "Frames", "UserPrograms", "TestSupport"]),
     tests("Bus/DataKeysTests", ["Cryptography", "DataKeys"]),
@@ -387,7 +389,8 @@ let rooms: [[Target]] = [
       ]),
     tests("Supervisor/MessageHubTests", ["Clocks", "Frames", "Contracts", "MessageHub"]),
     tests("Supervisor/SupervisionTests", ["Clocks", "Supervision"]),
-    tests("Supervisor/LogsTests", ["Clocks", "LinuxSystem", "EventLoop", "Frames", "Contracts", "Logs", "TestSupport"]),
+    tests(
+      "Supervisor/LogsTests", ["Clocks", "LinuxSystem", "EventLoop", "Frames", "Contracts", "Logs", "TestSupport"]),
     tests("Supervisor/ConfigurationTests", ["Clocks", "Contracts", "RoostConfiguration"], exclude: ["Golden"]),
     tests("Supervisor/ExecShimTests", ["LinuxSystem", "TestSupport"]),
     tests("CommandLine/RenderingTests", values + ["QRCode", "Recordings", "Wording", "Rendering", "TestSupport"]),

@@ -198,13 +198,14 @@ struct ConfigurationReader {
 
   /// A hint at the table where a misplaced key belongs; empty if no table has it.
   private func home(of key: String, apartFrom table: String) -> String {
-    let homes: [(String, [String])] =
+    let tables: [(String, [String])] =
       [
         ("[supervisor]", Schema.supervisor.map(\.name)), ("[bus]", Schema.bus.map(\.name)),
         ("[log]", Schema.log.map(\.name)), ("[worker.NAME]", Schema.worker.map(\.name)),
         ("[worker.NAME.limits]", Schema.limits.map(\.name)), ("[role.NAME]", Schema.role.map(\.name)),
       ]
-      + Schema.byRole.sorted { $0.key < $1.key }.map { ("a worker of role \($0.key)", $0.value.map(\.name)) }
-    return homes.first { $0.1.contains(key) && $0.0 != "[\(table)]" }.map { "; it belongs in \($0.0)" } ?? ""
+    if let home = tables.first(where: { $0.1.contains(key) && $0.0 != "[\(table)]" }) { return "; it belongs in \(home.0)" }
+    let roles = Schema.byRole.filter { $0.value.contains { $0.name == key } }.keys.sorted()
+    return roles.isEmpty ? "" : "; it belongs in a worker of role \(roles.joined(separator: " or "))"
   }
 }

@@ -54,7 +54,11 @@ struct SupervisorConfTests {
     var backup = WorkerConfiguration(name: "backup", role: "backup")
     backup.enabled = false
     let people = WorkerConfiguration(name: "people", role: "people")
-    let workers = [backup, provider, tracker, others, store, relay, mirror, planner, people, push, connector, signer]
+    var links = WorkerConfiguration(name: "link-feed", role: "link-feed")
+    links.settings.set("relays", to: .array(LinkFeedSettings().relays.map { .string($0) }))
+    let workers = [
+      backup, provider, tracker, others, store, links, relay, mirror, planner, people, push, connector, signer,
+    ]
     #expect(configuration.workers.sorted { $0.name < $1.name } == workers)
     var example = RoleConfiguration(name: "example")
     example.serves = ["example.*"]
@@ -84,6 +88,7 @@ struct SupervisorConfTests {
     let backup = ["worker.backup enabled"] + keys("worker.backup", Schema.settings(ofRole: "backup"))
     let mirror = keys("worker.mirror", Schema.settings(ofRole: "mirror"))
     let people = keys("worker.people", Schema.settings(ofRole: "people"))
+    let links = keys("worker.link-feed", Schema.settings(ofRole: "link-feed"))
     let expected =
       keys("supervisor", Schema.supervisor) + keys("bus", Schema.bus) + keys("log", Schema.log)
       + keys("worker.relay-connector", Schema.worker + Schema.settings(ofRole: "relay-connector"))
@@ -97,7 +102,7 @@ struct SupervisorConfTests {
       + keys("worker.dvm-tracker", Schema.settings(ofRole: "dvm-tracker"))
       + keys("worker.dvm-provider", Schema.settings(ofRole: "dvm-provider"))
       + keys("worker.dvm-provider.job.5302", Schema.job) + ["worker.dvm-provider.job.5400 builtin"]
-      + backup + mirror + people + ["worker.push-relay enabled"]
+      + backup + mirror + people + links + ["worker.push-relay enabled"]
       + keys("worker.push-relay", Schema.settings(ofRole: "push-relay"))
       + ["worker.push-relay.limits open-files"]
       + keys("worker.push-relay.wake.noise_connect", Schema.wake)
