@@ -204,7 +204,8 @@ struct ConfigurationReader {
         ("[log]", Schema.log.map(\.name)), ("[worker.NAME]", Schema.worker.map(\.name)),
         ("[worker.NAME.limits]", Schema.limits.map(\.name)), ("[role.NAME]", Schema.role.map(\.name)),
       ]
-    if let home = tables.first(where: { $0.1.contains(key) && $0.0 != "[\(table)]" }) { return "; it belongs in \(home.0)" }
+    let home = tables.first { $0.1.contains(key) && $0.0 != "[\(table)]" }
+    if let home { return "; it belongs in \(home.0)" }
     let roles = Schema.byRole.filter { $0.value.contains { $0.name == key } }.keys.sorted()
     return roles.isEmpty ? "" : "; it belongs in a worker of role \(roles.joined(separator: " or "))"
   }
