@@ -10,7 +10,7 @@ extension LinkLedger {
     case post = 0
     /// A reply to a post.
     case reply = 1
-    /// Another event of a session.
+    /// An event of a session that is not a post.
     case session = 2
     /// A private message (NIP-17).
     case message = 3
@@ -22,17 +22,24 @@ extension LinkLedger {
     case deletion = 6
     /// A message of kind 4.
     case legacy = 7
+    /// A post of a session.
+    case sessionPost = 8
 
     /// Which lists show it.
     public var family: Family {
       switch self {
-      case .post, .reply, .session: .links
+      case .post, .reply, .session, .sessionPost: .links
       case .message, .file, .reaction, .deletion, .legacy: .messages
       }
     }
 
     /// Whether it is a row of its own in a conversation.
-    public var isRoot: Bool { self == .post || self == .message || self == .file || self == .legacy }
+    public var isRoot: Bool {
+      switch self {
+      case .post, .message, .file, .legacy, .sessionPost: true
+      case .reply, .session, .reaction, .deletion: false
+      }
+    }
   }
 
   /// The two families of conversations.
@@ -57,6 +64,8 @@ extension LinkLedger {
     public var at: Int64
     /// Whether the account has sent it.
     public var isOwn: Bool
+    /// Whether it is unread.
+    public var isUnread: Bool
     /// Whether a notice is due: the moment, seconds since 1970; 0: none.
     public var noticeAt: Int64
     /// How far it is, of one's own that is sent here.
@@ -68,11 +77,11 @@ extension LinkLedger {
 
     /// A row.
     public init(
-      id: [UInt8], conversation: [UInt8], thread: [UInt8], sort: Sort, at: Int64, isOwn: Bool, noticeAt: Int64,
-      stage: Int64, sealed: [UInt8], sealedConversation: [UInt8]
+      id: [UInt8], conversation: [UInt8], thread: [UInt8], sort: Sort, at: Int64, isOwn: Bool,
+      isUnread: Bool, noticeAt: Int64, stage: Int64, sealed: [UInt8], sealedConversation: [UInt8]
     ) {
       (self.id, self.conversation, self.thread, self.sort, self.at) = (id, conversation, thread, sort, at)
-      (self.isOwn, self.noticeAt, self.stage) = (isOwn, noticeAt, stage)
+      (self.isOwn, self.isUnread, self.noticeAt, self.stage) = (isOwn, isUnread, noticeAt, stage)
       (self.sealed, self.sealedConversation) = (sealed, sealedConversation)
     }
   }
@@ -92,6 +101,21 @@ extension LinkLedger {
     }
   }
 
+  /// A post of a session that can be seen now, or no longer.
+  public struct Mark: Sendable, Hashable {
+    /// The post, as a keyed hash.
+    public var id: [UInt8]
+    /// Whether it is unread.
+    public var isUnread: Bool
+    /// When its notice is due; 0: it has none.
+    public var noticeAt: Int64
+
+    /// A mark.
+    public init(id: [UInt8], isUnread: Bool, noticeAt: Int64) {
+      (self.id, self.isUnread, self.noticeAt) = (id, isUnread, noticeAt)
+    }
+  }
+
   /// Which of these wraps were not opened or refused before: their places.
   public func unknown(_ ids: [[UInt8]], of account: Int64) async throws(StorageFault) -> [Int] {
     try await file.read { session in
@@ -103,8 +127,15 @@ extension LinkLedger {
 
   /// Files wraps, in one transaction. All wraps up to `seq` are done then.
   ///
+  /// - Parameters:
+  ///   - wraps: what becomes of them.
+  ///   - marks: posts of sessions that can be seen now, or no longer.
+  ///   - seq: the seq of the last one.
+  ///   - account: the account's row.
   /// - Returns: the ids of items that are new.
-  public func file(_ wraps: [Wrap], upTo seq: Int64, of account: Int64) async throws(StorageFault) -> Set<[UInt8]> {
+  public func file(
+    _ wraps: [Wrap], _ marks: [Mark] = [], upTo seq: Int64, of account: Int64
+  ) async throws(StorageFault) -> Set<[UInt8]> {
     try await file.write { session in
       var new: Set<[UInt8]> = []
       var usesLinks = false
@@ -115,6 +146,11 @@ extension LinkLedger {
         if try Self.insert(item, of: account, session) { new.insert(item.id) }
         if item.sort.family == .links { usesLinks = true }
       }
+      for mark in marks {
+        try session.run(
+          "UPDATE item SET isUnread = ?, noticeAt = ? WHERE account = ? AND id = ? AND isOwn = 0", mark.isUnread,
+          mark.noticeAt, account, mark.id)
+      }
       try session.run(
         "UPDATE account SET seq = max(seq, ?), usesLinks = max(usesLinks, ?) WHERE number = ?", seq, usesLinks, account)
       return new
@@ -123,13 +159,12 @@ extension LinkLedger {
 
   /// Inserts an item, unless it is known; whether it was new.
   static func insert(_ item: Item, of account: Int64, _ session: StorageSession) throws -> Bool {
-    let isUnread = !item.isOwn && (item.sort.isRoot || item.sort == .reply)
     try session.run(
       """
       INSERT OR IGNORE INTO item (account, id, conversation, thread, sort, at, isOwn, isUnread, noticeAt, stage, sealed)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-      """, account, item.id, item.conversation, item.thread, item.sort.rawValue, item.at, item.isOwn, isUnread,
-      item.noticeAt, item.stage, item.sealed)
+      """, account, item.id, item.conversation, item.thread, item.sort.rawValue, item.at, item.isOwn,
+      item.isUnread, item.noticeAt, item.stage, item.sealed)
     guard session.changedRowCount > 0 else { return false }
     // What only says something about a message does not bring its conversation to the top.
     let at = item.sort.isRoot || item.sort == .reply ? item.at : 0

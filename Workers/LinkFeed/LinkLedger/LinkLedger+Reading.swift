@@ -149,13 +149,12 @@ extension LinkLedger {
   }
 
   /// The events of sessions, in the order of arrival.
-  public func sessionEvents(of account: Int64) async throws(StorageFault) -> [[UInt8]] {
+  public func sessionEvents(of account: Int64) async throws(StorageFault) -> [Row] {
     try await file.read { session in
       try session.rows(
-        "SELECT sealed FROM item WHERE account = ? AND sort = ? ORDER BY number", account, Sort.session.rawValue
-      ) {
-        $0.bytes(0)
-      }
+        "SELECT \(Row.columns) FROM item WHERE account = ? AND sort IN (?, ?) ORDER BY number", account,
+        Sort.session.rawValue, Sort.sessionPost.rawValue
+      ) { Row($0) }
     }
   }
 

@@ -34,6 +34,9 @@ struct KeptRumor {
     }
   }
 
+  /// Whether it is an event of a session (v2).
+  var isOfSession: Bool { sort == .session || sort == .sessionPost }
+
   /// What its row is.
   var sort: LinkLedger.Sort {
     switch content {
@@ -41,6 +44,7 @@ struct KeptRumor {
       switch item.body {
       case .post: .post
       case .reply: .reply
+      case .session(_, .post): .sessionPost
       case .session: .session
       }
     case .message(let message):
@@ -94,13 +98,22 @@ struct KeptRumor {
   }
 
   /// Its row.
-  func row(in vault: LinkVault, noticeAt: Int64, stage: Int64 = 0) -> LinkLedger.Item {
+  ///
+  /// - Parameters:
+  ///   - vault: the account's.
+  ///   - isSeen: whether it can be seen: not a post of a session that waits for its creation.
+  ///   - noticeAt: when its notice is due; 0: it has none.
+  ///   - stage: how far it is, of one's own.
+  func row(in vault: LinkVault, isSeen: Bool = true, noticeAt: Int64, stage: Int64 = 0) -> LinkLedger.Item {
+    let isUnread = isSeen && !isOwn && (sort.isRoot || sort == .reply)
     let hash = vault.hash(ofItem: id)
     let conversationHash = vault.hash(ofConversation: conversation)
-    let kept = KeptConversation(id: conversation, members: members(besides: vault.key).map(\.description))
+    let kept = KeptConversation(
+      id: conversation, members: members(besides: vault.key).map(\.description), isSession: isOfSession ? true : nil)
     return LinkLedger.Item(
       id: hash, conversation: conversationHash, thread: vault.hash(ofThread: root, in: conversation), sort: sort,
-      at: event.createdAt, isOwn: isOwn, noticeAt: noticeAt, stage: stage, sealed: vault.seal(rumor: event.json, hash),
+      at: event.createdAt, isOwn: isOwn,
+      isUnread: isUnread, noticeAt: isUnread ? noticeAt : 0, stage: stage, sealed: vault.seal(rumor: event.json, hash),
       sealedConversation: vault.seal(kept, "conversation", conversationHash))
   }
 }

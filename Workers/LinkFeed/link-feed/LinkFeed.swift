@@ -34,6 +34,7 @@ final class LinkFeed {
   private(set) lazy var health = LedgerHealth("the ledger of links", log) { [ledger] in ledger.markDamaged() }
   private(set) lazy var teller = NoticeTeller(self)
   private(set) lazy var sender = LinkSender(self)
+  private(set) lazy var sessions = SessionBook(self)
   private lazy var shelf = LinkShelf(self)
   private lazy var addresses = ContactShelf(self)
   private var intakes: [PublicKey: WrapIntake] = [:]
@@ -114,6 +115,7 @@ final class LinkFeed {
     for (key, intake) in intakes where !accounts.isOpen(key) {
       intake.end()
       (intakes[key], contacts[key]) = (nil, nil)
+      sessions.drop(key)
     }
     for (key, account) in accounts.accounts where account.state == .unlocked && intakes[key] == nil {
       guard !worker.isDraining else { return }
@@ -151,6 +153,9 @@ final class LinkFeed {
     if accounts.isOpen(vault.key) { contacts[vault.key] = found }
     return found
   }
+
+  /// Whether a key is a contact of an account whose contacts are in memory.
+  func isContact(_ key: PublicKey, of account: PublicKey) -> Bool { contacts[account]?[key] != nil }
 
   /// A contact has changed, or is gone.
   func changed(_ contact: LinkContact?, _ key: PublicKey, of account: PublicKey) { contacts[account]?[key] = contact }
@@ -217,6 +222,7 @@ final class LinkFeed {
     }
     intakes.removeValue(forKey: key)?.end()
     contacts[key] = nil
+    sessions.drop(key)
     dataKeys.drop(key)
     do throws(StorageFault) {
       let count = try await ledger.forget(key)

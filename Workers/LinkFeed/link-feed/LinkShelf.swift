@@ -59,10 +59,18 @@ final class LinkShelf {
         limit: wanted.limit ?? LinksList.limitDefault)
     }
     var count = 0
+    if family == .links { try await feed.sessions.prepare(vault) }
     for row in rows {
-      guard let kept = vault.open(row.sealed, as: KeptConversation.self, "conversation", row.id) else { continue }
+      guard var kept = vault.open(row.sealed, as: KeptConversation.self, "conversation", row.id) else { continue }
+      let session = feed.sessions.session(kept.id, of: vault.key)
+      // Of a session without its creation, or without this account, nothing can be seen.
+      if kept.isSession == true {
+        guard let session, session.isMember || !session.formerPosts.isEmpty else { continue }
+        kept.members = session.members.filter { $0 != vault.key }.map(\.description)
+      }
       var told = LinkConversationRow(
         id: kept.id, members: kept.members, lastAt: row.lastAt, posts: row.rootCount, unread: row.unreadCount)
+      if let session { (told.name, told.posts) = (session.name, session.shownPosts.count) }
       if kept.members.count == 1 { told.contact = PublicKey(kept.members[0]).flatMap { contacts[$0]?.name } }
       try await request.send(told, of: method)
       count += 1
@@ -105,6 +113,8 @@ final class LinkShelf {
     in conversation: String, _ vault: LinkVault, before place: LinkLedger.Place, limit: Int
   ) async throws(Refusal) -> [LinkRow] {
     let hash = vault.hash(ofConversation: conversation)
+    try await feed.sessions.prepare(vault)
+    let session = feed.sessions.session(conversation, of: vault.key)
     let (rows, rumors, counts) = try await feed.ledgered { () async throws(StorageFault) in
       let rows = try await self.ledger.roots(in: hash, of: vault.account, before: place, limit: limit)
       let rumors = rows.map { vault.rumor($0) }
@@ -118,7 +128,14 @@ final class LinkShelf {
       let count = counts[place]
       place += 1
       guard var one = Self.told(row, rumor) else { continue }
-      if one.sort == .post { (one.replies, one.unreadReplies) = (count.all, count.unread) }
+      if row.sort == .sessionPost {
+        guard let session, session.shownPost(rumor.id) != nil else { continue }
+        let reactions = session.reactions(to: rumor.id).filter(\.isActive)
+          .map { LinkReactionRow(emoji: $0.emoji, author: "\($0.author)") }
+        one.reactions = reactions.isEmpty ? nil : reactions
+      } else if one.sort == .post {
+        (one.replies, one.unreadReplies) = (count.all, count.unread)
+      }
       if one.sort == .message || one.sort == .file {
         let about = try await reactions(to: rumor, vault)
         guard !about.isDeleted else { continue }
@@ -188,6 +205,8 @@ final class LinkShelf {
       case .post(_, let url, let note):
         (told.url, told.label, told.text) = (url.text, LinkMedia(url).label, note)
       case .reply(_, let root, let text): (told.about, told.text) = ("\(root)", text)
+      case .session(_, .post(let url, let note)):
+        (told.url, told.label, told.text) = (url.text, LinkMedia(url).label, note)
       case .session: break
       }
     case .message(let message):
@@ -238,7 +257,7 @@ extension LinkRow.Sort {
   /// What a row of the ledger is to callers; nil: it is not shown by itself.
   fileprivate init?(_ sort: LinkLedger.Sort) {
     switch sort {
-    case .post: self = .post
+    case .post, .sessionPost: self = .post
     case .reply: self = .reply
     case .message, .legacy: self = .message
     case .file: self = .file

@@ -75,8 +75,10 @@ struct LinkVault {
 struct KeptConversation: Codable {
   /// Its id.
   var id: String
-  /// The other members.
+  /// The other members; of a session they change, and are not here.
   var members: [String]
+  /// Whether it is a session (v2); absent: it is not.
+  var isSession: Bool?
 }
 
 /// A gift wrap that is sent, as it is sealed.

@@ -34,7 +34,14 @@ final class WrapIntake {
   /// Wraps that are being opened.
   private struct Run {
     let wraps: [Waiting]
-    let task: Task<Result<[LinkLedger.Wrap], Refusal>, Never>
+    let task: Task<Result<[Opened], Refusal>, Never>
+  }
+
+  /// What was in a wrap.
+  private struct Opened {
+    let id: [UInt8]
+    var outcome: Int64 = 0
+    var rumor: KeptRumor?
   }
 
   private unowned let feed: LinkFeed
@@ -215,14 +222,14 @@ final class WrapIntake {
     guard count > 0 else { return nil }
     let wraps = Array(line.prefix(count))
     line.removeFirst(count)
-    let task = EventLoopActor.task { [self] () -> Result<[LinkLedger.Wrap], Refusal> in
+    let task = EventLoopActor.task { [self] () -> Result<[Opened], Refusal> in
       do throws(Refusal) { return .success(try await open(wraps, vault)) } catch { return .failure(error) }
     }
     return Run(wraps: wraps, task: task)
   }
 
   /// Has those wraps opened that were not opened before.
-  private func open(_ wraps: [Waiting], _ vault: LinkVault) async throws(Refusal) -> [LinkLedger.Wrap] {
+  private func open(_ wraps: [Waiting], _ vault: LinkVault) async throws(Refusal) -> [Opened] {
     var ids: [[UInt8]] = []
     var texts: [[UInt8]] = []
     for wrap in wraps {
@@ -246,37 +253,57 @@ final class WrapIntake {
     guard outcomes.count == places.count else {
       throw Refusal(.badPayload, "the signer has \(outcomes.count) outcomes of \(places.count) gift wraps")
     }
-    let now = WallClock.seconds
-    return zip(places, outcomes).map { place, outcome in wrap(ids[place], outcome, now, vault) }
+    return zip(places, outcomes).map { place, outcome in opened(ids[place], outcome) }
   }
 
-  /// What becomes of a wrap. A refusal holds for good: the same wrap is refused again, whenever it comes.
-  private func wrap(_ id: [UInt8], _ outcome: WrapOutcome, _ now: Int64, _ vault: LinkVault) -> LinkLedger.Wrap {
+  /// What was in a wrap. A refusal holds for good: the same wrap is refused again, whenever it comes.
+  private func opened(_ id: [UInt8], _ outcome: WrapOutcome) -> Opened {
     switch outcome {
     case .refused(let refusal):
       log.debug("a gift wrap is refused", metadata: ["why": "\(refusal.code)"])
-      return LinkLedger.Wrap(id: id, outcome: Int64(refusal.code.rawValue))
+      return Opened(id: id, outcome: Int64(refusal.code.rawValue))
     case .opened(let opened):
       // `try?`: the signer could read it.
       guard let event = try? UnsignedEvent(json: opened.rumor), event.pubkey == opened.author,
         let rumor = KeptRumor(event, for: key)
-      else { return LinkLedger.Wrap(id: id, outcome: Self.notKept) }
-      let isNew = event.createdAt > now - Self.noticeSeconds
-      let noticeAt = !rumor.isOwn && isNew && (rumor.sort.isRoot || rumor.sort == .reply) ? now : 0
-      return LinkLedger.Wrap(id: id, outcome: 0, item: rumor.row(in: vault, noticeAt: noticeAt))
+      else { return Opened(id: id, outcome: Self.notKept) }
+      return Opened(id: id, rumor: rumor)
     }
   }
 
-  /// The outcome of a wrap whose rumor is for another program, or breaks a rule of links or messages.
+  /// The outcome of a wrap whose rumor is for another program, or breaks a rule of links, sessions or messages.
   private static let notKept: Int64 = 100
 
-  private func file(_ wraps: [LinkLedger.Wrap], upTo seq: Int64, _ vault: LinkVault) async throws(Refusal) {
+  /// Files a run. The rules of sessions are applied here, where runs are in their order.
+  private func file(_ opened: [Opened], upTo seq: Int64, _ vault: LinkVault) async throws(Refusal) {
+    let now = WallClock.seconds
+    let hasSessions = opened.contains { $0.rumor?.isOfSession == true }
+    var judgement = SessionJudgement()
+    if hasSessions { try await feed.sessions.prepare(vault) }
+    let wraps = opened.map { one -> LinkLedger.Wrap in
+      guard let rumor = one.rumor else { return LinkLedger.Wrap(id: one.id, outcome: one.outcome) }
+      var isSeen = true
+      if rumor.isOfSession {
+        guard let kept = feed.sessions.received(rumor, vault, &judgement) else {
+          return LinkLedger.Wrap(id: one.id, outcome: Self.notKept)
+        }
+        isSeen = kept
+      }
+      let isNew = rumor.event.createdAt > now - Self.noticeSeconds
+      return LinkLedger.Wrap(
+        id: one.id, outcome: 0, item: rumor.row(in: vault, isSeen: isSeen, noticeAt: isNew ? now : 0))
+    }
+    let marks =
+      judgement.shown.map { LinkLedger.Mark(id: vault.hash(ofItem: $0), isUnread: true, noticeAt: now) }
+      + judgement.hidden.map { LinkLedger.Mark(id: vault.hash(ofItem: $0), isUnread: false, noticeAt: 0) }
     let new: Set<[UInt8]>
-    do throws(StorageFault) { new = try await feed.ledger.file(wraps, upTo: seq, of: vault.account) } catch {
+    do throws(StorageFault) { new = try await feed.ledger.file(wraps, marks, upTo: seq, of: vault.account) } catch {
+      // What was received in memory is not on the disk: it is read from there again.
+      if hasSessions { feed.sessions.drop(key) }
       throw feed.health.refusal(error)
     }
     feed.health.written()
-    guard !new.isEmpty else { return }
+    guard !new.isEmpty || !marks.isEmpty else { return }
     if wraps.contains(where: { $0.item?.sort.family == .links }) { usesLinks() }
     await teller(vault)
   }
