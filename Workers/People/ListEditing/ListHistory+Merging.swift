@@ -83,16 +83,20 @@ extension ListHistory {
         newest(of: older).flatMap { last in
           records[last].isOurs || records[last].entryCount > record.entryCount ? nil : last
         },
-        // It may have been reading while ours came to the relay.
-        newest(of: older.filter { canHaveSeen(records[$0], record, before: record.createdAt - 1) }).flatMap { last in
-          records[last].isOurs || records[last].entryCount <= record.entryCount ? nil : last
-        },
         newest(of: older.filter { canHaveSeen(records[$0], record, before: record.createdAt + 1) }),
         newest(of: older.filter { canHaveSeen(records[$0], record) }),
       ]
-      found =
-        candidates.compactMap(\.self).first { isOneStep($0, distances) && records[$0].isNewer(than: records[same]) }
-        ?? same
+      let isUndone = { place in
+        isOneStep(place, distances) && records[place].isNewer(than: records[same])
+      }
+      found = candidates.compactMap(\.self).first(where: isUndone) ?? same
+      // It may have been reading while ours came to the relay.
+      if let ours = found, ours != same, records[ours].isOurs, records[ours].entryCount < record.entryCount,
+        let theirs = newest(of: older.filter { canHaveSeen(records[$0], record, before: record.createdAt - 1) }),
+        !records[theirs].isOurs, records[theirs].entryCount > record.entryCount, isUndone(theirs)
+      {
+        found = theirs
+      }
     }
     // Rule 3.
     let sawOne = older.contains { canHaveSeen(records[$0], record) }
