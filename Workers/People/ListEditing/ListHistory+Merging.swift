@@ -83,12 +83,20 @@ extension ListHistory {
         newest(of: older).flatMap { last in
           records[last].isOurs || records[last].entryCount > record.entryCount ? nil : last
         },
-        newest(of: older.filter { canHaveSeen(records[$0], record, inSameSecond: true) }),
+        newest(of: older.filter { canHaveSeen(records[$0], record, before: record.createdAt + 1) }),
         newest(of: older.filter { canHaveSeen(records[$0], record) }),
       ]
-      found =
-        candidates.compactMap(\.self).first { isOneStep($0, distances) && records[$0].isNewer(than: records[same]) }
-        ?? same
+      let isUndone = { place in
+        isOneStep(place, distances) && records[place].isNewer(than: records[same])
+      }
+      found = candidates.compactMap(\.self).first(where: isUndone) ?? same
+      // It may have been reading while ours came to the relay.
+      if let ours = found, ours != same, records[ours].isOurs, records[ours].entryCount < record.entryCount,
+        let theirs = newest(of: older.filter { canHaveSeen(records[$0], record, before: record.createdAt - 1) }),
+        !records[theirs].isOurs, records[theirs].entryCount > record.entryCount, isUndone(theirs)
+      {
+        found = theirs
+      }
     }
     // Rule 3.
     let sawOne = older.contains { canHaveSeen(records[$0], record) }
@@ -130,10 +138,10 @@ extension ListHistory {
   /// Whether the device that made `record` can have seen an older version: a relay that sent `record` had that before.
   /// Of ours the time is known; of others only the order, in which relays take them.
   ///
-  /// - Parameter inSameSecond: whether it can have seen what the relay took within the second of its date. So it is for
-  ///   a list that is exactly an older version: few devices write without a change, and in that second almost none.
-  func canHaveSeen(_ older: ListRecord, _ record: ListRecord, inSameSecond: Bool = false) -> Bool {
-    let end = record.createdAt + (inSameSecond ? 1 : 0)
+  /// - Parameter before: by when the relay must have had ours; absent: its date. For a list that is exactly an older
+  ///   version it is a second later: few devices write without a change, and in that second almost none.
+  func canHaveSeen(_ older: ListRecord, _ record: ListRecord, before: Int64? = nil) -> Bool {
+    let end = before ?? record.createdAt
     return record.sightings.keys.contains { relay in
       older.sightings[relay].map { !older.isOurs || $0 < end } ?? false
     }

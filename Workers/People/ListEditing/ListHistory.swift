@@ -13,9 +13,11 @@ public import Nostr
 //    kept: records of their differences are small.
 // 2. A list that is exactly an older version is either a stale device that writes without a change, or the removal of
 //    what was just changed. It is the latter only if it undoes one version, and that is the newest one that a relay
-//    which sent the list had before: the device can have seen it. Or if it undoes the newest of all, that is not
-//    ours, and an entry comes back by it: not every relay is asked for each version. Otherwise the stale device is
-//    assumed: what returns by mistake can be removed again, what is lost by mistake is not noticed.
+//    which sent the list had before: the device can have seen it. If that is ours, came there within the last second,
+//    and has removed an entry, then rather what another device had added before is removed: devices add seldom what
+//    was just removed, and this one was reading meanwhile. Or if it undoes the newest of all, that is not ours, and an
+//    entry comes back by it: not every relay is asked for each version. Otherwise the stale device is assumed: what
+//    returns by mistake can be removed again, what is lost by mistake is not noticed.
 // 3. An empty list is a base too, if no relay that sent the list had a known version: its device began with nothing.
 // 4. A list that lacks a quarter of its base, and at least four entries, is doubted: it was made from a version that
 //    is not known, or by accident. Nothing is removed for it, and only entries that no known version ever had are

@@ -283,6 +283,48 @@ struct ListHistoryTests {
     desk.now += 1
   }
 
+  @Test("what another device adds and takes back while ours is on its way stays removed, and so does what ours removed")
+  func takenBack() throws {
+    for word in ["p", "q", "r", "s"] {
+      for isDecidedBetween in [true, false] {
+        var desk = try desk()
+        desk.comes("a b c d e x y", "r1")
+        try desk.merges("r1")
+        let ours = try #require(try desk.edits("-y"))
+        let at = ours.createdAt
+        func comes(_ words: String, at time: Int64) {
+          _ = desk.history.received(Author.event(10_000, Desk.tags(words), at: time), from: "r1", at: time)
+        }
+        // It has read the list before ours came to the relay, within the same second.
+        comes("a b c d e x y \(word)", at: at)
+        _ = desk.history.confirmed(ours.id, by: "r1", at: at)
+        desk.now = at - 9
+        if isDecidedBetween { try desk.merges("r1") }
+        comes("a b c d e x y", at: at + 1)
+        try desk.merges("r1")
+        #expect(Set(desk.words) == Set("a b c d e x"), "\(word) \(isDecidedBetween): \(desk.words)")
+      }
+    }
+  }
+
+  @Test("what we add within the second of another device's addition is what that device removes, as relays show ours")
+  func removedOurs() throws {
+    for word in ["p", "q", "r", "s"] {
+      var desk = try desk()
+      let ours = try #require(try desk.edits("+y"))
+      let at = ours.createdAt
+      let theirs = Author.event(10_000, Desk.tags("a b c d e x \(word)"), at: at)
+      // Relays show ours.
+      guard ours.id < theirs.id else { continue }
+      _ = desk.history.confirmed(ours.id, by: "r1", at: at)
+      _ = desk.history.received(theirs, from: "r1", at: at)
+      _ = desk.history.received(Author.event(10_000, Desk.tags("a b c d e x"), at: at + 1), from: "r1", at: at + 1)
+      desk.now = at - 8
+      try desk.merges("r1")
+      #expect(Set(desk.words) == Set("a b c d e x \(word)"), "\(desk.words)")
+    }
+  }
+
   // MARK: The private part
 
   @Test("a private part is merged when both are decrypted, and kept when one is not")
