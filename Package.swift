@@ -355,8 +355,7 @@ let rooms: [[Target]] = [
       "ProcessTests",
       values + [
         "Addresses", "LinuxSystem", "EventLoop", "Storage", "NostrContracts", "Recordings", "RoostClient", "DataKeys",
-        "Reconciliation",
-        "PushDelivery", "PushLedger", "TestSupport",
+        "LinkAddresses", "Linkstr", "Reconciliation", "PushDelivery", "PushLedger", "TestSupport",
       ], exclude: ["Transcripts"]),
     tests("Base/AddressesTests", ["Addresses", "TestSupport"]),
     tests("Base/ClocksTests", ["Clocks", "TestSupport"]),

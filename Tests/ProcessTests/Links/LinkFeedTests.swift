@@ -2,6 +2,8 @@ import Contracts
 import Cryptography
 import Frames
 import Glibc
+import LinkAddresses
+import Linkstr
 import LinuxSystem
 import Nostr
 import TestSupport
@@ -135,6 +137,62 @@ extension ProcessTests {
             ])
           withExtendedLifetime(again) {}
         }
+      }
+    }
+
+    @Test("A session is shown as its rules say, in whichever order its events come, also after a death")
+    func sessions() throws {
+      let relay = try RealRelay()
+      try LinkRig.run("bob", [relay.url]) { bob in
+        try bob.follow()
+        let (carol, mallory) = (SecretKey.generate(), SecretKey.generate())
+        let now = WallClock.seconds - 100
+        var random = SystemRandomNumberGenerator()
+        let id = LinkDraft.randomID(using: &random)
+        let members = [carol.publicKey, bob.publicKey]
+        func give(_ draft: LinkDraft, by key: SecretKey) throws {
+          let seal = try Seal(draft.rumor, for: bob.publicKey, by: key, now: now, using: &random)
+          let wrap = try GiftWrap(seal, for: bob.publicKey, now: now, using: &random)
+          let answer = try bob.client.call("store.publish", String(decoding: wrap.event.json, as: UTF8.self))
+          #expect(answer.isResponse)
+        }
+        func post(_ path: String, by key: SecretKey, at time: Int64) throws -> LinkDraft {
+          let url = try LinkURL("https://example.com/\(path)")
+          return try LinkDraft.post(url, note: path, in: id, of: members, by: key.publicKey, at: now + time)
+        }
+        func shown() throws -> [LinkRow] { try bob.rows("links.show", LinksShow(conversation: id)) }
+
+        // The posts come before the session exists.
+        let (first, second) = (try post("first", by: carol, at: 1), try post("second", by: carol, at: 2))
+        try give(first, by: carol)
+        try give(try post("intruder", by: mallory, at: 3), by: mallory)
+        try give(
+          try LinkDraft.reaction(
+            "+", isActive: true, to: first.rumor.id, in: id, of: members, by: carol.publicKey, at: now + 4),
+          by: carol)
+        try awaitSoon("the wraps are opened", every: 20) {
+          try bob.rig.ask("links.status", NoArguments(), as: LinksStatus.self).accounts[0].wraps == 3
+        }
+        #expect(try bob.conversations().isEmpty && bob.notices().isEmpty)
+        try give(
+          try LinkDraft.creation(
+            of: id, name: "Friends", members: members, by: carol.publicKey, at: now, using: &random), by: carol)
+        try awaitSoon("the session is there", every: 20) { try !bob.conversations().isEmpty }
+        let session = try #require(try bob.conversations().first)
+        #expect(session.name == "Friends" && session.members == ["\(carol.publicKey)"] && session.unread == 1)
+        #expect(try shown().map(\.text) == ["first"] && shown()[0].reactions?.map(\.emoji) == ["+"])
+        try awaitSoon("its notice is told") { try bob.notices().map(\.body) == ["first"] }
+
+        try bob.rig.kill("link-feed")
+        try give(second, by: carol)
+        try awaitSoon("the second post is there", within: 60, every: 50) {
+          (try? shown().map(\.text)) == ["second", "first"]
+        }
+        try give(
+          try LinkDraft.deletion(of: first.rumor.id, in: id, of: members, by: carol.publicKey, at: now + 9), by: carol)
+        try awaitSoon("the first post is gone", every: 20) { try shown().map(\.text) == ["second"] }
+        #expect(try bob.conversations().map(\.unread) == [1] && bob.conversations().map(\.posts) == [1])
+        #expect(try bob.notices().map(\.body) == ["first", "second"])
       }
     }
 
