@@ -224,6 +224,21 @@ extension ProcessTests {
             try alice.rows("messages.show", LinksShow(conversation: "\(bob.publicKey)"), as: LinkRow.self)
               .contains { $0.text == "hello back" && $0.about == sent.id }
           }
+
+          // Kind 4, which shows who writes to whom, when it is asked for.
+          var old = MessagesSend(to: [bob.publicKey.npub], text: "as of old")
+          (old.legacy, old.waitMilliseconds) = (true, 20_000)
+          let legacy = try alice.rig.ask("messages.send", old, as: SentLink.self)
+          #expect(legacy.stage == .sent && legacy.conversation == sent.conversation, "\(legacy)")
+          let event = try alice.client.call("store.query", #"{"filters":[{"ids":["\#(legacy.id)"]}]}"#)
+          #expect(
+            event.parts.count == 1 && event.parts[0].text.contains(#""kind":4"#)
+              && !event.parts[0].text.contains("of old"))
+          #expect(try bob.client.call("store.publish", event.parts[0].text).isResponse)
+          try awaitSoon("the message of kind 4 is here", within: 30, every: 50) {
+            try bob.rows("messages.show", LinksShow(conversation: "\(alice.publicKey)"), as: LinkRow.self)
+              .contains { $0.text == "as of old" && $0.isLegacy == true && $0.id == legacy.id && $0.isUnread }
+          }
         }
       }
     }

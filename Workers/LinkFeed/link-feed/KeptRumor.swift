@@ -18,12 +18,28 @@ struct KeptRumor {
   /// Whether the account itself wrote it.
   let isOwn: Bool
 
+  /// The tag that has the id of an event of kind 4, whose content is kept decrypted. Only this program writes it.
+  private static let legacyTag = "roost-event"
+
   /// Reads a rumor that a gift wrap held, or that the account has made; nil: it is for another program, or breaks a
   /// rule.
-  init?(_ event: UnsignedEvent, for account: PublicKey) {
+  ///
+  /// - Parameters:
+  ///   - event: the rumor.
+  ///   - account: the account.
+  ///   - isKept: whether this program has kept it: only then it may be of kind 4.
+  init?(_ event: UnsignedEvent, for account: PublicKey, isKept: Bool = false) {
     self.event = event
-    id = event.id
     isOwn = event.pubkey == account
+    if isKept, event.kind == EventKind.encryptedDirectMessage {
+      // `try?`: it was read before it was kept.
+      guard let id = event.firstValue(of: Self.legacyTag).flatMap({ EventID($0) }),
+        let message = try? PrivateMessage(legacy: event, for: account)
+      else { return nil }
+      (self.id, content) = (id, .message(message))
+      return
+    }
+    id = event.id
     // `try?`: what breaks a rule is not shown; the outcome of its wrap is kept.
     if event.kind == LinkPayload.rumorKind {
       guard let item = try? LinkItem(verified: event, for: account) else { return nil }
@@ -32,6 +48,15 @@ struct KeptRumor {
       guard let message = try? PrivateMessage(event, for: account) else { return nil }
       content = .message(message)
     }
+  }
+
+  /// A message of kind 4 with its content decrypted.
+  init?(legacy event: Event, text: String, for account: PublicKey) {
+    let tags = event.tags.filter { $0[0] == "p" || $0[0] == "e" } + [[Self.legacyTag, "\(event.id)"]]
+    self.init(
+      UnsignedEvent(
+        pubkey: event.pubkey, createdAt: event.createdAt, kind: event.kind, tags: tags, content: text), for: account,
+      isKept: true)
   }
 
   /// Whether it is an event of a session (v2).

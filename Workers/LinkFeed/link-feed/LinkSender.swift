@@ -35,7 +35,7 @@ final class LinkSender {
     var kept: KeptCopy
   }
 
-  private unowned let feed: LinkFeed
+  unowned let feed: LinkFeed
   private let log: Logger
   /// By the ids of wraps.
   private var open: [String: Open] = [:]
@@ -49,7 +49,7 @@ final class LinkSender {
   private var resumed: Set<PublicKey> = []
 
   /// How long the signer has for one wrap, and the planner for one publication: it may look for the recipient's list.
-  private static let signMilliseconds: UInt32 = 10_000
+  static let signMilliseconds: UInt32 = 10_000
   private static let publishMilliseconds: UInt32 = 30_000
   /// Most calls that send at a time.
   private static let claimMaximum = 256
@@ -76,108 +76,11 @@ final class LinkSender {
     }
   }
 
-  // MARK: What is sent
-
-  private func post(_ request: BusRequest, _ wanted: LinksPost) async throws(Refusal) -> SentLink {
-    let vault = try await feed.vault(wanted.account)
-    let peer = try await peer(wanted.to, vault)
-    let draft: LinkDraft
-    let url: LinkURL
-    do throws(LinkURLFault) { url = try LinkURL(wanted.url) } catch {
-      let shown = VisibleText.make(String(wanted.url.prefix(Self.shownMaximum)))
-      throw Refusal(.badRequest, "'\(shown)' cannot be sent: \(error)", outcome: .notStarted)
-    }
-    do throws(LinkFault) {
-      var random = SystemRandomNumberGenerator()
-      draft = try LinkDraft.post(
-        url, note: wanted.note, to: peer, by: vault.key, at: WallClock.seconds, using: &random)
-    } catch { throw Self.bad(error) }
-    return try await send(
-      draft.rumor, to: draft.recipients, vault,
-      Manner(request, wanted.token, wanted.waitMilliseconds, wanted.givesUp))
-  }
-
-  private func reply(_ request: BusRequest, _ wanted: LinksReply) async throws(Refusal) -> SentLink {
-    let vault = try await feed.vault(wanted.account)
-    guard let root = EventID(wanted.post) else {
-      throw Refusal(.badRequest, "'post' is no id of a post: 64 hexadecimal digits are expected", outcome: .notStarted)
-    }
-    let peer = try await peer(ofPost: root, vault)
-    let draft: LinkDraft
-    do throws(LinkFault) {
-      draft = try LinkDraft.reply(wanted.text, to: root, with: peer, by: vault.key, at: WallClock.seconds)
-    } catch { throw Self.bad(error) }
-    return try await send(
-      draft.rumor, to: draft.recipients, vault,
-      Manner(request, wanted.token, wanted.waitMilliseconds, wanted.givesUp))
-  }
-
-  private func message(_ request: BusRequest, _ wanted: MessagesSend) async throws(Refusal) -> SentLink {
-    let vault = try await feed.vault(wanted.account)
-    var others: Set<PublicKey> = []
-    for text in wanted.to {
-      for member in try await members(text, vault) where member != vault.key { others.insert(member) }
-    }
-    guard wanted.legacy != true else {
-      throw Refusal(.badRequest, "messages of kind 4 are not sent by this version", outcome: .notStarted)
-    }
-    let answered = try wanted.replyTo.map { text throws(Refusal) in
-      guard let id = EventID(text) else {
-        throw Refusal(.badRequest, "'replyTo' is no id of a message", outcome: .notStarted)
-      }
-      return id
-    }
-    let rumor = PrivateMessage.rumor(
-      wanted.text, to: others.isEmpty ? [vault.key] : others.sorted(), subject: wanted.subject, answering: answered,
-      by: vault.key, at: WallClock.seconds)
-    return try await send(
-      rumor, to: (others.union([vault.key])).sorted(), vault,
-      Manner(request, wanted.token, wanted.waitMilliseconds, wanted.givesUp))
-  }
-
-  /// The members of the conversation that a text names, besides the account.
-  private func members(_ text: String, _ vault: LinkVault) async throws(Refusal) -> [PublicKey] {
-    if let found = try await feed.conversation(text, vault), !found.members.isEmpty {
-      return found.members.compactMap { PublicKey($0) }
-    }
-    return [try await feed.person(text, vault)]
-  }
-
-  private func peer(_ text: String, _ vault: LinkVault) async throws(Refusal) -> PublicKey {
-    let members = try await members(text, vault)
-    guard members.count == 1 else {
-      throw Refusal(.badRequest, "'\(text)' has several members; a link goes to one contact", outcome: .notStarted)
-    }
-    return members[0]
-  }
-
-  private func peer(ofPost id: EventID, _ vault: LinkVault) async throws(Refusal) -> PublicKey {
-    let found = try await feed.ledgered { () async throws(StorageFault) in
-      try await self.feed.ledger.item(vault.hash(ofItem: id), of: vault.account)
-    }
-    guard let row = found?.row, row.sort == .post, let rumor = vault.rumor(row) else {
-      throw Refusal(
-        .noSuchPost, "there is no post \(id); 'roost links show' shows the posts of a contact", outcome: .notStarted)
-    }
-    let members = rumor.members(besides: vault.key)
-    if case .link(let item) = rumor.content, case .session = item.body {
-      throw Refusal(.badRequest, "posts of a session take no replies", outcome: .notStarted)
-    }
-    return members.first ?? vault.key
-  }
-
-  private static func bad(_ fault: LinkFault) -> Refusal {
-    Refusal(.badRequest, "it cannot be sent: \(fault)", outcome: .notStarted)
-  }
-
-  /// Characters of a link that a refusal repeats.
-  private static let shownMaximum = 100
-
   // MARK: Keeping
 
   /// How a caller wants it sent.
   @EventLoopActor
-  private struct Manner {
+  struct Manner {
     let token: String
     let milliseconds: UInt64
     let givesUp: Bool
@@ -191,8 +94,19 @@ final class LinkSender {
     }
   }
 
-  private func send(
+  func send(
     _ rumor: UnsignedEvent, to recipients: [PublicKey], _ vault: LinkVault, _ manner: Manner
+  ) async throws(Refusal) -> SentLink {
+    if rumor.kind == LinkPayload.rumorKind { feed.usesLinks(vault.key) }
+    return try await send(vault, manner) { [self] (token) throws(Refusal) in
+      try await keep(rumor, recipients, token, vault)
+    }
+  }
+
+  /// Sends what `make` makes and commits, unless the caller's token has something already.
+  func send(
+    _ vault: LinkVault, _ manner: Manner,
+    _ make: @EventLoopActor (_ token: [UInt8]) async throws(Refusal) -> [LinkLedger.Copy]
   ) async throws(Refusal) -> SentLink {
     let deadline = EventLoop.process.now.advanced(milliseconds: manner.milliseconds)
     let token = vault.hash(ofToken: manner.token)
@@ -213,9 +127,8 @@ final class LinkSender {
     var copies = try await feed.ledgered { () async throws(StorageFault) in
       try await self.feed.ledger.copies(token: token, vault.account)
     }
-    if copies.isEmpty { copies = try await keep(rumor, recipients, token, vault) }
+    if copies.isEmpty { copies = try await make(token) }
     let item = copies[0].item
-    if rumor.kind == LinkPayload.rumorKind { feed.usesLinks(vault.key) }
     let refusal = try await give(copies, vault, until: deadline)
     if let refusal {
       try await takeBack(item, vault)
@@ -253,8 +166,13 @@ final class LinkSender {
       copies.append(
         LinkLedger.Copy(item: item.id, isOwn: recipient == vault.key && recipients.count > 1, sealed: sealed))
     }
-    let made = copies
-    return try await feed.ledgered { () async throws(StorageFault) in
+    return try await keep(item, copies, token, vault)
+  }
+
+  func keep(
+    _ item: LinkLedger.Item, _ made: [LinkLedger.Copy], _ token: [UInt8], _ vault: LinkVault
+  ) async throws(Refusal) -> [LinkLedger.Copy] {
+    try await feed.ledgered { () async throws(StorageFault) in
       try await self.feed.ledger.keep(item, made, token: token, of: vault.account)
       return try await self.feed.ledger.copies(of: item.id, vault.account)
     }

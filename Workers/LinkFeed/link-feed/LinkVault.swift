@@ -44,7 +44,7 @@ struct LinkVault {
       // `try?`: it was read before it was sealed.
       let event = try? UnsignedEvent(json: json)
     else { return nil }
-    return KeptRumor(event, for: key)
+    return KeptRumor(event, for: key, isKept: true)
   }
 
   func seal(_ value: some Encodable, _ what: String, _ hash: [UInt8]) -> [UInt8] {

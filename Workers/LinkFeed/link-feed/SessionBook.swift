@@ -8,8 +8,8 @@ import Logging
 import Nostr
 import Storage
 
-// The sessions (v2) of open accounts, in memory: `LinkSessions` decides, and its state is the sum of the events that the
-// ledger keeps. It is read when a session is first asked for or comes, and dropped when the account is locked.
+// The sessions (v2) of open accounts, in memory: `LinkSessions` decides, and its state is the sum of the events that
+// the ledger keeps. It is read when a session is first asked for or comes, and dropped when the account is locked.
 
 /// What a run changes about posts of sessions that are in the ledger already.
 struct SessionJudgement {

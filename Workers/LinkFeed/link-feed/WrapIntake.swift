@@ -28,6 +28,7 @@ final class WrapIntake {
   /// A wrap that waits to be opened.
   private struct Waiting {
     let seq: Int64
+    let kind: UInt16
     let json: [UInt8]
   }
 
@@ -107,7 +108,7 @@ final class WrapIntake {
     let vault = try await feed.vault(of: key)
     if !doesUseLinks { doesUseLinks = try await known(vault).usesLinks }
     let isAskingForLinks = doesUseLinks
-    var wanted = StoreObserve(filters: [JSONValue(of: filter)])
+    var wanted = StoreObserve(filters: [JSONValue(of: filters[0])])
     wanted.policy = .networkOnly
     if isAskingForLinks, !feed.settings.relays.isEmpty { wanted.relays = feed.settings.relays }
     let answer = try await feed.worker.bus.ask(StoreMethod.observe, wanted)
@@ -119,9 +120,15 @@ final class WrapIntake {
     while try await answer.nextPart() != nil {}
   }
 
-  private var filter: Filter {
+  /// Gift wraps to the account; and its messages of kind 4, which the mirror fetches with all that names the account.
+  private var filters: [Filter] {
     guard let letter = TagLetter("p") else { preconditionFailure("p is a letter") }
-    return Filter(kinds: [GiftWrap.kind], tags: [letter: [TagValue("\(key)")]])
+    let legacy = [EventKind.encryptedDirectMessage]
+    return [
+      Filter(kinds: [GiftWrap.kind], tags: [letter: [TagValue("\(key)")]]),
+      Filter(kinds: legacy, tags: [letter: [TagValue("\(key)")]]),
+      Filter(authors: [key], kinds: legacy),
+    ]
   }
 
   private func known(_ vault: LinkVault) async throws(Refusal) -> LinkLedger.Account {
@@ -135,7 +142,7 @@ final class WrapIntake {
     let known = try await known(vault)
     await teller(vault)
     (line, failure) = ([], nil)
-    var wanted = StoreObserve(filters: [JSONValue(of: filter)], afterSeq: known.seq)
+    var wanted = StoreObserve(filters: filters.map { JSONValue(of: $0) }, afterSeq: known.seq)
     wanted.policy = .cacheOnly
     wanted.pages = true
     let answer = try await feed.worker.bus.ask(StoreMethod.observe, wanted)
@@ -173,7 +180,7 @@ final class WrapIntake {
     }
     for record in records {
       guard let seq = record.seq else { continue }
-      line.append(Waiting(seq: seq, json: Array(page[record.bytes])))
+      line.append(Waiting(seq: seq, kind: record.kind, json: Array(page[record.bytes])))
     }
     guard !isFiling, !line.isEmpty else { return }
     isFiling = true
@@ -232,29 +239,66 @@ final class WrapIntake {
   private func open(_ wraps: [Waiting], _ vault: LinkVault) async throws(Refusal) -> [Opened] {
     var ids: [[UInt8]] = []
     var texts: [[UInt8]] = []
+    var kinds: [UInt16] = []
     for wrap in wraps {
       // `try?`: the store could read it. One that this program cannot read is passed over.
       guard let id = wrap.json.withUnsafeBytes({ try? ScannedEvent($0).id }) else { continue }
       ids.append(vault.hash(ofWrap: id))
       texts.append(wrap.json)
+      kinds.append(wrap.kind)
     }
     let places: [Int]
     do throws(StorageFault) { places = try await feed.ledger.unknown(ids, of: vault.account) } catch {
       throw feed.health.refusal(error)
     }
-    guard !places.isEmpty else { return [] }
-    let run = WrapRun(account: key, wraps: places.map { texts[$0] })
+    var found: [Opened] = []
+    for place in places where kinds[place] != GiftWrap.kind {
+      found.append(try await decrypted(ids[place], texts[place]))
+    }
+    let wrapped = places.filter { kinds[$0] == GiftWrap.kind }
+    guard !wrapped.isEmpty else { return found }
+    let run = WrapRun(account: key, wraps: wrapped.map { texts[$0] })
     let answer = try await feed.worker.bus.request(
       SignerMethod.open, WrapRunBytes(run.encode()), ttlMilliseconds: Self.openMilliseconds)
     let outcomes: [WrapOutcome]
     do throws(WrapRun.Problem) { outcomes = try WrapOutcomes.decode(answer.bytes).list } catch {
       throw Refusal(.badPayload, "the signer's outcomes cannot be read: \(error)")
     }
-    guard outcomes.count == places.count else {
-      throw Refusal(.badPayload, "the signer has \(outcomes.count) outcomes of \(places.count) gift wraps")
+    guard outcomes.count == wrapped.count else {
+      throw Refusal(.badPayload, "the signer has \(outcomes.count) outcomes of \(wrapped.count) gift wraps")
     }
-    return zip(places, outcomes).map { place, outcome in opened(ids[place], outcome) }
+    return found + zip(wrapped, outcomes).map { place, outcome in opened(ids[place], outcome) }
   }
+
+  /// A message of kind 4. The store has verified its signature.
+  private func decrypted(_ id: [UInt8], _ json: [UInt8]) async throws(Refusal) -> Opened {
+    // `try?`: the store could read it.
+    guard let event = try? Event(json: json),
+      let recipient = event.firstValue(of: "p").flatMap({ PublicKey($0.lowercased()) })
+    else { return Opened(id: id, outcome: Self.notKept) }
+    let peer = event.pubkey == key ? recipient : event.pubkey
+    let wanted = SignerCipher(
+      account: "\(key)", peer: "\(peer)", contentOf: try JSONPayload.decode(JSONValue.self, from: json))
+    while true {
+      do throws(Refusal) {
+        let text = try await feed.worker.bus.request(
+          SignerMethod.nip04Decrypt, wanted, ttlMilliseconds: Self.openMilliseconds
+        ).text
+        return Opened(id: id, rumor: KeptRumor(legacy: event, text: text, for: key))
+      } catch {
+        switch error.code {
+        // It does not decrypt, and never will.
+        case .badRequest: return Opened(id: id, outcome: Self.notKept)
+        case .rateLimited where !isOver:
+          await EventLoopActor.sleep(milliseconds: UInt64(error.retryAfterMilliseconds ?? Self.rateMilliseconds))
+        default: throw error
+        }
+      }
+    }
+  }
+
+  /// How long to wait when the signer has had its fill, unless it says.
+  private static let rateMilliseconds: UInt32 = 100
 
   /// What was in a wrap. A refusal holds for good: the same wrap is refused again, whenever it comes.
   private func opened(_ id: [UInt8], _ outcome: WrapOutcome) -> Opened {
@@ -281,7 +325,9 @@ final class WrapIntake {
     var judgement = SessionJudgement()
     if hasSessions { try await feed.sessions.prepare(vault) }
     let wraps = opened.map { one -> LinkLedger.Wrap in
-      guard let rumor = one.rumor else { return LinkLedger.Wrap(id: one.id, outcome: one.outcome) }
+      guard let rumor = one.rumor else {
+        return LinkLedger.Wrap(id: one.id, outcome: one.outcome == 0 ? Self.notKept : one.outcome)
+      }
       var isSeen = true
       if rumor.isOfSession {
         guard let kept = feed.sessions.received(rumor, vault, &judgement) else {

@@ -216,7 +216,7 @@ extension PublishService {
     let isAllowed =
       switch request.callerRole {
       case Role.client.number: true
-      case Role.linkFeed.number: kind == EventKind.giftWrap
+      case Role.linkFeed.number: kind == EventKind.giftWrap || kind == EventKind.encryptedDirectMessage
       default: EventKind.jobRequests.contains(kind)
       }
     guard !isAllowed else { return }

@@ -67,6 +67,19 @@ public struct PrivateMessage: Hashable, Sendable {
     }
   }
 
+  /// A message of kind 4 whose content is decrypted. Its two members are in clear: relays see them.
+  public init(legacy event: UnsignedEvent, for account: PublicKey) throws(PrivateMessageFault) {
+    guard event.kind == EventKind.encryptedDirectMessage else { throw .otherKind(event.kind) }
+    guard let recipient = event.firstValue(of: "p").flatMap({ PublicKey($0.lowercased()) }) else { throw .badMember }
+    author = event.pubkey
+    members = Set([event.pubkey, recipient, account]).sorted()
+    guard members.count <= 2 else { throw .tooManyMembers }
+    guard event.content.utf8.count <= Self.textByteCountMaximum else { throw .tooLong }
+    body = .text(event.content)
+    subject = nil
+    answered = event.firstValue(of: "e").flatMap { EventID($0.lowercased()) }
+  }
+
   /// The rumor of a text.
   ///
   /// - Parameters:
