@@ -57,8 +57,8 @@ sanitize: packages python ## run every test under each of SANITIZERS="address th
 bench: packages ## measure against yardsticks in C and other supervisors, and print the ratios
 	-@Scripts/python-environment.sh
 	@for program in roostd roost roost-exec relay-connector event-store signer outbox-planner local-relay \
-	    dvm-tracker dvm-provider people link-feed push-relay loop-bench event-bench archive-bench session-bench websocket-bench \
-	    job-bench push-bench http2-bench; do \
+	    dvm-tracker dvm-provider people link-feed push-relay loop-bench event-bench archive-bench session-bench \
+	    websocket-bench job-bench push-bench http2-bench; do \
 	  $(SWIFT) build -c release --product $$program || exit; \
 	done
 	@for program in push-relay push-fakes; do $(SWIFT) build -c release --product $$program || exit; done

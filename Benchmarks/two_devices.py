@@ -11,11 +11,11 @@ At the end all relays are reached again. Exit: 0 when exactly what was added and
 the newest one at the relays.
 
 An edit by nostr-sdk counts when a relay, asked by author and kind after the write, gives its version as the newest, or
-a newer one with the edit. A relay that has a version of the same second with a lower id says OK as well, but never shows
-the edit to a client that reads lists: Roost may have seen it before it was replaced, or never learn of it. So nostr-sdk
-then makes the edit again, three times at most. If no relay shows it then, it is uncertain: its person is not edited
-again, and does not count at the end. The report says how many these are; with more than one edit in a hundred the trial
-proves little, and fails.
+a newer one with the edit. A relay that has a version of the same second with a lower id says OK as well, but never
+shows the edit to a client that reads lists: Roost may have seen it before it was replaced, or never learn of it. So
+nostr-sdk then makes the edit again, three times at most. If no relay shows it then, it is uncertain: its person is not
+edited again, and does not count at the end. The report says how many these are; with more than one edit in a hundred
+the trial proves little, and fails.
 """
 
 import argparse
@@ -221,7 +221,8 @@ class Trial:
         self.device = Device(keys, lines)
         self.people = [Keys.generate().public_key().to_hex() for _ in range(PEOPLE)]
         self.expected, self.uncertain, self.done, self.log, self.refusals = set(), set(), 0, [], {}
-        self.counts = dict.fromkeys(("device", "roost", "refused", "killed", "roostd killed", "cut", "nothing", "uncertain"), 0)
+        counted = ("device", "roost", "refused", "killed", "roostd killed", "cut", "nothing", "uncertain")
+        self.counts = dict.fromkeys(counted, 0)
 
     def disturb(self, daemon):
         """Cuts or mends a line, and kills a worker, now and then."""

@@ -55,7 +55,9 @@ public enum LinkSendingText {
 
   /// The text that was typed, for a person to whom it must not be lost.
   ///
-  /// - Parameter isTerminal: whether control characters are made visible.
+  /// - Parameters:
+  ///   - text: the text.
+  ///   - isTerminal: whether control characters are made visible.
   public static func typed(_ text: String, isTerminal: Bool) -> String {
     guard isTerminal else { return text }
     return text.split(separator: "\n", omittingEmptySubsequences: false).map { VisibleText.make($0) }

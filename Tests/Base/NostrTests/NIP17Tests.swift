@@ -4,9 +4,9 @@ import Testing
 
 @Suite("Private messages (NIP-17)")
 struct NIP17Tests {
-  private let (alice, bob, carol) = (
-    SecretKey.generate().publicKey, SecretKey.generate().publicKey, SecretKey.generate().publicKey
-  )
+  private let alice = SecretKey.generate().publicKey
+  private let bob = SecretKey.generate().publicKey
+  private let carol = SecretKey.generate().publicKey
 
   private func rumor(_ kind: UInt16, _ tags: [[String]], _ content: String = "hello") -> UnsignedEvent {
     UnsignedEvent(pubkey: alice, createdAt: 1_700_000_000, kind: kind, tags: tags, content: content)
