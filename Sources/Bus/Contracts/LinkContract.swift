@@ -136,6 +136,8 @@ public struct LinkRow: Codable, Sendable, Hashable, Payload {
   public var replies: Int?
   /// Unread replies of a post.
   public var unreadReplies: Int?
+  /// The title of the conversation from this message on.
+  public var subject: String?
   /// Reactions to it: the emoji, and who.
   public var reactions: [LinkReactionRow]?
   /// How far it is, of one's own.
@@ -168,12 +170,18 @@ public struct LinkReactionRow: Codable, Sendable, Hashable {
 /// `links.read` and `messages.read`: marks the posts of a conversation as read, or the replies of a post, or messages.
 public struct LinksRead: MethodArguments {
   /// An example of the arguments.
-  public static let example = #"{"account":"alice","conversation":"npub1…","post":"…, 64 hexadecimal digits"}"#
+  public static let example =
+    #"{"account":"alice","conversation":"npub1…","oldest":"1700000000-17","newest":"1700000000-90","#
+    + #""post":"…, 64 hexadecimal digits"}"#
 
   /// The account.
   public var account: String?
   /// The conversation whose posts are read. Their replies stay unread.
   public var conversation: String?
+  /// The `place` of the oldest row that was shown: older ones of the conversation stay unread.
+  public var oldest: String?
+  /// The `place` of the newest row that was shown: what came meanwhile stays unread.
+  public var newest: String?
   /// The post that is read, with its replies.
   public var post: String?
 

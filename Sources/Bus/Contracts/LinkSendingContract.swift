@@ -10,8 +10,10 @@ public enum SendingStage: String, Codable, Sendable, Hashable, CaseIterable {
   case queued
   /// For each recipient at least one relay has it.
   case sent
-  /// For a recipient no relay has it, and no further attempt is made.
+  /// For no recipient a relay has it, and no further attempt is made.
   case failed
+  /// For some recipients a relay has it; for the others no further attempt is made.
+  case partly
 }
 
 /// `links.post`: sends a link. Answered when for each recipient a relay has it, or when the wait is over.
@@ -32,8 +34,8 @@ public struct LinksPost: MethodArguments {
   public var url: String
   /// What the author says of it.
   public var note: String?
-  /// The caller's own name for this post, 1 to ``tokenByteCountMaximum`` bytes: a repeated call with the same one sends
-  /// nothing again.
+  /// The caller's own name for this post, 1 to ``tokenByteCountMaximum`` bytes: a repeated call that sends the same under the
+  /// same one sends nothing again.
   public var token: String?
   /// How long to wait for relays, 0 to ``waitMillisecondsMaximum``; default ``waitMillisecondsDefault``.
   public var waitMilliseconds: Int64?

@@ -419,6 +419,7 @@ public enum MemberTexts {
     LinkRow.replies	Replies of a post.
     LinkRow.sort	What it is.
     LinkRow.stage	How far it is, of one's own.
+    LinkRow.subject	The title of the conversation from this message on.
     LinkRow.text	The note of a post; the text of a reply or message.
     LinkRow.unreadReplies	Unread replies of a post.
     LinkRow.url	The link of a post, the address of a file.
@@ -436,11 +437,13 @@ public enum MemberTexts {
     LinksPost.givesUp	Whether it is called off when the wait is over. Otherwise the publish queue keeps trying.
     LinksPost.note	What the author says of it.
     LinksPost.to	To whom: `npub`, 64 hexadecimal digits, the name of a contact, or the id of a conversation.
-    LinksPost.token	The caller's own name for this post, 1 to 64 bytes: a repeated call with the same one sends nothing again.
+    LinksPost.token	The caller's own name for this post, 1 to 64 bytes: a repeated call with the same one and the same arguments sends nothing again.
     LinksPost.url	The link: http or https, at most 4,096 bytes.
     LinksPost.waitMilliseconds	How long to wait for relays, 0 to 120000; default 12000.
     LinksRead.account	The account.
     LinksRead.conversation	The conversation whose posts are read. Their replies stay unread.
+    LinksRead.newest	The `place` of the newest row that was shown: what came meanwhile stays unread.
+    LinksRead.oldest	The `place` of the oldest row that was shown: older ones of the conversation stay unread.
     LinksRead.post	The post that is read, with its replies.
     LinksReply.account	The account that replies.
     LinksReply.givesUp	As in LinksPost.

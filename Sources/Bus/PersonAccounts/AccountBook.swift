@@ -105,7 +105,12 @@ public final class AccountBook {
         .noSuchAccount, Self.whichOne(present: accounts.values.map(\.name), left: left), outcome: .notStarted)
     }
     if let found = named(text) { return found }
-    throw Refusal(.noSuchAccount, "there is no account '\(text)'", outcome: .notStarted)
+    guard !left.contains(text) else {
+      throw Refusal(
+        .noSuchAccount, "'\(text)' is left; 'roost account use \(text)' brings it back", outcome: .notStarted)
+    }
+    throw Refusal(
+      .noSuchAccount, "there is no account '\(text)'; 'roost account list' shows them", outcome: .notStarted)
   }
 
   private func named(_ text: String) -> (key: PublicKey, account: SignerAccount)? {

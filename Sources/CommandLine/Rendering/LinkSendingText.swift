@@ -41,7 +41,7 @@ public enum LinkSendingText {
       return "\(style.paint("Sent", .good)) to \(who): \(relays(copy.relays)) \(have) it."
     case .queued: return "\(style.paint("Not sent yet", .warning)) to \(who)\(reason)"
     case .kept: return "\(style.paint("Not sent yet", .warning)) to \(who): the publish queue does not have it yet"
-    case .failed: return "\(style.paint("Not sent", .bad)) to \(who), and not tried again\(reason)"
+    case .failed, .partly: return "\(style.paint("Not sent", .bad)) to \(who), and not tried again\(reason)"
     }
   }
 

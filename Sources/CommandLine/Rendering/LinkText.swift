@@ -108,6 +108,7 @@ public enum LinkText {
     case .sent: nil
     case .kept, .queued: style.paint("not sent yet", .warning)
     case .failed: style.paint("not sent", .bad)
+    case .partly: style.paint("not sent to all", .bad)
     }
   }
 

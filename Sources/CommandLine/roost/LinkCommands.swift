@@ -209,23 +209,23 @@ struct LinksShowCommand: LoopCommand {
     if let post {
       let id = try await session.postID(post, of: account)
       let shown = try await show(LinksShow(account: account, post: id), in: session)
-      if !paging.keepsUnread, shown > 0 {
+      if !paging.keepsUnread, shown.count > 0 {
         try await session.client.markLinksRead(LinksRead(account: account, post: id))
       }
       return .done
     }
     try await session.addressing(who ?? "") { who throws(Refusal) in
       let shown = try await show(LinksShow(account: account, conversation: who), in: session)
-      if shown == 0, !session.isJSON { session.note("No posts.") }
-      if !paging.keepsUnread, shown > 0 {
-        try await session.client.markLinksRead(LinksRead(account: account, conversation: who))
+      if shown.count == 0, !session.isJSON { session.note("No posts.") }
+      if !paging.keepsUnread, shown.count > 0 {
+        try await session.client.markLinksRead(shown.read(account, who))
       }
     }
     return .done
   }
 
   @EventLoopActor
-  private func show(_ wanted: LinksShow, in session: CommandSession) async throws(Refusal) -> Int {
+  private func show(_ wanted: LinksShow, in session: CommandSession) async throws(Refusal) -> ShownRows {
     try await session.waiting(for: LinkMethod.show.declaration) { () async throws(Refusal) in
       try await session.showEntries(wanted, paging) { page throws(Refusal) in try await session.client.linkRows(page) }
     }

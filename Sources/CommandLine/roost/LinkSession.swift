@@ -191,7 +191,7 @@ extension CommandSession {
       let names = await linkNames(way.account, of: sent.copies.map(\.recipient))
       await output.writeLines(LinkSendingText.lines(sent, own: own, names: names, command: command, style))
     }
-    return sent.stage == .failed ? .failed : .done
+    return sent.stage == .failed || sent.stage == .partly ? .failed : .done
   }
 
   /// The account's key; nil if it is not clear which account is meant.
@@ -217,10 +217,11 @@ extension CommandSession {
   /// - Returns: how many were shown.
   func showEntries(
     _ wanted: LinksShow, _ paging: LinkPaging, _ page: (LinksShow) async throws(Refusal) -> [LinkRow]
-  ) async throws(Refusal) -> Int {
+  ) async throws(Refusal) -> ShownRows {
     output.leaveWithReader()
     var wanted = wanted
     var shown = 0
+    var (newest, oldest): (String?, String?) = (nil, nil)
     var names = await linkNames(wanted.account, of: [])
     let isBlock = Terminal.isTerminal(STDOUT_FILENO)
     while paging.maximum.map({ shown < $0 }) ?? true {
@@ -234,9 +235,28 @@ extension CommandSession {
         await output.writeLines(rows.flatMap { LinkText.lines($0, isBlock: isBlock, names: names, style) })
       }
       shown += rows.count
+      newest = newest ?? rows.first?.place
+      oldest = last.place
       wanted.before = last.place
     }
     if !isJSON, paging.limit == nil, shown == paging.maximum { note("-- there may be more: --all") }
-    return shown
+    return ShownRows(count: shown, newest: newest, oldest: oldest)
+  }
+}
+
+/// The rows that were shown: only these are marked as read.
+struct ShownRows {
+  /// How many.
+  let count: Int
+  /// The place of the first one; nil: there was none.
+  let newest: String?
+  /// The place of the last one.
+  let oldest: String?
+
+  /// What is read by it.
+  func read(_ account: String?, _ conversation: String) -> LinksRead {
+    var wanted = LinksRead(account: account, conversation: conversation)
+    (wanted.newest, wanted.oldest) = (newest, oldest)
+    return wanted
   }
 }

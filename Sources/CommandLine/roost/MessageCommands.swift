@@ -151,9 +151,9 @@ struct MessagesShowCommand: LoopCommand {
           try await session.client.messageRows(page)
         }
       }
-      if shown == 0, !session.isJSON { session.note("No messages.") }
-      if !paging.keepsUnread, shown > 0 {
-        try await session.client.markMessagesRead(LinksRead(account: account, conversation: conversation))
+      if shown.count == 0, !session.isJSON { session.note("No messages.") }
+      if !paging.keepsUnread, shown.count > 0 {
+        try await session.client.markMessagesRead(shown.read(account, conversation))
       }
     }
     return .done

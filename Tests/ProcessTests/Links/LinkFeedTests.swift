@@ -91,6 +91,17 @@ extension ProcessTests {
         let taken = try alice.rig.refusal(
           "links.contact", LinksContact(publicKey: SecretKey.generate().publicKey.npub, name: "CAROL"))
         #expect(taken?.code == .nameTaken)
+        // A name that is a key would lead to another than the one who has that key.
+        for name in ["\(SecretKey.generate().publicKey)", stranger.npub, "bob@example.com"] {
+          #expect(
+            try alice.rig.refusal("links.contact", LinksContact(publicKey: "carol", name: name))?.code == .badRequest)
+        }
+        // Of several recipients, one without relays does not hinder the others.
+        let group = try alice.rig.ask(
+          "messages.send", MessagesSend(to: ["carol", SecretKey.generate().publicKey.npub], text: "all"),
+          as: SentLink.self)
+        let stages = group.copies.filter { $0.recipient != "\(alice.publicKey)" }.map(\.stage)
+        #expect(group.stage == .partly && Set(stages) == [.sent, .failed], "\(group)")
         // Nobody else may name relays for gift wraps.
         var publish = PlanPublish(event: RawJSON(alice.inboxList([relay.url]).json))
         publish.agreedRelays = [relay.url]
@@ -136,6 +147,27 @@ extension ProcessTests {
               "https://example.com/later", "https://example.com/first",
             ])
           withExtendedLifetime(again) {}
+        }
+      }
+    }
+
+    @Test("What was given to a relay that does not answer is not said to be unsent")
+    func handedOver() throws {
+      let relay = try RealRelay()
+      try LinkRig.run("bob", [relay.url]) { bob in
+        try LinkRig.run("alice", [relay.url]) { alice in
+          _ = try alice.post("https://example.com/first", to: bob.publicKey.npub)
+          relay.hang()
+          var wanted = LinksPost(to: bob.publicKey.npub, url: "https://example.com/handed")
+          (wanted.waitMilliseconds, wanted.givesUp) = (1_500, true)
+          let refusal = try #require(try alice.rig.refusal("links.post", wanted))
+          #expect(refusal.code == .notSent && refusal.outcome == .unknown, "\(refusal)")
+          #expect(try alice.posts(with: bob.publicKey).map(\.stage) == [.failed, .sent])
+          relay.wake()
+          #expect(try bob.await(2, postsWith: alice.publicKey).count == 2)
+          try awaitSoon("alice learns of it", within: 60, every: 50) {
+            try alice.posts(with: bob.publicKey).map(\.stage) == [.sent, .sent]
+          }
         }
       }
     }

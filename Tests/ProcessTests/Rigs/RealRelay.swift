@@ -32,6 +32,12 @@ final class RealRelay {
   /// Ends it at once, as if its machine had failed.
   func kill() { process.send(SIGKILL) }
 
+  /// It answers nothing, and its connections stay.
+  func hang() { process.send(SIGSTOP) }
+
+  /// It goes on where it was.
+  func wake() { process.send(SIGCONT) }
+
   deinit {
     Descriptors.close(input.first)
     Descriptors.close(input.second)

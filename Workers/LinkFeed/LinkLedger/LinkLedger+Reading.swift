@@ -57,6 +57,8 @@ extension LinkLedger {
 
     /// Behind all rows.
     public static let end = Place(at: .max, number: .max)
+    /// Before all rows.
+    public static let start = Place(at: .min, number: .min)
   }
 
   private static let roots = Sort.allCases.filter(\.isRoot).map { "\($0.rawValue)" }.joined(separator: ", ")
@@ -85,7 +87,11 @@ extension LinkLedger {
     }
   }
 
-  private static let isUnread = "i.conversation = c.id AND i.isUnread = 1"
+  /// Unread things of a conversation: a reply counts only where its post is here.
+  private static let isUnread = """
+    i.conversation = c.id AND i.isUnread = 1 AND (i.sort <> 1 OR EXISTS (
+      SELECT 1 FROM item AS p WHERE p.account = i.account AND p.thread = i.thread AND p.sort = 0))
+    """
 
   /// One conversation; nil: it has no row.
   public func conversation(_ id: [UInt8], of account: Int64) async throws(StorageFault) -> [UInt8]? {
@@ -161,13 +167,22 @@ extension LinkLedger {
   // MARK: Marks
 
   /// Marks the posts or messages of a conversation as read. Replies stay as they are.
-  public func read(conversation: [UInt8], of account: Int64) async throws(StorageFault) -> Int {
+  ///
+  /// - Parameters:
+  ///   - conversation: the conversation.
+  ///   - account: the account's row.
+  ///   - oldest: only from this place on.
+  ///   - newest: only up to this place.
+  public func read(
+    conversation: [UInt8], of account: Int64, from oldest: Place, to newest: Place
+  ) async throws(StorageFault) -> Int {
     try await file.write { session in
       try session.run(
         """
         UPDATE item SET isUnread = 0
         WHERE account = ? AND conversation = ? AND isUnread = 1 AND sort IN (\(Self.roots))
-        """, account, conversation)
+          AND (at, number) BETWEEN (?, ?) AND (?, ?)
+        """, account, conversation, oldest.at, oldest.number, newest.at, newest.number)
       return session.changedRowCount
     }
   }

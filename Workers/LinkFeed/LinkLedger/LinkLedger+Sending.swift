@@ -4,7 +4,7 @@ public import Storage
 // the same wraps go, never new ones.
 //
 //     kept (0) ─▶ queued (1) ─▶ sent (2)
-//         └──────────┴────────▶ failed (3)
+//         └──────────┴────────▶ failed (3); an item of several recipients also partly (4)
 
 extension LinkLedger {
   /// A gift wrap that is sent, to one recipient.
@@ -92,11 +92,11 @@ extension LinkLedger {
   public func set(_ stage: Int64, _ sealed: [UInt8], of copy: Copy, _ account: Int64) async throws(StorageFault) {
     try await file.write { session in
       try session.run("UPDATE copy SET stage = ?, sealed = ? WHERE number = ?", stage, sealed, copy.number)
-      // Failed when any copy has failed and none waits; otherwise the least of all.
+      // The least of all while one waits; 4 when some are sent and some have failed.
       try session.run(
         """
         UPDATE item SET stage = 1 + (
-          SELECT CASE WHEN min(stage) < 2 THEN min(stage) ELSE max(stage) END FROM copy
+          SELECT CASE WHEN min(stage) < 2 THEN min(stage) WHEN min(stage) <> max(stage) THEN 4 ELSE max(stage) END FROM copy
           WHERE account = ?1 AND item = ?2 AND (isOwn = 0 OR (SELECT count(*) FROM copy AS c
             WHERE c.account = ?1 AND c.item = ?2 AND c.isOwn = 0) = 0))
         WHERE account = ?1 AND id = ?2

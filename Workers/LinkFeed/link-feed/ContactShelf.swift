@@ -50,6 +50,7 @@ final class ContactShelf {
       throw Refusal(
         .badRequest, "\(key.npub) is no contact yet: 'name' says what you call this person", outcome: .notStarted)
     }
+    if let objection = Self.objection(to: name) { throw Refusal(.badRequest, objection, outcome: .notStarted) }
     guard known != nil || contacts.count < LinkContact.countMaximum else {
       throw Refusal(.full, "there are \(contacts.count) contacts already", outcome: .notStarted)
     }
@@ -61,6 +62,14 @@ final class ContactShelf {
     let contact = LinkContact(publicKey: "\(key)", name: name, relays: relays ?? known?.relays ?? [])
     if contact != known { try await keep(contact, key, vault) }
     return contact
+  }
+
+  /// Why a name cannot be a contact's: it is a way to write a key.
+  private static func objection(to name: String) -> String? {
+    let isEntity = ["npub1", "nprofile1", "nsec1", "note1", "nostr:"].contains { name.lowercased().hasPrefix($0) }
+    let isKey = name.utf8.count == 64 && name.allSatisfy(\.isHexDigit)
+    guard isEntity || isKey || name.contains("@") else { return nil }
+    return "a name cannot be a key or an address: it would be taken for that"
   }
 
   private func keep(_ contact: LinkContact?, _ key: PublicKey, _ vault: LinkVault) async throws(Refusal) {

@@ -189,10 +189,11 @@ final class LinkFeed {
 
   /// The key that a text names: `npub`, 64 hexadecimal digits, or the name of a contact.
   func person(_ text: String, _ vault: LinkVault) async throws(Refusal) -> PublicKey {
-    let named = try await contacts(vault).filter { Self.folded($0.value.name) == Self.folded(text) }
-    if let key = named.first?.key { return key }
+    // A key is a key, also where a contact is called so.
     let fault: EntityFault
     do throws(EntityFault) { return try PublicKey(spelled: text) } catch { fault = error }
+    let named = try await contacts(vault).filter { Self.folded($0.value.name) == Self.folded(text) }
+    if let key = named.first?.key { return key }
     if case .secret = fault {
       throw Refusal(.badRequest, "that is a secret key; a contact is named by npub1…", outcome: .notStarted)
     }

@@ -31,7 +31,7 @@ extension LinkSender {
     } catch { throw Self.bad(error) }
     return try await send(
       draft.rumor, to: draft.recipients, vault,
-      Manner(request, wanted.token, wanted.waitMilliseconds, wanted.givesUp))
+      Manner(request, [wanted.to, wanted.url, wanted.note], wanted.token, wanted.waitMilliseconds, wanted.givesUp))
   }
 
   func reply(_ request: BusRequest, _ wanted: LinksReply) async throws(Refusal) -> SentLink {
@@ -46,7 +46,7 @@ extension LinkSender {
     } catch { throw Self.bad(error) }
     return try await send(
       draft.rumor, to: draft.recipients, vault,
-      Manner(request, wanted.token, wanted.waitMilliseconds, wanted.givesUp))
+      Manner(request, [wanted.post, wanted.text], wanted.token, wanted.waitMilliseconds, wanted.givesUp))
   }
 
   func message(_ request: BusRequest, _ wanted: MessagesSend) async throws(Refusal) -> SentLink {
@@ -61,7 +61,9 @@ extension LinkSender {
       }
       return id
     }
-    let manner = Manner(request, wanted.token, wanted.waitMilliseconds, wanted.givesUp)
+    let manner = Manner(
+      request, wanted.to + [wanted.text, wanted.subject, wanted.replyTo, "\(wanted.legacy ?? false)"], wanted.token,
+      wanted.waitMilliseconds, wanted.givesUp)
     if wanted.legacy == true { return try await legacy(wanted.text, to: others.first ?? vault.key, vault, manner) }
     let rumor = PrivateMessage.rumor(
       wanted.text, to: others.isEmpty ? [vault.key] : others.sorted(), subject: wanted.subject, answering: answered,

@@ -39,6 +39,9 @@ final class LinkSender {
   private let log: Logger
   /// By the ids of wraps.
   private var open: [String: Open] = [:]
+  /// Wraps that were handed to a relay when they were called off: a relay may still say that it has them. At most
+  /// ``openMaximum``; the next process does not know them.
+  private var handed: Set<String> = []
   /// Raised when a copy has come further.
   private let hasChanged = Signal()
   /// Tokens that are being kept: a second call with one waits.
@@ -86,9 +89,13 @@ final class LinkSender {
     let givesUp: Bool
 
     /// A caller without a token is known by its request, which the hub delivers again as it was.
-    init(_ request: BusRequest, _ token: String?, _ milliseconds: Int64?, _ givesUp: Bool?) {
+    init(
+      _ request: BusRequest, _ content: [String?], _ token: String?, _ milliseconds: Int64?, _ givesUp: Bool?
+    ) {
       let (caller, id, trace) = (request.caller, request.id, request.trace)
-      self.token = token ?? "request \(caller) \(id) \(trace)"
+      // What is sent is part of it: a token that was used for something else sends this too.
+      let text = content.map { part in part.map { "\($0.utf8.count):\($0)" } ?? "-" }.joined()
+      self.token = (token ?? "request \(caller) \(id) \(trace)") + " \(request.method) " + text
       self.milliseconds = UInt64(max(0, milliseconds ?? LinksPost.waitMillisecondsDefault))
       self.givesUp = givesUp ?? false
     }
@@ -225,8 +232,10 @@ final class LinkSender {
           return error
         default:
           guard EventLoop.process.now < deadline, !feed.worker.isDraining else {
-            log.notice("a gift wrap waits", metadata: ["why": "\(error.message)"])
+            // Not the message, which may name the recipient.
+            log.notice("a gift wrap waits", metadata: ["why": "\(error.code)"])
             resumed.remove(vault.key)
+            resume()
             return nil
           }
           await EventLoopActor.sleep(milliseconds: Self.againMilliseconds)
@@ -303,12 +312,13 @@ final class LinkSender {
 
   private func set(_ stage: Int64, _ one: Open) async {
     var one = one
-    guard stage != one.copy.stage || stage >= 2 else { return }
+    guard stage != one.copy.stage || (stage >= 2 && !handed.contains(one.kept.wrap)) else { return }
     if stage >= 2 { one.kept.event = nil }
     let sealed = one.vault.seal(one.kept, "copy", one.copy.item)
     let copy = one.copy
     one.copy.stage = stage
-    open[one.kept.wrap] = stage >= 2 ? nil : one
+    let mayCome = stage == 3 && handed.contains(one.kept.wrap)
+    open[one.kept.wrap] = stage >= 2 && !mayCome ? nil : one
     do throws(StorageFault) {
       try await feed.ledger.set(stage, sealed, of: copy, one.vault.account)
     } catch { feed.health.notWritten(error) }
@@ -326,10 +336,15 @@ final class LinkSender {
     }
   }
 
-  /// Calls off what no relay has. If one has it by then, it is sent.
+  /// Calls off what no relay has. If one has it by then, it is sent; if one was given it and has not answered, it may
+  /// have it, and the item is kept.
   private func callOff(_ item: [UInt8], _ vault: LinkVault, _ manner: Manner) async throws(Refusal) {
+    let ids = open.filter { $0.value.copy.item == item }.map(\.key)
+    let handedTo = try await handedOver(ids)
+    if handed.count < Self.openMaximum { handed.formUnion(handedTo.keys) }
     var isTaken = false
-    for (id, one) in open where one.copy.item == item {
+    for id in ids {
+      guard let one = open[id] else { continue }
       do throws(Refusal) {
         let publication = try await feed.worker.bus.request(
           PlanMethod.cancel, PlanPublication(id: id), ttlMilliseconds: Self.publishMilliseconds)
@@ -337,19 +352,39 @@ final class LinkSender {
         await follow(publication)
       } catch {
         // The publish queue never had it, or cannot be asked: then it may still go.
-        guard error.code == .noSuchEvent else { isTaken = true; continue }
+        guard error.code == .noSuchEvent else {
+          isTaken = true
+          continue
+        }
       }
     }
     let copies = try await feed.ledgered { () async throws(StorageFault) in
       try await self.feed.ledger.copies(of: item, vault.account)
     }
     guard !isTaken, !copies.contains(where: { $0.stage == 2 && !$0.isOwn }) else { return }
+    if let relay = handedTo.values.min() {
+      throw Refusal(
+        .notSent, "it was called off, but \(relay) was given it and has not answered: it may have it", outcome: .unknown
+      )
+    }
     let obstacle = await feed.sending().flatMap { SendingObstacle($0) }
     try await takeBack(item, vault)
     let why = obstacle.map { "; \($0)" } ?? ""
     throw Refusal(
       .notSent, "no relay took it within \(manner.milliseconds / 1_000) s, and it was called off\(why)",
       outcome: .notStarted)
+  }
+
+  /// The wraps among these that a relay was given and has not answered, with the relay.
+  private func handedOver(_ ids: [String]) async throws(Refusal) -> [String: String] {
+    guard !ids.isEmpty else { return [:] }
+    let answer = try await feed.worker.bus.ask(
+      PlanMethod.publications, PlanPublications(ids: ids), ttlMilliseconds: Self.publishMilliseconds)
+    var found: [String: String] = [:]
+    while let publication = try await answer.nextPart() {
+      if let target = publication.targets.first(where: { $0.state == .sent }) { found[publication.id] = target.relay }
+    }
+    return found
   }
 
   private func sent(_ item: [UInt8], _ vault: LinkVault) async throws(Refusal) -> SentLink {
@@ -384,6 +419,7 @@ extension SendingStage {
       case ...0: .kept
       case 1: .queued
       case 2: .sent
+      case 4: .partly
       default: .failed
       }
   }

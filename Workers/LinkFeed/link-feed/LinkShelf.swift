@@ -68,6 +68,8 @@ final class LinkShelf {
         guard let session, session.isMember || !session.formerPosts.isEmpty else { continue }
         kept.members = session.members.filter { $0 != vault.key }.map(\.description)
       }
+      // Replies to posts that are not here are not shown, and messages that say something about others.
+      guard row.rootCount > 0 || session != nil else { continue }
       var told = LinkConversationRow(
         id: kept.id, members: kept.members, lastAt: row.lastAt, posts: row.rootCount, unread: row.unreadCount)
       if let session { (told.name, told.posts) = (session.name, session.shownPosts.count) }
@@ -91,7 +93,8 @@ final class LinkShelf {
     } else {
       let conversation = try await conversation(wanted.conversation ?? "", family, vault)
       rows = try await roots(
-        in: conversation, vault, before: try Self.place(wanted.before), limit: wanted.limit ?? LinksList.limitDefault)
+        in: conversation, vault, before: try Self.place(wanted.before) ?? .end,
+        limit: wanted.limit ?? LinksList.limitDefault)
     }
     for row in rows { try await request.send(row, of: method) }
     return StoreCount(count: rows.count)
@@ -109,29 +112,45 @@ final class LinkShelf {
     }
   }
 
+  /// Pages of the ledger that are read for one page of an answer at most: what is not shown is passed over.
+  private static let passMaximum = 20
+
   private func roots(
-    in conversation: String, _ vault: LinkVault, before place: LinkLedger.Place, limit: Int
+    in conversation: String, _ vault: LinkVault, before start: LinkLedger.Place, limit: Int
   ) async throws(Refusal) -> [LinkRow] {
-    let hash = vault.hash(ofConversation: conversation)
     try await feed.sessions.prepare(vault)
+    var (told, place): ([LinkRow], LinkLedger.Place) = ([], start)
+    for _ in 0..<Self.passMaximum where told.count < limit {
+      let wanted = limit - told.count
+      let (page, next) = try await page(of: conversation, vault, before: place, limit: wanted)
+      told += page
+      guard let next else { break }
+      place = next
+    }
+    return told
+  }
+
+  /// What is shown of some rows, and where the next ones begin; nil: there are no more.
+  private func page(
+    of conversation: String, _ vault: LinkVault, before place: LinkLedger.Place, limit: Int
+  ) async throws(Refusal) -> (rows: [LinkRow], next: LinkLedger.Place?) {
+    let hash = vault.hash(ofConversation: conversation)
     let session = feed.sessions.session(conversation, of: vault.key)
-    let (rows, rumors, counts) = try await feed.ledgered { () async throws(StorageFault) in
+    let (rows, counts) = try await feed.ledgered { () async throws(StorageFault) in
       let rows = try await self.ledger.roots(in: hash, of: vault.account, before: place, limit: limit)
-      let rumors = rows.map { vault.rumor($0) }
-      let threads = rumors.compactMap { $0.map { vault.hash(ofThread: $0.root, in: $0.conversation) } }
-      return (rows, rumors, try await self.ledger.replyCounts(of: threads, of: vault.account))
+      let threads = rows.map { row in
+        vault.rumor(row).map { vault.hash(ofThread: $0.root, in: $0.conversation) } ?? []
+      }
+      return (rows, try await self.ledger.replyCounts(of: threads, of: vault.account))
     }
     var told: [LinkRow] = []
-    var place = 0
-    for (row, rumor) in zip(rows, rumors) {
-      guard let rumor else { continue }
-      let count = counts[place]
-      place += 1
-      guard var one = Self.told(row, rumor) else { continue }
+    for (row, count) in zip(rows, counts) {
+      guard let rumor = vault.rumor(row), var one = Self.told(row, rumor) else { continue }
       if row.sort == .sessionPost {
         guard let session, session.shownPost(rumor.id) != nil else { continue }
-        let reactions = session.reactions(to: rumor.id).filter(\.isActive)
-          .map { LinkReactionRow(emoji: $0.emoji, author: "\($0.author)") }
+        let reactions = session.reactions(to: rumor.id).map {
+          LinkReactionRow(emoji: $0.emoji, author: "\($0.author)")
+        }
         one.reactions = reactions.isEmpty ? nil : reactions
       } else if one.sort == .post {
         (one.replies, one.unreadReplies) = (count.all, count.unread)
@@ -143,7 +162,8 @@ final class LinkShelf {
       }
       told.append(one)
     }
-    return told
+    let last = rows.last.map { LinkLedger.Place(at: $0.at, number: $0.number) }
+    return (told, rows.count < limit ? nil : last)
   }
 
   /// What members say about a message: their last reaction each, and whether its author has taken it back.
@@ -211,6 +231,7 @@ final class LinkShelf {
       }
     case .message(let message):
       told.about = message.answered.map { "\($0)" }
+      told.subject = message.subject
       switch message.body {
       case .text(let text): told.text = text
       case .file(let address): told.url = address
@@ -220,11 +241,12 @@ final class LinkShelf {
     return told
   }
 
-  private static func place(_ text: String?) throws(Refusal) -> LinkLedger.Place {
-    guard let text else { return .end }
+  private static func place(_ text: String?) throws(Refusal) -> LinkLedger.Place? {
+    guard let text else { return nil }
     let parts = text.split(separator: "-", maxSplits: 1)
     guard parts.count == 2, let at = Int64(parts[0]), let number = Int64(parts[1]) else {
-      throw Refusal(.badRequest, "'before' is no place of a row, such as 1700000000-17", outcome: .notStarted)
+      throw Refusal(
+        .badRequest, "'\(text.prefix(32))' is no place of a row, such as 1700000000-17", outcome: .notStarted)
     }
     return LinkLedger.Place(at: at, number: number)
   }
@@ -233,6 +255,8 @@ final class LinkShelf {
 
   private func read(_ family: LinkLedger.Family, _ wanted: LinksRead) async throws(Refusal) -> StoreCount {
     let vault = try await feed.vault(wanted.account)
+    let oldest = try Self.place(wanted.oldest) ?? .start
+    let newest = try Self.place(wanted.newest) ?? .end
     let count: Int
     let id: String?
     if let text = wanted.post {
@@ -244,7 +268,8 @@ final class LinkShelf {
     } else {
       let conversation = try await conversation(wanted.conversation ?? "", family, vault)
       count = try await feed.ledgered { () async throws(StorageFault) in
-        try await self.ledger.read(conversation: vault.hash(ofConversation: conversation), of: vault.account)
+        try await self.ledger.read(
+          conversation: vault.hash(ofConversation: conversation), of: vault.account, from: oldest, to: newest)
       }
       id = conversation
     }

@@ -339,8 +339,9 @@ final class WrapIntake {
       return LinkLedger.Wrap(
         id: one.id, outcome: 0, item: rumor.row(in: vault, isSeen: isSeen, noticeAt: isNew ? now : 0))
     }
+    let takenBack = try await takenBack(opened, vault)
     let marks =
-      judgement.shown.map { LinkLedger.Mark(id: vault.hash(ofItem: $0), isUnread: true, noticeAt: now) }
+      takenBack + judgement.shown.map { LinkLedger.Mark(id: vault.hash(ofItem: $0), isUnread: true, noticeAt: now) }
       + judgement.hidden.map { LinkLedger.Mark(id: vault.hash(ofItem: $0), isUnread: false, noticeAt: 0) }
     let new: Set<[UInt8]>
     do throws(StorageFault) { new = try await feed.ledger.file(wraps, marks, upTo: seq, of: vault.account) } catch {
@@ -352,6 +353,20 @@ final class WrapIntake {
     guard !new.isEmpty || !marks.isEmpty else { return }
     if wraps.contains(where: { $0.item?.sort.family == .links }) { usesLinks() }
     await teller(vault)
+  }
+
+  /// Messages that their authors have taken back, among those that are in the ledger: they are unread no longer.
+  private func takenBack(_ opened: [Opened], _ vault: LinkVault) async throws(Refusal) -> [LinkLedger.Mark] {
+    var marks: [LinkLedger.Mark] = []
+    for one in opened {
+      guard case .message(let message)? = one.rumor?.content, case .deletion(let id) = message.body else { continue }
+      let found = try await feed.ledgered { () async throws(StorageFault) in
+        try await self.feed.ledger.item(vault.hash(ofItem: id), of: vault.account)
+      }
+      guard let row = found?.row, vault.rumor(row)?.event.pubkey == message.author else { continue }
+      marks.append(LinkLedger.Mark(id: row.id, isUnread: false, noticeAt: 0))
+    }
+    return marks
   }
 
   private func teller(_ vault: LinkVault) async { await feed.teller.tell(vault) }
