@@ -385,15 +385,17 @@ final class LinkSender {
 
   private func set(_ stage: Int64, _ one: Open) async {
     var one = one
-    guard stage != one.copy.stage || stage >= 2 else { return }
+    // A copy with its last stage is open until that is committed: callers read the ledger when it no longer is.
+    guard one.copy.stage < 2, stage != one.copy.stage else { return }
     if stage >= 2 { one.kept.event = nil }
     let sealed = one.vault.seal(one.kept, "copy", one.copy.item)
     let copy = one.copy
     one.copy.stage = stage
-    open[one.kept.wrap] = stage >= 2 ? nil : one
+    open[one.kept.wrap] = one
     do throws(StorageFault) {
       try await feed.ledger.set(stage, sealed, of: copy, one.vault.account)
     } catch { feed.health.notWritten(error) }
+    if stage >= 2 { open[one.kept.wrap] = nil }
     hasChanged.raise()
     guard !copy.isOwn, stage != 1 else { return }
     await feed.teller.changed(LinkChange(account: "\(one.vault.key)"))
