@@ -207,8 +207,9 @@ extension ProcessTests {
       let width = amount("ROOST_LINK_WIDTH", standard: 330)
       let history = try peer.history(to: key.publicKey, count, path: path, width: width)
       let relays = [try RealRelay("--cap", "500", path), try RealRelay("--auth", "read", "--cap", "500", path)]
-      try LinkRig.run("alice", relays.map(\.url), key: key) { alice in
+      try LinkRig.run("alice", relays.map(\.url), inbox: [], key: key) { alice in
         let began = ContinuousClock.now
+        try alice.publish(alice.inboxList(relays.map(\.url)))
         try alice.await(wraps: count, within: 400)
         let seconds = (ContinuousClock.now - began) / .seconds(1)
         print("\(count) gift wraps, made in \(history.seconds) s, are in after \(seconds) s")
