@@ -97,14 +97,13 @@ public final class AccountBook {
   ///
   /// - Throws: `no-such-account`, with what to say instead.
   public func account(_ text: String?) async throws(Refusal) -> (key: PublicKey, account: SignerAccount) {
-    if !isKnown || text.map({ named($0) == nil }) == true { try await read() }
+    // An account may be newer than what the signer has told.
+    if !isKnown || named(text) == nil { try await read() }
+    if let found = named(text) { return found }
     guard let text else {
-      if let used = accounts.first(where: { $0.value.isUsed == true }) { return (used.key, used.value) }
-      if let only = accounts.first, accounts.count == 1 { return (only.key, only.value) }
       throw Refusal(
         .noSuchAccount, Self.whichOne(present: accounts.values.map(\.name), left: left), outcome: .notStarted)
     }
-    if let found = named(text) { return found }
     guard !left.contains(text) else {
       throw Refusal(
         .noSuchAccount, "'\(text)' is left; 'roost account use \(text)' brings it back", outcome: .notStarted)
@@ -113,7 +112,12 @@ public final class AccountBook {
       .noSuchAccount, "there is no account '\(text)'; 'roost account list' shows them", outcome: .notStarted)
   }
 
-  private func named(_ text: String) -> (key: PublicKey, account: SignerAccount)? {
-    accounts.first { [$0.value.name, $0.value.npub, $0.value.publicKey].contains(text) }.map { ($0.key, $0.value) }
+  private func named(_ text: String?) -> (key: PublicKey, account: SignerAccount)? {
+    guard let text else {
+      if let used = accounts.first(where: { $0.value.isUsed == true }) { return (used.key, used.value) }
+      return accounts.count == 1 ? accounts.first.map { ($0.key, $0.value) } : nil
+    }
+    return accounts.first { [$0.value.name, $0.value.npub, $0.value.publicKey].contains(text) }
+      .map { ($0.key, $0.value) }
   }
 }

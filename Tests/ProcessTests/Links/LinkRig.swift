@@ -35,11 +35,11 @@ struct LinkRig {
 
   /// A Roost with an account of this name, whose list of relays for gift wraps is at its relays.
   static func run(
-    _ name: String, _ relays: [String], inbox: [String]? = nil, links: [String]? = nil, _ body: (LinkRig) throws -> Void
+    _ name: String, _ relays: [String], inbox: [String]? = nil, links: [String]? = nil,
+    key: SecretKey = SecretKey.generate(), _ body: (LinkRig) throws -> Void
   ) throws {
     try withRoost(layout(relays, links: links)) { roost in
-      let rig = LinkRig(
-        rig: PlannerRig(roost: roost, client: try roost.client()), key: SecretKey.generate(), name: name)
+      let rig = LinkRig(rig: PlannerRig(roost: roost, client: try roost.client()), key: key, name: name)
       try roost.awaitWorker("link-feed", "is ready", rig.client) { $0.state == "ready" }
       try rig.account(rig.key, name)
       if inbox?.isEmpty != true { try rig.publish(rig.inboxList(inbox ?? relays)) }

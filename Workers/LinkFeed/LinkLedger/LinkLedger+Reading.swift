@@ -63,20 +63,21 @@ extension LinkLedger {
 
   private static let roots = Sort.allCases.filter(\.isRoot).map { "\($0.rawValue)" }.joined(separator: ", ")
 
-  /// Conversations, the newest first.
+  /// Conversations, the newest first; `.max` is no bound: an author may date its rumor as late as that.
   public func conversations(
     of account: Int64, _ family: Family, isUnread: Bool, before: Int64, limit: Int
   ) async throws(StorageFault) -> [ConversationRow] {
     try await file.read { session in
       let unread =
         isUnread ? "AND EXISTS (SELECT 1 FROM item AS i WHERE i.account = c.account AND \(Self.isUnread))" : ""
+      let isBefore = before == .max ? "<=" : "<"
       return try session.rows(
         """
         SELECT c.id, c.lastAt, c.sealed,
           (SELECT count(*) FROM item AS i
             WHERE i.account = c.account AND i.conversation = c.id AND i.sort IN (\(Self.roots))),
           (SELECT count(DISTINCT i.thread) FROM item AS i WHERE i.account = c.account AND \(Self.isUnread))
-        FROM conversation AS c WHERE c.account = ? AND c.family = ? AND c.lastAt < ? \(unread)
+        FROM conversation AS c WHERE c.account = ? AND c.family = ? AND c.lastAt \(isBefore) ? \(unread)
         ORDER BY c.lastAt DESC LIMIT ?
         """, account, family.rawValue, before, limit
       ) {

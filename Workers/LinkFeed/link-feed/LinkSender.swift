@@ -312,16 +312,19 @@ final class LinkSender {
 
   private func set(_ stage: Int64, _ one: Open) async {
     var one = one
-    guard stage != one.copy.stage || (stage >= 2 && !handed.contains(one.kept.wrap)) else { return }
+    // A copy with its last stage is open until that is committed: callers read the ledger when it no longer is. One
+    // that a relay was given when it was called off stays open: the relay may still say that it has it.
+    let isHanded = handed.contains(one.kept.wrap)
+    guard stage != one.copy.stage, one.copy.stage < 2 || (isHanded && stage == 2) else { return }
     if stage >= 2 { one.kept.event = nil }
     let sealed = one.vault.seal(one.kept, "copy", one.copy.item)
     let copy = one.copy
     one.copy.stage = stage
-    let mayCome = stage == 3 && handed.contains(one.kept.wrap)
-    open[one.kept.wrap] = stage >= 2 && !mayCome ? nil : one
+    open[one.kept.wrap] = one
     do throws(StorageFault) {
       try await feed.ledger.set(stage, sealed, of: copy, one.vault.account)
     } catch { feed.health.notWritten(error) }
+    if stage == 2 || (stage > 2 && !isHanded) { open[one.kept.wrap] = nil }
     hasChanged.raise()
     guard !copy.isOwn, stage != 1 else { return }
     await feed.teller.changed(LinkChange(account: "\(one.vault.key)"))

@@ -89,7 +89,7 @@ final class LinkShelf {
     let vault = try await feed.vault(wanted.account)
     let rows: [LinkRow]
     if let post = wanted.post {
-      rows = try await thread(post, vault, limit: wanted.limit ?? LinksList.limitMaximum)
+      rows = try await thread(post, family, vault, limit: wanted.limit ?? LinksList.limitMaximum)
     } else {
       let conversation = try await conversation(wanted.conversation ?? "", family, vault)
       rows = try await roots(
@@ -186,8 +186,10 @@ final class LinkShelf {
     return (last.sorted { $0.key < $1.key }.map { LinkReactionRow(emoji: $0.value, author: "\($0.key)") }, false)
   }
 
-  private func thread(_ text: String, _ vault: LinkVault, limit: Int) async throws(Refusal) -> [LinkRow] {
-    let root = try await post(text, vault)
+  private func thread(
+    _ text: String, _ family: LinkLedger.Family, _ vault: LinkVault, limit: Int
+  ) async throws(Refusal) -> [LinkRow] {
+    let root = try await post(text, family, vault)
     let thread = root.thread
     let rows = try await feed.ledgered { () async throws(StorageFault) in
       try await self.ledger.thread(thread, of: vault.account, limit: limit)
@@ -197,15 +199,16 @@ final class LinkShelf {
     }
   }
 
-  private func post(_ text: String, _ vault: LinkVault) async throws(Refusal) -> (row: LinkLedger.Row, thread: [UInt8])
-  {
+  private func post(
+    _ text: String, _ family: LinkLedger.Family, _ vault: LinkVault
+  ) async throws(Refusal) -> (row: LinkLedger.Row, thread: [UInt8]) {
     guard let id = EventID(text) else {
       throw Refusal(.badRequest, "'post' is no id of a post: 64 hexadecimal digits are expected", outcome: .notStarted)
     }
     let found = try await feed.ledgered { () async throws(StorageFault) in
       try await self.ledger.item(vault.hash(ofItem: id), of: vault.account)
     }
-    guard let found, found.row.sort?.isRoot == true else {
+    guard let found, let sort = found.row.sort, sort.isRoot, sort.family == family else {
       throw Refusal(.noSuchPost, "there is no post or message \(id)", outcome: .notStarted)
     }
     return found
@@ -260,7 +263,7 @@ final class LinkShelf {
     let count: Int
     let id: String?
     if let text = wanted.post {
-      let post = try await post(text, vault)
+      let post = try await post(text, family, vault)
       count = try await feed.ledgered { () async throws(StorageFault) in
         try await self.ledger.read(thread: post.thread, of: vault.account)
       }
