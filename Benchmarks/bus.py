@@ -10,6 +10,7 @@ GRANT = struct.Struct("<QQ")
 LENGTH_OF_NOTHING = HEADER.size - 4
 HELLO, WELCOME, READY, REGISTRY, CREDIT, FATAL = 1, 2, 3, 4, 7, 10
 REQUEST, RESPONSE, ERROR, CANCEL = 16, 17, 18, 19
+EVENT, SUBSCRIBE, GAP = 24, 27, 29
 MORE, RAW = 1, 256
 
 
@@ -47,7 +48,7 @@ class Client:
         return len(payload)
 
     def next(self):
-        """The next frame: kind, flags, the request it answers, its payload. Parts return credit."""
+        """The next frame: kind, flags, the request it answers, its payload. Parts and events return credit."""
         head = self.stream.read(HEADER.size)
         if len(head) < HEADER.size:
             raise ConnectionError("roostd closed the connection")
@@ -57,7 +58,7 @@ class Client:
             self.granted = GRANT.unpack(payload)
         elif kind == REGISTRY:
             self.registry = json.loads(payload)
-        elif flags & MORE:
+        elif flags & MORE or kind in (EVENT, GAP):
             self.taken = (self.taken[0] + 1, self.taken[1] + len(payload))
             if any(2 * (self.taken[i] - self.told[i]) > self.WINDOW[i] for i in (0, 1)):
                 self.told = self.taken
@@ -71,7 +72,7 @@ class Client:
             if kind in (ERROR, FATAL):
                 raise RuntimeError(payload.decode())
             if kind in kinds:
-                return json.loads(payload)
+                return json.loads(payload or "null")
 
     def may_ask(self):
         """Whether there is credit for a request."""
@@ -84,6 +85,13 @@ class Client:
         count = self.send(REQUEST, value, number, self.last_id, RAW if raw else 0)
         self.sent = (self.sent[0] + 1, self.sent[1] + count)
         return self.last_id
+
+    def subscribe(self, topic):
+        """Has the events of a topic sent from now on; `next` gives them."""
+        self.last_id += 1
+        self.send(SUBSCRIBE, b"", self.registry["topics"][topic], self.last_id)
+        self.sent = (self.sent[0] + 1, self.sent[1])
+        self.receive(RESPONSE)
 
     def cancel(self, number):
         """Gives a request up; its end may still come."""

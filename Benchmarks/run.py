@@ -19,6 +19,7 @@ import feeds
 import gate
 import hub
 import jobs
+import links
 import measure
 import pages
 import profiles
@@ -31,7 +32,7 @@ import restart
 import sockets
 
 PARTS = ["hub", "executor", "events", "gate", "publish", "endtoend", "pages", "profiles", "relay", "jobs", "feeds",
-         "edits", "push", "push-privacy", "restart", "sockets"]
+         "edits", "links", "push", "push-privacy", "restart", "sockets"]
 
 
 def main():
@@ -60,6 +61,7 @@ def main():
         "jobs": lambda: jobs.run(options.rounds),
         "feeds": lambda: feeds.run(options.rounds),
         "edits": lambda: edits.run(options.rounds),
+        "links": lambda: links.run(options.rounds),
         "push": lambda: push.run(options.rounds),
         "push-privacy": push_privacy.run,
         "restart": lambda: restart.run(options.restarts, options.idle_seconds),

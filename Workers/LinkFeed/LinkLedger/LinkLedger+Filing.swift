@@ -189,10 +189,12 @@ extension LinkLedger {
   /// Items of an account whose notices are due, the oldest first, at most `limit`.
   public func due(of account: Int64, limit: Int) async throws(StorageFault) -> [Due] {
     try await file.read { session in
+      // Without INDEXED BY, SQLite takes an index that begins with the account, and sorts all of its items.
       try session.rows(
-        "SELECT \(Row.columns) FROM item WHERE noticeAt <> 0 AND account = ? ORDER BY noticeAt, number LIMIT ?",
-        account,
-        limit
+        """
+        SELECT \(Row.columns) FROM item INDEXED BY itemNotice
+        WHERE noticeAt <> 0 AND account = ? ORDER BY noticeAt, number LIMIT ?
+        """, account, limit
       ) { Due(number: $0.number(0), row: Row($0)) }
     }
   }

@@ -178,9 +178,11 @@ extension LinkLedger {
     conversation: [UInt8], of account: Int64, from oldest: Place, to newest: Place
   ) async throws(StorageFault) -> Int {
     try await file.write { session in
+      // Without INDEXED BY, SQLite looks at every post of the conversation. OR FAIL: otherwise it keeps each page in
+      // memory as it was before, 40 MB for 10,000 posts; the transaction ends with the statement in any case.
       try session.run(
         """
-        UPDATE item SET isUnread = 0
+        UPDATE OR FAIL item INDEXED BY itemUnread SET isUnread = 0
         WHERE account = ? AND conversation = ? AND isUnread = 1 AND sort IN (\(Self.roots))
           AND (at, number) BETWEEN (?, ?) AND (?, ?)
         """, account, conversation, oldest.at, oldest.number, newest.at, newest.number)
