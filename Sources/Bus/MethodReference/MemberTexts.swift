@@ -437,7 +437,7 @@ public enum MemberTexts {
     LinksPost.givesUp	Whether it is called off when the wait is over. Otherwise the publish queue keeps trying.
     LinksPost.note	What the author says of it.
     LinksPost.to	To whom: `npub`, 64 hexadecimal digits, the name of a contact, or the id of a conversation.
-    LinksPost.token	The caller's own name for this post, 1 to 64 bytes: a repeated call that sends the same under the same one sends nothing again.
+    LinksPost.token	The caller's own name for this post, 1 to 64 bytes: a repeated call that sends the same under the same name sends nothing again.
     LinksPost.url	The link: http or https, at most 4,096 bytes.
     LinksPost.waitMilliseconds	How long to wait for relays, 0 to 120000; default 12000.
     LinksRead.account	The account.
