@@ -34,8 +34,8 @@ public struct LinksPost: MethodArguments {
   public var url: String
   /// What the author says of it.
   public var note: String?
-  /// The caller's own name for this post, 1 to ``tokenByteCountMaximum`` bytes: a repeated call that sends the same under
-  /// the same name sends nothing again.
+  /// The caller's own name for this post, 1 to ``tokenByteCountMaximum`` bytes: a repeated call that sends the same
+  /// under the same name sends nothing again.
   public var token: String?
   /// How long to wait for relays, 0 to ``waitMillisecondsMaximum``; default ``waitMillisecondsDefault``.
   public var waitMilliseconds: Int64?
