@@ -201,7 +201,7 @@ extension ProcessTests {
       "An account that comes new gets its whole history, once, from relays that send 500 of it",
       .timeLimit(.minutes(10)))
     func history() throws {
-      let count = amount("ROOST_LINK_WRAPS", standard: 10_000)
+      let count = amount("ROOST_LINK_WRAPS", standard: 3_000)
       let (directory, peer, key) = (try TemporaryDirectory(), try LinkPeer(), SecretKey.generate())
       let path = directory.path + "/history.jsonl"
       let width = amount("ROOST_LINK_WIDTH", standard: 330)

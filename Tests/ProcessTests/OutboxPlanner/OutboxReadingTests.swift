@@ -133,7 +133,10 @@ extension ProcessTests {
         #expect(try rig.client.call("store.publish", String(decoding: follows.json, as: UTF8.self)).isResponse)
         let keys = [bob, carol].map { "\"\($0.publicKey)\"" }.joined(separator: ",")
         let observer = try rig.client.ask("store.observe", #"{"filters":[{"authors":[\#(keys)],"kinds":[1]}]}"#)
-        try rig.client.wait("at home") { rig.client.parts(of: observer).contains { $0.text.contains("at home") } }
+        // Lists, profile, name and relay are looked up one after the other, each for some seconds on a loaded machine.
+        try rig.client.wait("at home", within: 90) {
+          rig.client.parts(of: observer).contains { $0.text.contains("at home") }
+        }
         let filter = JSONValue.object(["authors": .array([.string("\(bob.publicKey)")])])
         let stops = try rig.ask("plan.route", PlanRoute(filters: [filter]), as: Route.self).stops
         #expect(stops.first { $0.relay == home.url }?.why == ["\(bob.publicKey.npub)'s name (NIP-05)"], "\(stops)")
