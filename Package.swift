@@ -430,6 +430,7 @@ let rooms: [[Target]] = [
     tests(
       "Workers/People/ListEditingTests",
       ["Addresses", "Clocks", "Cryptography", "JSON", "Nostr", "Frames", "ListEditing", "TestSupport"]),
+    tests("Workers/LinkFeed/LinkLedgerTests", ["Cryptography", "Storage", "LinkLedger", "TestSupport"]),
     tests("Workers/LinkFeed/LinkstrTests", values + ["JSON", "LinkAddresses", "Linkstr", "TestSupport"]),
     tests(
       "Workers/DVMTracker/JobTrackingTests",

@@ -46,7 +46,7 @@ public struct LedgerFile: Sendable {
   }
 
   /// Whether SQLite's log has something: the process before did not close the file. Asked before the file is opened.
-  public var hasLog: Bool {
+  private var hasLog: Bool {
     var status = stat()
     return stat(path + "-wal", &status) == 0 && status.st_size > 0
   }
@@ -118,6 +118,25 @@ public struct LedgerFile: Sendable {
     } mend: { _, _ in
     }
     return (opened.0, opened.1, rescue)
+  }
+
+  /// Opens a ledger whose rows do not depend on each other, and removes what removed rows have left behind, if the
+  /// process before ended without closing the file.
+  ///
+  /// - Parameter now: seconds since 1970, for the name of a damaged file.
+  public func openScrubbed(now: Int64) throws(StorageFault) -> (StorageFile, LedgerRescue?) {
+    let isUnclean = hasLog
+    let (file, _, rescue) = try open(now: now) { _ throws(StorageFault) in }
+    guard isUnclean else { return (file, rescue) }
+    do throws(StorageFault) { _ = try file.scrubNow() } catch {
+      // There is no room for it, say. What is removed next takes these traces along.
+      guard error.mayPass else {
+        // The next start rescues what it can.
+        if error.kind == .corrupt { markDamaged() }
+        throw error
+      }
+    }
+    return (file, rescue)
   }
 
   /// Opens a cache: a damaged one is removed and begun again, since everything in it can be fetched again.

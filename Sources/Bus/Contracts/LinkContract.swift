@@ -11,7 +11,7 @@
 /// `links.list` and `messages.list`: the conversations of an account, the newest first.
 public struct LinksList: MethodArguments {
   /// An example of the arguments.
-  public static let example = #"{"account":"alice","unread":true,"limit":100,"before":1700000000}"#
+  public static let example = #"{"account":"alice","unread":true,"limit":100,"before":"1700000000-9f2c…"}"#
 
   /// The account.
   public var account: String?
@@ -19,8 +19,8 @@ public struct LinksList: MethodArguments {
   public var unread: Bool?
   /// The most conversations, 1 to ``limitMaximum``; default ``limitDefault``.
   public var limit: Int?
-  /// Only those whose last entry is older than this, in seconds since 1970.
-  public var before: Int64?
+  /// Where the next page begins: the `place` of the last row of the page before.
+  public var before: String?
 
   /// Rows unless it is said.
   public static let limitDefault = 100
@@ -32,10 +32,7 @@ public struct LinksList: MethodArguments {
 
   /// The limit has bounds.
   public static var ranges: [FieldRange<Self>] {
-    [
-      FieldRange("limit", from: 1, to: Int64(Self.limitMaximum)) { $0.limit.map(Int64.init) },
-      FieldRange("before", \.before),
-    ]
+    [FieldRange("limit", from: 1, to: Int64(Self.limitMaximum)) { $0.limit.map(Int64.init) }]
   }
 }
 
@@ -55,10 +52,13 @@ public struct LinkConversationRow: Codable, Sendable, Hashable, Payload {
   public var posts: Int
   /// How many posts have something unread: the post itself, or replies. Of messages how many are unread.
   public var unread: Int
+  /// Its place in the order of the rows.
+  public var place: String
 
   /// A conversation.
-  public init(id: String, members: [String], lastAt: Int64, posts: Int, unread: Int) {
-    (self.id, self.members, self.lastAt, self.posts, self.unread) = (id, members, lastAt, posts, unread)
+  public init(id: String, members: [String], lastAt: Int64, posts: Int, unread: Int, place: String = "") {
+    (self.id, self.members, self.lastAt, self.posts) = (id, members, lastAt, posts)
+    (self.unread, self.place) = (unread, place)
   }
 }
 
@@ -77,7 +77,8 @@ public struct LinksShow: MethodArguments {
   public var post: String?
   /// As in ``LinksList``.
   public var limit: Int?
-  /// Where the next page begins: the `place` of the last row of the page before.
+  /// Where the next page begins: the `place` of the last row of the page before. The next page of a post has newer
+  /// replies, and not the post again.
   public var before: String?
 
   /// A conversation, or a post.

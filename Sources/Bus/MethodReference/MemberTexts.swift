@@ -400,6 +400,7 @@ public enum MemberTexts {
     LinkConversationRow.lastAt	When its newest entry was written, seconds since 1970.
     LinkConversationRow.members	The other members, 64 hexadecimal digits each; empty for notes to oneself.
     LinkConversationRow.name	The name of a session, or the subject of messages.
+    LinkConversationRow.place	Its place in the order of the rows.
     LinkConversationRow.posts	How many posts or messages it has.
     LinkConversationRow.unread	How many posts have something unread: the post itself, or replies. Of messages how many are unread.
     LinkFeedSettings.relays	The relays at which linkstr's client sends, asked for accounts that use links beside those of the account's own list (kind 10050): that client knows no such lists.
@@ -430,7 +431,7 @@ public enum MemberTexts {
     LinksContact.remove	Whether it is removed.
     LinksContacts.account	The account.
     LinksList.account	The account.
-    LinksList.before	Only those whose last entry is older than this, in seconds since 1970.
+    LinksList.before	Where the next page begins: the `place` of the last row of the page before.
     LinksList.limit	The most conversations, 1 to 1000; default 100.
     LinksList.unread	Only those with something that was not read.
     LinksPost.account	The account that posts. May be left out while there is exactly one, or one is used.
@@ -452,7 +453,7 @@ public enum MemberTexts {
     LinksReply.token	As in LinksPost.
     LinksReply.waitMilliseconds	As in LinksPost.
     LinksShow.account	The account.
-    LinksShow.before	Where the next page begins: the `place` of the last row of the page before.
+    LinksShow.before	Where the next page begins: the `place` of the last row of the page before. The next page of a post has newer replies, and not the post again.
     LinksShow.conversation	The conversation: as `to` in LinksPost.
     LinksShow.limit	As in LinksList.
     LinksShow.post	The post whose replies are wanted: they come after the post itself, the oldest first.

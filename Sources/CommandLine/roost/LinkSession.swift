@@ -55,7 +55,7 @@ extension CommandSession {
   /// The contact that a text names, by its name or its key.
   func contact(_ text: String, of account: String?) async throws(Refusal) -> LinkContact {
     let contacts = try await client.contacts(of: account)
-    if let contact = contacts.first(where: { $0.name == text }) { return contact }
+    if let contact = contacts.first(where: { $0.name.lowercased() == text.lowercased() }) { return contact }
     // `try?`: what is no key and no name is reported below.
     let key = try? await publicKey(text)
     if let key, let contact = contacts.first(where: { $0.publicKey == "\(key)" }) { return contact }
@@ -68,7 +68,7 @@ extension CommandSession {
     var members: Set<String> = []
     let contacts = try await client.contacts(of: account)
     for text in texts {
-      if let contact = contacts.first(where: { $0.name == text }) {
+      if let contact = contacts.first(where: { $0.name.lowercased() == text.lowercased() }) {
         members.insert(contact.publicKey)
       } else {
         members.insert("\(try await publicKey(text))")
@@ -76,14 +76,15 @@ extension CommandSession {
     }
     var wanted = LinksList(account: account)
     wanted.limit = LinksList.limitMaximum
-    guard
-      let row = try await client.messageConversations(wanted).first(where: { Set($0.members) == members })
-    else {
-      throw Refusal(
-        .noSuchConversation, "there is no conversation with exactly these people; 'roost messages list' shows them",
-        outcome: .notStarted)
+    while true {
+      let rows = try await client.messageConversations(wanted)
+      if let row = rows.first(where: { Set($0.members) == members }) { return row.id }
+      guard let last = rows.last, last.place != wanted.before else { break }
+      wanted.before = last.place
     }
-    return row.id
+    throw Refusal(
+      .noSuchConversation, "there is no conversation with exactly these people; 'roost messages list' shows them",
+      outcome: .notStarted)
   }
 
   // MARK: Ids

@@ -54,7 +54,7 @@ struct NIP17Tests {
     #expect(fault(rumor(14, crowd)) == .tooManyMembers)
   }
 
-  @Test("A message of kind 4 has two members; one that names no recipient is none")
+  @Test("A message of kind 4 has two members; without a recipient it is refused")
   func legacy() throws {
     let event = rumor(4, [["p", "\(bob)"]])
     #expect(try PrivateMessage(legacy: event, for: bob).members == [alice, bob].sorted())

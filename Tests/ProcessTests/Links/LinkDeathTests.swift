@@ -85,7 +85,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("Whatever dies while links are received, none is lost, doubled or told twice", .timeLimit(.minutes(8)))
+    @Test("Whatever dies while links are received, each is here once, with one notice", .timeLimit(.minutes(8)))
     func deathsOfReceiving() throws {
       let relay = try RealRelay()
       try LinkRig.run("bob", [relay.url]) { bob in
@@ -102,7 +102,7 @@ extension ProcessTests {
             #expect(Set(posts.map(\.id)).count == number + 1)
           }
           let bodies = try bob.notices().map(\.body)
-          #expect(Set(bodies).count == bodies.count, "none is told twice")
+          #expect(Set(bodies).count == bodies.count, "each notice comes once")
           #expect(bodies.count >= Self.victims.count)
         }
       }

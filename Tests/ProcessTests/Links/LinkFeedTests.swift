@@ -48,7 +48,7 @@ extension ProcessTests {
           let status = try bob.rig.ask("links.status", NoArguments(), as: LinksStatus.self)
           #expect(status.accounts.map(\.usesLinks) == [true] && status.accounts[0].refused == 0)
           #expect(try bob.posts(with: alice.publicKey).count == 1 && bob.thread(post.id).count == 2)
-          try awaitSoon("the notice was told") { try !bob.notices().isEmpty }
+          try awaitSoon("its notice comes") { try !bob.notices().isEmpty }
           #expect(
             try bob.notices() == [.init(title: "\(alice.publicKey.npub.prefix(12))… shared a post", body: "look")])
         }
@@ -76,7 +76,7 @@ extension ProcessTests {
           let bad = try #require(try refusal(LinksPost(to: stranger.npub, url: url)), "\(url)")
           #expect(bad.code == .badRequest && bad.message.contains("cannot be sent"), "\(url) \(word) \(bad)")
         }
-        #expect(try refusal(LinksPost(to: "nobody", url: "https://example.com"))?.code == .noSuchConversation)
+        #expect(try refusal(LinksPost(to: "zoe", url: "https://example.com"))?.code == .noSuchConversation)
         #expect(try alice.rig.refusal("links.reply", LinksReply(post: sha(1), text: "x"))?.code == .noSuchPost)
 
         // Relays that the account has agreed to for a contact.
@@ -102,7 +102,7 @@ extension ProcessTests {
           as: SentLink.self)
         let stages = group.copies.filter { $0.recipient != "\(alice.publicKey)" }.map(\.stage)
         #expect(group.stage == .partly && Set(stages) == [.sent, .failed], "\(group)")
-        // Nobody else may name relays for gift wraps.
+        // No other caller may name relays for gift wraps.
         var publish = PlanPublish(event: RawJSON(alice.inboxList([relay.url]).json))
         publish.agreedRelays = [relay.url]
         #expect(try alice.rig.refusal("plan.publish", publish)?.code == .denied)
@@ -213,7 +213,7 @@ extension ProcessTests {
         let session = try #require(try bob.conversations().first)
         #expect(session.name == "Friends" && session.members == ["\(carol.publicKey)"] && session.unread == 1)
         #expect(try shown().map(\.text) == ["first"] && shown()[0].reactions?.map(\.emoji) == ["+"])
-        try awaitSoon("its notice is told") { try bob.notices().map(\.body) == ["first"] }
+        try awaitSoon("its notice comes") { try bob.notices().map(\.body) == ["first"] }
 
         try bob.rig.kill("link-feed")
         try give(second, by: carol)

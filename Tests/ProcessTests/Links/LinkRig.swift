@@ -118,12 +118,12 @@ struct LinkRig {
     return found
   }
 
-  /// Subscribes to what is told from now on.
+  /// Subscribes to changes from now on.
   func follow() throws {
     #expect(try client.answer(to: try client.ask("links.changes", type: .subscribe)).isResponse)
   }
 
-  /// The notices that were told, in their order.
+  /// The notices that came, in their order.
   func notices() throws -> [LinkChange.Notice] {
     client.receive(withinMilliseconds: 5)
     let number = try client.number(of: "links.changes")

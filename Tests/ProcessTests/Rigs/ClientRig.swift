@@ -108,11 +108,11 @@ final class Watch: Sendable {
   func cancel() { task.withLock { $0?.cancel() } }
 }
 
-/// Signed notes, a second apart.
-func makeNotes(_ numbers: Range<Int>, kind: UInt16 = 1) -> [Event] {
+/// Signed notes, a second apart; `first`: seconds since 1970.
+func makeNotes(_ numbers: Range<Int>, kind: UInt16 = 1, from first: Int64 = 1_700_000_000) -> [Event] {
   let author = SecretKey.generate()
   return numbers.map {
-    UnsignedEvent(pubkey: author.publicKey, createdAt: 1_700_000_000 + Int64($0), kind: kind, content: "\($0)")
+    UnsignedEvent(pubkey: author.publicKey, createdAt: first + Int64($0), kind: kind, content: "\($0)")
       .signed(by: author)
   }
 }

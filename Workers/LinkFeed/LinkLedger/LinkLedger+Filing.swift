@@ -66,7 +66,7 @@ extension LinkLedger {
     public var isOwn: Bool
     /// Whether it is unread.
     public var isUnread: Bool
-    /// Whether a notice is due: the moment, seconds since 1970; 0: none.
+    /// When its notice is due, seconds since 1970; 0: it has none.
     public var noticeAt: Int64
     /// How far it is, of one's own that is sent here.
     public var stage: Int64
@@ -105,14 +105,14 @@ extension LinkLedger {
   public struct Mark: Sendable, Hashable {
     /// The post, as a keyed hash.
     public var id: [UInt8]
-    /// Whether it is unread.
-    public var isUnread: Bool
-    /// When its notice is due; 0: it has none.
-    public var noticeAt: Int64
+    /// When its notice is due, if it can be seen now; nil: it can be seen no longer.
+    public var noticeAt: Int64?
+    /// Only what was written after this has a notice.
+    public var noticeSince: Int64
 
     /// A mark.
-    public init(id: [UInt8], isUnread: Bool, noticeAt: Int64) {
-      (self.id, self.isUnread, self.noticeAt) = (id, isUnread, noticeAt)
+    public init(id: [UInt8], noticeAt: Int64?, noticeSince: Int64 = 0) {
+      (self.id, self.noticeAt, self.noticeSince) = (id, noticeAt, noticeSince)
     }
   }
 
@@ -137,6 +137,7 @@ extension LinkLedger {
     _ wraps: [Wrap], _ marks: [Mark] = [], upTo seq: Int64, of account: Int64
   ) async throws(StorageFault) -> Set<[UInt8]> {
     try await file.write { session in
+      guard try Self.isKnown(account, session) else { return [] }
       var new: Set<[UInt8]> = []
       var usesLinks = false
       for wrap in wraps {
@@ -147,14 +148,22 @@ extension LinkLedger {
         if item.sort.family == .links { usesLinks = true }
       }
       for mark in marks {
+        // A notice that was given is not given again, also where the post could not be seen for a time.
         try session.run(
-          "UPDATE item SET isUnread = ?, noticeAt = ? WHERE account = ? AND id = ? AND isOwn = 0", mark.isUnread,
-          mark.noticeAt, account, mark.id)
+          """
+          UPDATE item SET isUnread = ?, noticeAt = CASE WHEN noticeAt < 0 THEN noticeAt WHEN at > ? THEN ? ELSE 0 END
+          WHERE account = ? AND id = ? AND isOwn = 0
+          """, mark.noticeAt != nil, mark.noticeSince, mark.noticeAt ?? 0, account, mark.id)
       }
       try session.run(
         "UPDATE account SET seq = max(seq, ?), usesLinks = max(usesLinks, ?) WHERE number = ?", seq, usesLinks, account)
       return new
     }
+  }
+
+  /// Whether an account has not been forgotten meanwhile: nothing is written for one that was.
+  static func isKnown(_ account: Int64, _ session: StorageSession) throws -> Bool {
+    try session.count("SELECT count(*) FROM account WHERE number = ?", account) > 0
   }
 
   /// Inserts an item, unless it is known; whether it was new.
@@ -193,16 +202,16 @@ extension LinkLedger {
       try session.rows(
         """
         SELECT \(Row.columns) FROM item INDEXED BY itemNotice
-        WHERE noticeAt <> 0 AND account = ? ORDER BY noticeAt, number LIMIT ?
+        WHERE noticeAt > 0 AND account = ? ORDER BY noticeAt, number LIMIT ?
         """, account, limit
       ) { Due(number: $0.number(0), row: Row($0)) }
     }
   }
 
-  /// The notices of these rows are given, or not wanted.
+  /// The notices of these rows are given: -1, for good.
   public func noticed(_ numbers: [Int64]) async throws(StorageFault) {
     try await file.write { session in
-      for number in numbers { try session.run("UPDATE item SET noticeAt = 0 WHERE number = ?", number) }
+      for number in numbers { try session.run("UPDATE item SET noticeAt = -1 WHERE number = ?", number) }
     }
   }
 }

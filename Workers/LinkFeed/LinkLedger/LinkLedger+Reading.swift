@@ -63,23 +63,37 @@ extension LinkLedger {
 
   private static let roots = Sort.allCases.filter(\.isRoot).map { "\($0.rawValue)" }.joined(separator: ", ")
 
-  /// Conversations, the newest first; `.max` is no bound: an author may date its rumor as late as that.
+  /// A place in the order of conversations.
+  public struct ConversationPlace: Sendable, Hashable {
+    /// When its newest entry was written.
+    public var lastAt: Int64
+    /// Its id, as a keyed hash.
+    public var id: [UInt8]
+
+    /// A place.
+    public init(lastAt: Int64, id: [UInt8]) { (self.lastAt, self.id) = (lastAt, id) }
+  }
+
+  /// Conversations, the newest first: those that have a post, a message, or an event of a session.
   public func conversations(
-    of account: Int64, _ family: Family, isUnread: Bool, before: Int64, limit: Int
+    of account: Int64, _ family: Family, isUnread: Bool, before place: ConversationPlace?, limit: Int
   ) async throws(StorageFault) -> [ConversationRow] {
-    try await file.read { session in
+    // Behind all: no id has more bytes than a hash.
+    let place = place ?? ConversationPlace(lastAt: .max, id: [UInt8](repeating: 0xFF, count: 33))
+    return try await file.read { session in
       let unread =
         isUnread ? "AND EXISTS (SELECT 1 FROM item AS i WHERE i.account = c.account AND \(Self.isUnread))" : ""
-      let isBefore = before == .max ? "<=" : "<"
       return try session.rows(
         """
         SELECT c.id, c.lastAt, c.sealed,
           (SELECT count(*) FROM item AS i
             WHERE i.account = c.account AND i.conversation = c.id AND i.sort IN (\(Self.roots))),
           (SELECT count(DISTINCT i.thread) FROM item AS i WHERE i.account = c.account AND \(Self.isUnread))
-        FROM conversation AS c WHERE c.account = ? AND c.family = ? AND c.lastAt \(isBefore) ? \(unread)
-        ORDER BY c.lastAt DESC LIMIT ?
-        """, account, family.rawValue, before, limit
+        FROM conversation AS c WHERE c.account = ? AND c.family = ? AND (c.lastAt, c.id) < (?, ?) \(unread)
+          AND EXISTS (SELECT 1 FROM item AS r WHERE r.account = c.account AND r.conversation = c.id
+            AND r.sort IN (\(Self.roots), \(Sort.session.rawValue)))
+        ORDER BY c.lastAt DESC, c.id DESC LIMIT ?
+        """, account, family.rawValue, place.lastAt, place.id, limit
       ) {
         ConversationRow(
           id: $0.bytes(0), lastAt: $0.number(1), sealed: $0.bytes(2), rootCount: Int($0.number(3)),
@@ -121,12 +135,16 @@ extension LinkLedger {
     }
   }
 
-  /// What belongs to a post or message, the oldest first; the post itself is among it.
-  public func thread(_ thread: [UInt8], of account: Int64, limit: Int) async throws(StorageFault) -> [Row] {
+  /// What belongs to a post or message after a place, the oldest first; the post itself is among it.
+  public func thread(
+    _ thread: [UInt8], of account: Int64, after place: Place = .start, limit: Int
+  ) async throws(StorageFault) -> [Row] {
     try await file.read { session in
       try session.rows(
-        "SELECT \(Row.columns) FROM item WHERE account = ? AND thread = ? ORDER BY at, number LIMIT ?", account, thread,
-        limit
+        """
+        SELECT \(Row.columns) FROM item WHERE account = ? AND thread = ? AND (at, number) > (?, ?)
+        ORDER BY at, number LIMIT ?
+        """, account, thread, place.at, place.number, limit
       ) { Row($0) }
     }
   }

@@ -44,6 +44,7 @@ extension LinkLedger {
     _ item: Item, _ copies: [Copy], token: [UInt8], of account: Int64
   ) async throws(StorageFault) {
     try await file.write { session in
+      guard try Self.isKnown(account, session) else { return }
       _ = try Self.insert(item, of: account, session)
       for copy in copies {
         try session.run(

@@ -20,7 +20,7 @@ public struct LinkLedger: Sendable {
       version: 1,
       """
       CREATE TABLE account (
-        number INTEGER PRIMARY KEY, account BLOB NOT NULL UNIQUE, dataKey TEXT, seq INTEGER NOT NULL DEFAULT 0,
+        number INTEGER PRIMARY KEY AUTOINCREMENT, account BLOB NOT NULL UNIQUE, dataKey TEXT, seq INTEGER NOT NULL DEFAULT 0,
         usesLinks INTEGER NOT NULL DEFAULT 0);
       CREATE TABLE wrap (
         account INTEGER NOT NULL, id BLOB NOT NULL, outcome INTEGER NOT NULL, PRIMARY KEY (account, id)) WITHOUT ROWID;
@@ -32,7 +32,7 @@ public struct LinkLedger: Sendable {
       CREATE INDEX itemPlace ON item (account, conversation, sort, at, number);
       CREATE INDEX itemThread ON item (account, thread, at, number);
       CREATE INDEX itemUnread ON item (account, conversation, thread) WHERE isUnread = 1;
-      CREATE INDEX itemNotice ON item (noticeAt) WHERE noticeAt <> 0;
+      CREATE INDEX itemNotice ON item (noticeAt) WHERE noticeAt > 0;
       CREATE TABLE conversation (
         account INTEGER NOT NULL, id BLOB NOT NULL, family INTEGER NOT NULL, lastAt INTEGER NOT NULL,
         sealed BLOB NOT NULL, PRIMARY KEY (account, id)) WITHOUT ROWID;
@@ -68,16 +68,8 @@ public struct LinkLedger: Sendable {
     let settings = StorageSettings(durability: .full, readerCount: 2, cacheByteCount: 2 << 20)
     ledger = LedgerFile(
       path: directory + "/links.db", settings, Self.migrations, table: "item", noun: "links and messages")
-    let isUnclean = ledger.hasLog
-    (file, _, rescue) = try ledger.open(now: now) { _ throws(StorageFault) in }
     // The process before may have ended just after it removed a forgotten account.
-    guard isUnclean else { return }
-    do throws(StorageFault) { _ = try file.scrubNow() } catch {
-      guard error.mayPass else {
-        if error.kind == .corrupt { ledger.markDamaged() }
-        throw error
-      }
-    }
+    (file, rescue) = try ledger.openScrubbed(now: now)
   }
 
   /// Marks the file as damaged: the next start rescues it.

@@ -38,8 +38,8 @@ public struct LinkNotice: Hashable, Sendable {
     }
   }
 
-  /// A text on one line; nil if nothing of it can be seen.
-  private static func line(_ text: String, _ maximum: Int) -> String? {
+  /// A text on one line, with at most so many characters; nil if nothing of it can be seen.
+  public static func line(_ text: String, _ maximum: Int) -> String? {
     // More than `maximum` characters are looked at, because spaces shrink; but not all of a long text.
     let words = text.prefix(maximum * 4).split { $0.isWhitespace }
     let line = VisibleText.make(words.joined(separator: " "))

@@ -116,6 +116,8 @@ final class LinkFeed {
       intake.end()
       (intakes[key], contacts[key]) = (nil, nil)
       sessions.drop(key)
+      // The topic may have been missed.
+      dataKeys.drop(key)
     }
     for (key, account) in accounts.accounts where account.state == .unlocked && intakes[key] == nil {
       guard !worker.isDraining else { return }

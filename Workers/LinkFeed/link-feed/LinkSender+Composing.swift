@@ -102,7 +102,11 @@ extension LinkSender {
 
   /// The members of the conversation that a text names, besides the account.
   private func members(_ text: String, _ vault: LinkVault) async throws(Refusal) -> [PublicKey] {
-    if let found = try await feed.conversation(text, vault), !found.members.isEmpty {
+    let found = try await feed.conversation(text, vault)
+    if found?.isSession == true {
+      throw Refusal(.badRequest, "'\(text)' is a session: those are read only", outcome: .notStarted)
+    }
+    if let found, !found.members.isEmpty {
       return found.members.compactMap { PublicKey($0) }
     }
     return [try await feed.person(text, vault)]
@@ -120,7 +124,7 @@ extension LinkSender {
     let found = try await feed.ledgered { () async throws(StorageFault) in
       try await self.feed.ledger.item(vault.hash(ofItem: id), of: vault.account)
     }
-    guard let row = found?.row, row.sort == .post, let rumor = vault.rumor(row) else {
+    guard let row = found?.row, row.sort == .post || row.sort == .sessionPost, let rumor = vault.rumor(row) else {
       throw Refusal(
         .noSuchPost, "there is no post \(id); 'roost links show' shows the posts of a contact", outcome: .notStarted)
     }

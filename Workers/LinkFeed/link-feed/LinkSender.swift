@@ -56,7 +56,7 @@ final class LinkSender {
   private static let publishMilliseconds: UInt32 = 30_000
   /// Most calls that send at a time.
   private static let claimMaximum = 256
-  /// Most copies of one account that have not ended.
+  /// Most copies that have not ended.
   private static let openMaximum = 10_000
 
   init(_ feed: LinkFeed) { (self.feed, log) = (feed, feed.log) }
@@ -233,7 +233,7 @@ final class LinkSender {
         default:
           guard EventLoop.process.now < deadline, !feed.worker.isDraining else {
             // Not the message, which may name the recipient.
-            log.notice("a gift wrap waits", metadata: ["why": "\(error.code)"])
+            log.debug("a gift wrap waits", metadata: ["why": "\(error.code)"])
             resumed.remove(vault.key)
             resume()
             return nil
@@ -244,6 +244,8 @@ final class LinkSender {
     }
   }
 
+  /// How often it is looked again whether a relay was given something and does not answer.
+  private static let handedLookMaximum = 3
   /// How soon the planner is asked again.
   private static let againMilliseconds: UInt64 = 250
 
@@ -324,6 +326,7 @@ final class LinkSender {
     do throws(StorageFault) {
       try await feed.ledger.set(stage, sealed, of: copy, one.vault.account)
     } catch { feed.health.notWritten(error) }
+    if stage == 2 { handed.remove(one.kept.wrap) }
     if stage == 2 || (stage > 2 && !isHanded) { open[one.kept.wrap] = nil }
     hasChanged.raise()
     guard !copy.isOwn, stage != 1 else { return }
@@ -343,7 +346,13 @@ final class LinkSender {
   /// have it, and the item is kept.
   private func callOff(_ item: [UInt8], _ vault: LinkVault, _ manner: Manner) async throws(Refusal) {
     let ids = open.filter { $0.value.copy.item == item }.map(\.key)
-    let handedTo = try await handedOver(ids)
+    var handedTo = try await handedOver(ids)
+    // A relay that is only being dialled counts as given it: a moment shows whether it is.
+    for _ in 0..<Self.handedLookMaximum where !handedTo.isEmpty {
+      await EventLoopActor.sleep(milliseconds: Self.againMilliseconds)
+      let still = try await handedOver(ids)
+      handedTo = handedTo.filter { still[$0.key] == $0.value }
+    }
     if handed.count < Self.openMaximum { handed.formUnion(handedTo.keys) }
     var isTaken = false
     for id in ids {
@@ -401,20 +410,36 @@ final class LinkSender {
       throw Refusal(.failed, "what was sent is no longer here", outcome: .unknown)
     }
     var remarks: [String] = []
-    let told = copies.compactMap { copy -> SentLink.Copy? in
-      guard let kept = vault.open(copy.sealed, as: KeptCopy.self, "copy", copy.item) else { return nil }
-      let stage = SendingStage(ledgered: copy.stage)
+    // What is open may be further than what is committed.
+    let all = copies.compactMap { copy -> (isOwn: Bool, told: SentLink.Copy)? in
+      guard let ledgered = vault.open(copy.sealed, as: KeptCopy.self, "copy", copy.item) else { return nil }
+      let one = open[ledgered.wrap]
+      let (stage, kept) = (SendingStage(ledgered: one?.copy.stage ?? copy.stage), one?.kept ?? ledgered)
       if copy.isOwn, stage == .failed, let message = kept.message { remarks.append("no copy to yourself: \(message)") }
-      return SentLink.Copy(
+      let told = SentLink.Copy(
         recipient: kept.recipient, wrap: kept.wrap, stage: stage, relays: kept.relays, message: kept.message)
+      return (copy.isOwn, told)
     }
+    let others = all.filter { !$0.isOwn }
     return SentLink(
-      id: "\(rumor.id)", conversation: rumor.conversation, stage: SendingStage(ledgered: row.stage - 1), copies: told,
+      id: "\(rumor.id)", conversation: rumor.conversation,
+      stage: SendingStage(of: (others.isEmpty ? all : others).map(\.told.stage)), copies: all.map(\.told),
       remarks: remarks)
   }
 }
 
 extension SendingStage {
+  /// The stage over some copies, as the ledger has it of an item.
+  init(of copies: [SendingStage]) {
+    if copies.contains(.kept) {
+      self = .kept
+    } else if copies.contains(.queued) {
+      self = .queued
+    } else {
+      self = Set(copies).count > 1 ? .partly : copies.first ?? .failed
+    }
+  }
+
   /// The stage by its number in the ledger.
   init(ledgered number: Int64) {
     self =

@@ -53,31 +53,40 @@ final class LinkShelf {
   ) async throws(Refusal) -> StoreCount? {
     let vault = try await feed.vault(wanted.account)
     let contacts = try await feed.contacts(vault)
-    let rows = try await feed.ledgered { () async throws(StorageFault) in
-      try await self.ledger.conversations(
-        of: vault.account, family, isUnread: wanted.unread ?? false, before: wanted.before ?? .max,
-        limit: wanted.limit ?? LinksList.limitDefault)
-    }
-    var count = 0
     if family == .links { try await feed.sessions.prepare(vault) }
-    for row in rows {
-      guard var kept = vault.open(row.sealed, as: KeptConversation.self, "conversation", row.id) else { continue }
-      let session = feed.sessions.session(kept.id, of: vault.key)
-      // Of a session without its creation, or without this account, nothing can be seen.
-      if kept.isSession == true {
-        guard let session, session.isMember || !session.formerPosts.isEmpty else { continue }
-        kept.members = session.members.filter { $0 != vault.key }.map(\.description)
+    let limit = wanted.limit ?? LinksList.limitDefault
+    var (told, place) = ([LinkConversationRow](), try Self.conversationPlace(wanted.before))
+    for _ in 0..<Self.passMaximum where told.count < limit {
+      let (before, count) = (place, limit - told.count)
+      let rows = try await feed.ledgered { () async throws(StorageFault) in
+        try await self.ledger.conversations(
+          of: vault.account, family, isUnread: wanted.unread ?? false, before: before, limit: count)
       }
-      // Replies to posts that are not here are not shown, and messages that say something about others.
-      guard row.rootCount > 0 || session != nil else { continue }
-      var told = LinkConversationRow(
-        id: kept.id, members: kept.members, lastAt: row.lastAt, posts: row.rootCount, unread: row.unreadCount)
-      if let session { (told.name, told.posts) = (session.name, session.shownPosts.count) }
-      if kept.members.count == 1 { told.contact = PublicKey(kept.members[0]).flatMap { contacts[$0]?.name } }
-      try await request.send(told, of: method)
-      count += 1
+      told += rows.compactMap { self.told($0, contacts, vault) }
+      guard rows.count == count, let last = rows.last else { break }
+      place = LinkLedger.ConversationPlace(lastAt: last.lastAt, id: last.id)
     }
-    return StoreCount(count: count)
+    for row in told { try await request.send(row, of: method) }
+    return StoreCount(count: told.count)
+  }
+
+  /// A conversation as callers get it; nil: nothing of it can be seen.
+  private func told(
+    _ row: LinkLedger.ConversationRow, _ contacts: [PublicKey: LinkContact], _ vault: LinkVault
+  ) -> LinkConversationRow? {
+    guard var kept = vault.open(row.sealed, as: KeptConversation.self, "conversation", row.id) else { return nil }
+    let session = feed.sessions.session(kept.id, of: vault.key)
+    if kept.isSession == true {
+      // Without its creation, or without this account.
+      guard let session, session.isMember || !session.formerPosts.isEmpty else { return nil }
+      kept.members = session.members.filter { $0 != vault.key }.map(\.description)
+    }
+    var told = LinkConversationRow(
+      id: kept.id, members: kept.members, lastAt: row.lastAt, posts: row.rootCount, unread: row.unreadCount,
+      place: "\(row.lastAt)-\(Hexadecimal.text(of: row.id))")
+    if let session { (told.name, told.posts) = (session.name, session.shownPosts.count) }
+    if kept.members.count == 1 { told.contact = PublicKey(kept.members[0]).flatMap { contacts[$0]?.name } }
+    return told
   }
 
   // MARK: Posts and messages
@@ -89,7 +98,8 @@ final class LinkShelf {
     let vault = try await feed.vault(wanted.account)
     let rows: [LinkRow]
     if let post = wanted.post {
-      rows = try await thread(post, family, vault, limit: wanted.limit ?? LinksList.limitMaximum)
+      rows = try await thread(
+        post, family, vault, after: try Self.place(wanted.before), limit: wanted.limit ?? LinksList.limitMaximum)
     } else {
       let conversation = try await conversation(wanted.conversation ?? "", family, vault)
       rows = try await roots(
@@ -118,36 +128,35 @@ final class LinkShelf {
   private func roots(
     in conversation: String, _ vault: LinkVault, before start: LinkLedger.Place, limit: Int
   ) async throws(Refusal) -> [LinkRow] {
-    try await feed.sessions.prepare(vault)
-    var (told, place): ([LinkRow], LinkLedger.Place) = ([], start)
+    let hash = vault.hash(ofConversation: conversation)
+    var (told, place) = ([LinkRow](), start)
     for _ in 0..<Self.passMaximum where told.count < limit {
-      let wanted = limit - told.count
-      let (page, next) = try await page(of: conversation, vault, before: place, limit: wanted)
-      told += page
-      guard let next else { break }
-      place = next
+      let (before, count) = (place, limit - told.count)
+      let rows = try await feed.ledgered { () async throws(StorageFault) in
+        try await self.ledger.roots(in: hash, of: vault.account, before: before, limit: count)
+      }
+      told += try await page(rows, vault)
+      guard rows.count == count, let last = rows.last else { break }
+      place = LinkLedger.Place(at: last.at, number: last.number)
     }
     return told
   }
 
-  /// What is shown of some rows, and where the next ones begin; nil: there are no more.
-  private func page(
-    of conversation: String, _ vault: LinkVault, before place: LinkLedger.Place, limit: Int
-  ) async throws(Refusal) -> (rows: [LinkRow], next: LinkLedger.Place?) {
-    let hash = vault.hash(ofConversation: conversation)
-    let session = feed.sessions.session(conversation, of: vault.key)
-    let (rows, counts) = try await feed.ledgered { () async throws(StorageFault) in
-      let rows = try await self.ledger.roots(in: hash, of: vault.account, before: place, limit: limit)
-      let threads = rows.map { row in
-        vault.rumor(row).map { vault.hash(ofThread: $0.root, in: $0.conversation) } ?? []
-      }
-      return (rows, try await self.ledger.replyCounts(of: threads, of: vault.account))
+  /// What is shown of posts and messages.
+  private func page(_ rows: [LinkLedger.Row], _ vault: LinkVault) async throws(Refusal) -> [LinkRow] {
+    try await feed.sessions.prepare(vault)
+    let rumors = rows.map { vault.rumor($0) }
+    let threads = rumors.map { rumor in rumor.map { vault.hash(ofThread: $0.root, in: $0.conversation) } ?? [] }
+    let counts = try await feed.ledgered { () async throws(StorageFault) in
+      try await self.ledger.replyCounts(of: threads, of: vault.account)
     }
     var told: [LinkRow] = []
-    for (row, count) in zip(rows, counts) {
-      guard let rumor = vault.rumor(row), var one = Self.told(row, rumor) else { continue }
+    for ((row, rumor), count) in zip(zip(rows, rumors), counts) {
+      guard let rumor, var one = Self.told(row, rumor) else { continue }
       if row.sort == .sessionPost {
-        guard let session, session.shownPost(rumor.id) != nil else { continue }
+        guard let session = feed.sessions.session(rumor.conversation, of: vault.key),
+          session.shownPost(rumor.id) != nil
+        else { continue }
         let reactions = session.reactions(to: rumor.id).map {
           LinkReactionRow(emoji: $0.emoji, author: "\($0.author)")
         }
@@ -162,8 +171,7 @@ final class LinkShelf {
       }
       told.append(one)
     }
-    let last = rows.last.map { LinkLedger.Place(at: $0.at, number: $0.number) }
-    return (told, rows.count < limit ? nil : last)
+    return told
   }
 
   /// What members say about a message: their last reaction each, and whether its author has taken it back.
@@ -186,17 +194,20 @@ final class LinkShelf {
     return (last.sorted { $0.key < $1.key }.map { LinkReactionRow(emoji: $0.value, author: "\($0.key)") }, false)
   }
 
+  /// A post or message, and what belongs to it after a place; the post itself is on the first page.
   private func thread(
-    _ text: String, _ family: LinkLedger.Family, _ vault: LinkVault, limit: Int
+    _ text: String, _ family: LinkLedger.Family, _ vault: LinkVault, after place: LinkLedger.Place?, limit: Int
   ) async throws(Refusal) -> [LinkRow] {
     let root = try await post(text, family, vault)
-    let thread = root.thread
+    let first = try await page([root.row], vault)
+    guard !first.isEmpty else { throw Self.noPost(text) }
     let rows = try await feed.ledgered { () async throws(StorageFault) in
-      try await self.ledger.thread(thread, of: vault.account, limit: limit)
+      try await self.ledger.thread(root.thread, of: vault.account, after: place ?? .start, limit: limit)
     }
-    return ([root.row] + rows.filter { $0.number != root.row.number }).compactMap { row in
+    let rest = rows.filter { $0.number != root.row.number }.compactMap { row in
       vault.rumor(row).flatMap { Self.told(row, $0) }
     }
+    return (place == nil ? first : []) + rest
   }
 
   private func post(
@@ -209,9 +220,13 @@ final class LinkShelf {
       try await self.ledger.item(vault.hash(ofItem: id), of: vault.account)
     }
     guard let found, let sort = found.row.sort, sort.isRoot, sort.family == family else {
-      throw Refusal(.noSuchPost, "there is no post or message \(id)", outcome: .notStarted)
+      throw Self.noPost("\(id)")
     }
     return found
+  }
+
+  private static func noPost(_ id: String) -> Refusal {
+    Refusal(.noSuchPost, "there is no post or message \(id.prefix(64))", outcome: .notStarted)
   }
 
   /// A row as callers get it; nil: it is not shown by itself.
@@ -252,6 +267,16 @@ final class LinkShelf {
         .badRequest, "'\(text.prefix(32))' is no place of a row, such as 1700000000-17", outcome: .notStarted)
     }
     return LinkLedger.Place(at: at, number: number)
+  }
+
+  private static func conversationPlace(_ text: String?) throws(Refusal) -> LinkLedger.ConversationPlace? {
+    guard let text else { return nil }
+    let parts = text.split(separator: "-", maxSplits: 1)
+    guard parts.count == 2, let lastAt = Int64(parts[0]), let id = Octets32(hexadecimal: parts[1].utf8) else {
+      throw Refusal(
+        .badRequest, "'before' is no place of a conversation, as an earlier answer has it", outcome: .notStarted)
+    }
+    return LinkLedger.ConversationPlace(lastAt: lastAt, id: id.bytes)
   }
 
   // MARK: Marks

@@ -10,7 +10,6 @@ import Nostr
 import Storage
 import WorkerKit
 import WorkerLedger
-import Wording
 
 // Notices: each item that comes from another author is published once on the topic `links.changes`. The mark for that
 // is committed first. So a death may lose a notice, and gives none twice; the item itself is unread in any case.
@@ -64,20 +63,15 @@ final class NoticeTeller {
     case .link(let item):
       return LinkNotice(item, from: sender).map { LinkChange.Notice(title: $0.title, body: $0.body) }
     case .message(let message):
-      let name = line(sender, LinkNotice.nameLengthMaximum)
+      let name = LinkNotice.line(sender, LinkNotice.nameLengthMaximum) ?? "Unknown"
       switch message.body {
       case .text(let text):
-        return LinkChange.Notice(title: "\(name) wrote", body: line(text, LinkNotice.bodyLengthMaximum))
+        return LinkChange.Notice(
+          title: "\(name) wrote", body: LinkNotice.line(text, LinkNotice.bodyLengthMaximum) ?? "New message")
       case .file: return LinkChange.Notice(title: "\(name) sent a file", body: "New file")
       case .reaction, .deletion: return nil
       }
     }
-  }
-
-  private static func line(_ text: String, _ maximum: Int) -> String {
-    let words = text.prefix(maximum * 4).split { $0.isWhitespace }
-    let line = VisibleText.make(words.joined(separator: " "))
-    return line.count > maximum ? line.prefix(maximum - 1) + "…" : line
   }
 
   private static func short(_ key: PublicKey) -> String { "\(key.npub.prefix(12))…" }

@@ -258,8 +258,10 @@ final class WrapIntake {
     let wrapped = places.filter { kinds[$0] == GiftWrap.kind }
     guard !wrapped.isEmpty else { return found }
     let run = WrapRun(account: key, wraps: wrapped.map { texts[$0] })
-    let answer = try await feed.worker.bus.request(
-      SignerMethod.open, WrapRunBytes(run.encode()), ttlMilliseconds: Self.openMilliseconds)
+    let answer = try await patiently { [self] () async throws(Refusal) in
+      try await feed.worker.bus.request(
+        SignerMethod.open, WrapRunBytes(run.encode()), ttlMilliseconds: Self.openMilliseconds)
+    }
     let outcomes: [WrapOutcome]
     do throws(WrapRun.Problem) { outcomes = try WrapOutcomes.decode(answer.bytes).list } catch {
       throw Refusal(.badPayload, "the signer's outcomes cannot be read: \(error)")
@@ -279,25 +281,33 @@ final class WrapIntake {
     let peer = event.pubkey == key ? recipient : event.pubkey
     let wanted = SignerCipher(
       account: "\(key)", peer: "\(peer)", contentOf: try JSONPayload.decode(JSONValue.self, from: json))
-    while true {
-      do throws(Refusal) {
-        let text = try await feed.worker.bus.request(
+    do throws(Refusal) {
+      let text = try await patiently { [self] () async throws(Refusal) in
+        try await feed.worker.bus.request(
           SignerMethod.nip04Decrypt, wanted, ttlMilliseconds: Self.openMilliseconds
         ).text
-        return Opened(id: id, rumor: KeptRumor(legacy: event, text: text, for: key))
-      } catch {
-        switch error.code {
-        // It does not decrypt, and never will.
-        case .badRequest: return Opened(id: id, outcome: Self.notKept)
-        case .rateLimited where !isOver:
-          await EventLoopActor.sleep(milliseconds: UInt64(error.retryAfterMilliseconds ?? Self.rateMilliseconds))
-        default: throw error
-        }
+      }
+      return Opened(id: id, rumor: KeptRumor(legacy: event, text: text, for: key))
+    } catch {
+      // It does not decrypt, and never will.
+      guard error.code == .badRequest else { throw error }
+      return Opened(id: id, outcome: Self.notKept)
+    }
+  }
+
+  /// Asks the signer, and again as long as it says that it has too much to do.
+  private func patiently<Value: Sendable>(
+    _ ask: @EventLoopActor () async throws(Refusal) -> Value
+  ) async throws(Refusal) -> Value {
+    while true {
+      do throws(Refusal) { return try await ask() } catch {
+        guard error.code == .rateLimited || error.code == .full, !isOver else { throw error }
+        await EventLoopActor.sleep(milliseconds: UInt64(error.retryAfterMilliseconds ?? Self.rateMilliseconds))
       }
     }
   }
 
-  /// How long to wait when the signer has had its fill, unless it says.
+  /// How long to wait when the signer has too much to do, unless it says.
   private static let rateMilliseconds: UInt32 = 100
 
   /// What was in a wrap. A refusal holds for good: the same wrap is refused again, whenever it comes.
@@ -321,6 +331,8 @@ final class WrapIntake {
   /// Files a run. The rules of sessions are applied here, where runs are in their order.
   private func file(_ opened: [Opened], upTo seq: Int64, _ vault: LinkVault) async throws(Refusal) {
     let now = WallClock.seconds
+    let noticeSince = now - Self.noticeSeconds
+    let takenBack = try await takenBack(opened, vault)
     let hasSessions = opened.contains { $0.rumor?.isOfSession == true }
     var judgement = SessionJudgement()
     if hasSessions { try await feed.sessions.prepare(vault) }
@@ -335,14 +347,15 @@ final class WrapIntake {
         }
         isSeen = kept
       }
-      let isNew = rumor.event.createdAt > now - Self.noticeSeconds
+      let isNew = rumor.event.createdAt > noticeSince
       return LinkLedger.Wrap(
         id: one.id, outcome: 0, item: rumor.row(in: vault, isSeen: isSeen, noticeAt: isNew ? now : 0))
     }
-    let takenBack = try await takenBack(opened, vault)
     let marks =
-      takenBack + judgement.shown.map { LinkLedger.Mark(id: vault.hash(ofItem: $0), isUnread: true, noticeAt: now) }
-      + judgement.hidden.map { LinkLedger.Mark(id: vault.hash(ofItem: $0), isUnread: false, noticeAt: 0) }
+      takenBack
+      + judgement.shown.map {
+        LinkLedger.Mark(id: vault.hash(ofItem: $0), noticeAt: now, noticeSince: noticeSince)
+      } + judgement.hidden.map { LinkLedger.Mark(id: vault.hash(ofItem: $0), noticeAt: nil) }
     let new: Set<[UInt8]>
     do throws(StorageFault) { new = try await feed.ledger.file(wraps, marks, upTo: seq, of: vault.account) } catch {
       // What was received in memory is not on the disk: it is read from there again.
@@ -364,7 +377,7 @@ final class WrapIntake {
         try await self.feed.ledger.item(vault.hash(ofItem: id), of: vault.account)
       }
       guard let row = found?.row, vault.rumor(row)?.event.pubkey == message.author else { continue }
-      marks.append(LinkLedger.Mark(id: row.id, isUnread: false, noticeAt: 0))
+      marks.append(LinkLedger.Mark(id: row.id, noticeAt: nil))
     }
     return marks
   }

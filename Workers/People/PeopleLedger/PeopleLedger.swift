@@ -67,18 +67,8 @@ public struct PeopleLedger: Sendable {
   public init(directory: String, now: Int64) throws(StorageFault) {
     ledger = LedgerFile(
       path: directory + "/people.db", .small, Self.migrations, table: "version", noun: "versions of lists")
-    let isUnclean = ledger.hasLog
-    (file, _, rescue) = try ledger.open(now: now) { _ throws(StorageFault) in }
     // The process before may have ended just after it removed the last rows of a forgotten account.
-    guard isUnclean else { return }
-    do throws(StorageFault) { _ = try file.scrubNow() } catch {
-      // There is no room for it, say. What is removed next takes these traces along.
-      guard error.mayPass else {
-        // The next start rescues what it can.
-        if error.kind == .corrupt { ledger.markDamaged() }
-        throw error
-      }
-    }
+    (file, rescue) = try ledger.openScrubbed(now: now)
   }
 
   /// Marks the file as damaged: the next start rescues it.
