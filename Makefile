@@ -12,7 +12,7 @@ SANITIZERS ?= address thread
 # What the shipped supervisor.conf starts, and what a person needs beside it. `make run` builds no more than this.
 PROGRAMS = roostd roost roost-exec event-store outbox-planner relay-connector signer local-relay \
   dvm-tracker dvm-provider \
-  $(foreach name,push-relay mirror people link-feed backup,$(shell Scripts/is-wanted.sh $(name) $(CONFIG)))
+  $(foreach name,push-relay mirror people link-feed link-page backup,$(shell Scripts/is-wanted.sh $(name) $(CONFIG)))
 SWIFT_SOURCES = Sources Workers Tests Package.swift $(wildcard Benchmarks)
 
 .DEFAULT_GOAL := help

@@ -101,7 +101,7 @@ let rooms: [[Target]] = [
   // What speaks with other machines
   room(
     "Sources/Network",
-    library("WebSocket", ["CWslay", "CZlib", "Clocks", "Addresses", "EventLoop"]),
+    library("WebSocket", ["CWslay", "CZlib", "Clocks", "Addresses", "LinuxSystem", "EventLoop"]),
     library("TLS", ["CTLS", "Clocks", "EventLoop", "WebSocket"]),
     library("HTTPClient", ["CCurl", "Clocks", "EventLoop", "WebSocket", "TLS"]),
     library("HTTP2Client", http2 + ["Clocks", "Addresses", "NIOTLS", "DequeModule"])
@@ -217,6 +217,18 @@ let rooms: [[Target]] = [
       worker + [
         "Addresses", "Storage", "NostrContracts", "DataKeys", "PersonAccounts", "WorkerLedger", "Wording",
         "LinkAddresses", "Linkstr", "LinkLedger",
+      ])
+  ),
+  room(
+    "Workers/LinkPage",
+    library("PageDoor", ["Cryptography", "WebSocket"]),
+    // The files that a browser gets, as bytes in the program.
+    .target(name: "PageFiles", resources: [.embedInCode("Page")], swiftSettings: strict),
+    program(
+      "link-page",
+      worker + [
+        "Addresses", "JSON", "WebSocket", "TLS", "HTTPClient", "QRCode", "UserPrograms", "WorkerLedger", "LinkAddresses",
+        "PageDoor", "PageFiles",
       ])
   ),
   room(

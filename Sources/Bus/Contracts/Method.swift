@@ -101,7 +101,7 @@ public enum BuiltInMethods {
   public static let all: [MethodDeclaration] = [
     SupervisorMethod.all, RelayMethod.all, StoreMethod.all, PlanMethod.all, JobMethod.all, ProviderMethod.all,
     PushMethod.all, SignerMethod.all, LocalRelayMethod.all, MirrorMethod.all, BackupMethod.all,
-    AccountMethod.all, PeopleMethod.all, LinkMethod.all,
+    AccountMethod.all, PeopleMethod.all, LinkMethod.all, PageMethod.all,
   ].flatMap(\.self).sorted { $0.number < $1.number }
 
   /// The methods that a role serves, by number.

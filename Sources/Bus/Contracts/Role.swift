@@ -21,7 +21,7 @@ public struct Role: Hashable, Sendable, CustomStringConvertible {
   /// worker.
   public static func readsStrangers(_ number: UInt16?) -> Bool {
     guard let number else { return true }
-    return [relayConnector, localRelay, dvmProvider, pushRelay, linkFeed].contains { $0.number == number }
+    return [relayConnector, localRelay, dvmProvider, pushRelay, linkFeed, linkPage].contains { $0.number == number }
   }
 
   /// The highest role number.
@@ -58,6 +58,8 @@ public struct Role: Hashable, Sendable, CustomStringConvertible {
   public static let people = Role(number: 12, name: "people")
   /// Keeps links and messages that come in gift wraps, and sends them.
   public static let linkFeed = Role(number: 13, name: "link-feed")
+  /// Shows links to a person in a browser, and runs the programs for them.
+  public static let linkPage = Role(number: 14, name: "link-page")
   /// Any worker: the server of the methods that workers of several roles serve. No worker has it as its own.
   public static let worker = Role(number: 63, name: "worker")
 
@@ -68,7 +70,7 @@ public struct Role: Hashable, Sendable, CustomStringConvertible {
   /// Roost's own roles.
   public static let builtIn: [Role] = [
     .supervisor, .client, .relayConnector, .eventStore, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .signer,
-    .localRelay, .mirror, .backup, .people, .linkFeed, .worker,
+    .localRelay, .mirror, .backup, .people, .linkFeed, .linkPage, .worker,
   ]
 
   /// Roles whose workers keep files, which belong into a backup.

@@ -86,12 +86,15 @@ public struct LinkDeepLink: Hashable, Sendable {
   }
 
   /// The deep link as text.
-  public var text: String {
+  public var text: String { "\(Self.scheme)?p=\(parameter)" }
+
+  /// What is behind `p=`: letters, digits, `-` and `_`.
+  public var parameter: String {
     let members = [
       "\"url\":\(Self.quoted(url.text))", "\"timestamp\":\(timestamp)",
       "\"messageGUID\":\(Self.quoted(messageID))",
     ]
-    return "\(Self.scheme)?p=" + Base64URL.text(of: Array("{\(members.joined(separator: ","))}".utf8))
+    return Base64URL.text(of: Array("{\(members.joined(separator: ","))}".utf8))
   }
 }
 

@@ -144,6 +144,18 @@ enum Schema {
     "link-feed": [
       Setting("relays", entry: "relays", of: LinkFeedSettings.self, .list(of: .relay, "relay URLs", count: 0...16))
     ],
+    "link-page": [
+      Setting("listen", entry: "listen", of: LinkPageSettings.self, .listenAddress, .restartsWorker),
+      Setting("notify", entry: "notify", of: LinkPageSettings.self, .command, .restartsWorker),
+      Setting("extractor", entry: "extractor", of: LinkPageSettings.self, .command, .restartsWorker),
+      Setting(
+        "extractor-time", entry: "extractorMilliseconds", of: LinkPageSettings.self,
+        .milliseconds(.seconds(1) ... .seconds(300)), .restartsWorker),
+      Setting("programs-read", entry: "read", of: LinkPageSettings.self, .list(of: .listedPath, "paths"), .restartsWorker),
+      Setting(
+        "programs-environment", entry: "environment", of: LinkPageSettings.self,
+        .list(of: .assignment, "variables, NAME=VALUE"), .restartsWorker),
+    ],
     "mirror": [
       Setting(
         "keep-follows", entry: "keepFollowsMilliseconds", of: MirrorSettings.self,

@@ -57,8 +57,9 @@ struct SupervisorConfTests {
     let people = WorkerConfiguration(name: "people", role: "people")
     var links = WorkerConfiguration(name: "link-feed", role: "link-feed")
     links.settings.set("relays", to: .array(LinkFeedSettings().relays.map { .string($0) }))
+    let page = WorkerConfiguration(name: "link-page", role: "link-page")
     let workers = [
-      backup, provider, tracker, others, store, links, relay, mirror, planner, people, push, connector, signer,
+      backup, provider, tracker, others, store, links, page, relay, mirror, planner, people, push, connector, signer,
     ]
     #expect(configuration.workers.sorted { $0.name < $1.name } == workers)
     var example = RoleConfiguration(name: "example")
@@ -89,7 +90,9 @@ struct SupervisorConfTests {
     let backup = ["worker.backup enabled"] + keys("worker.backup", Schema.settings(ofRole: "backup"))
     let mirror = keys("worker.mirror", Schema.settings(ofRole: "mirror"))
     let people = keys("worker.people", Schema.settings(ofRole: "people"))
-    let links = keys("worker.link-feed", Schema.settings(ofRole: "link-feed"))
+    let links =
+      keys("worker.link-feed", Schema.settings(ofRole: "link-feed"))
+      + keys("worker.link-page", Schema.settings(ofRole: "link-page"))
     let expected =
       keys("supervisor", Schema.supervisor) + keys("bus", Schema.bus) + keys("log", Schema.log)
       + keys("worker.relay-connector", Schema.worker + Schema.settings(ofRole: "relay-connector"))

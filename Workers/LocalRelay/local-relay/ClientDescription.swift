@@ -34,7 +34,7 @@ struct ClientIdentity: CustomStringConvertible {
     agent = head.values(of: "user-agent").first
     path = Path(rawValue: head.path) ?? .plain
     user = head.user
-    isProxied = LocalUserCheck.isProxied(head)
+    isProxied = ConnectingUser.isProxied(head)
   }
 
   var description: String { origin ?? "\(address)" }

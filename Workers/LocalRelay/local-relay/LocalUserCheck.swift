@@ -29,30 +29,16 @@ struct LocalUserCheck {
     }
   }
 
-  private var owners: SocketOwners?
+  private var connecting: ConnectingUser
   /// Users of `allow-uids`.
   var allowed: Set<UInt32> = []
 
-  /// HTTP fields that proxies add: whole names, and prefixes and suffixes of families of names.
-  private static let proxyFields: Set<String> = [
-    "forwarded", "via", "x-real-ip", "cf-connecting-ip", "cf-ray", "cdn-loop", "x-envoy-external-address",
-  ]
-  private static let proxyBeginnings = ["x-forwarded", "tailscale-"]
-  private static let proxyEndings = ["client-ip", "forwarded-for"]
-
   /// - Parameter owners: nil when the kernel lacks this interface: then every owner is unknown.
-  init(_ owners: SocketOwners?) { self.owners = owners }
+  init(_ owners: SocketOwners?) { connecting = ConnectingUser(owners) }
 
   /// The user that owns the connecting process; nil when it cannot be determined.
   mutating func user(of peer: SocketAddress, at local: SocketAddress) -> UInt32? {
-    guard peer.isLoopback, var asked = owners else { return nil }
-    defer { owners = asked }
-    guard
-      let pair = SocketPair(
-        near: peer.address.octets, nearPort: peer.port, far: local.address.octets, farPort: local.port),
-      case .user(let user) = asked.owner(of: pair)
-    else { return nil }
-    return user
+    connecting.user(of: peer, at: local)
   }
 
   /// Why a client at a loopback address must authenticate; nil when it need not.
@@ -60,13 +46,5 @@ struct LocalUserCheck {
     if identity.isProxied { return .proxy }
     guard let user = identity.user else { return .unknown }
     return user == geteuid() || allowed.contains(user) ? nil : .user(user)
-  }
-
-  /// Whether a proxy has forwarded a request.
-  static func isProxied(_ head: HTTPRequestHead) -> Bool {
-    head.fields.contains { field in
-      proxyFields.contains(field.name) || proxyBeginnings.contains(where: field.name.hasPrefix)
-        || proxyEndings.contains(where: field.name.hasSuffix)
-    }
   }
 }

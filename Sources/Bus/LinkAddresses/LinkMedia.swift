@@ -1,5 +1,3 @@
-public import LinkAddresses
-
 // How a link is shown and played. Providers are known by the exact name of the host and by the form of the path, never
 // by a word that occurs somewhere: `youtube.com.evil.example` and `evil.example/youtube.com` are plain links. An
 // embed's address is assembled from the video's id, not copied, so nothing of the stranger's text but letters and

@@ -1,7 +1,6 @@
-import LinkAddresses
 import Testing
 
-@testable import Linkstr
+@testable import LinkAddresses
 
 @Suite("What a link leads to") struct LinkMediaTests {
   struct Case: Sendable, CustomTestStringConvertible {
