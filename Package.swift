@@ -443,6 +443,7 @@ let rooms: [[Target]] = [
       "Workers/People/ListEditingTests",
       ["Addresses", "Clocks", "Cryptography", "JSON", "Nostr", "Frames", "ListEditing", "TestSupport"]),
     tests("Workers/LinkFeed/LinkLedgerTests", ["Cryptography", "Storage", "LinkLedger", "TestSupport"]),
+    tests("Workers/LinkPage/PageDoorTests", ["WebSocket", "PageDoor"]),
     tests("Workers/LinkFeed/LinkstrTests", values + ["JSON", "LinkAddresses", "Linkstr", "TestSupport"]),
     tests(
       "Workers/DVMTracker/JobTrackingTests",

@@ -102,6 +102,18 @@ extension RoostClient {
     try await ask(LinkMethod.status, NoArguments())
   }
 
+  /// An address with which one browser on this machine comes in to the page of links, once. Each call
+  /// makes another.
+  ///
+  /// - Throws: `bad-request` for a link that is none of linkstr's; `not-listening`; `unavailable` when no worker
+  ///   `link-page` runs.
+  public func pageAddress(_ wanted: PageEnter = PageEnter()) async throws(Refusal) -> PageAddress {
+    let options = RequestOptions.idempotent(ttlMilliseconds: Self.linkMilliseconds)
+    do throws(Refusal) { return try await request(PageMethod.enter, wanted, options: options) } catch {
+      throw explained(error, without: .linkPage, "which shows links in a browser")
+    }
+  }
+
   /// Subscribes to what comes, is sent or is read. After a gap the present state is to be read again.
   @discardableResult
   public func linkChanges(

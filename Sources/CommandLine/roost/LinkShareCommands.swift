@@ -76,16 +76,20 @@ struct LinksShareCommand: LoopCommand {
 struct LinksOpenCommand: LoopCommand {
   static let isReading = true
   static let configuration = CommandConfiguration(
-    commandName: "open", abstract: "Reads a linkstr://open address and prints the link in it, or makes one.",
+    commandName: "open", abstract: "Opens the page of links, or a linkstr://open link, in a browser on this machine.",
     discussion: """
-      Nothing is opened, and no supervisor is needed. Anyone can make such an address: look at the link before you follow it.
+      Prints an address for your browser: one browser comes in with it, once, within ten minutes. A link is shown on the \
+      page first, and nothing of it is played before a click. With --read the link in it is only printed, and with \
+      --make one is made; these need no supervisor.
 
-        roost links open 'linkstr://open?p=…'
+        xdg-open "$(roost links open)"
+        roost links open --read 'linkstr://open?p=…'
         roost links open --make https://example.com --post note1…
       """)
-  @Argument(help: ArgumentHelp("The address.", valueName: "link"))
+  @Argument(help: ArgumentHelp("A linkstr://open link.", valueName: "link"))
   var link: String?
-  @Option(help: ArgumentHelp("Make an address for this link.", valueName: "url"))
+  @Flag(help: "Only print the link in it.") var read = false
+  @Option(help: ArgumentHelp("Make a linkstr://open link for this one.", valueName: "url"))
   var make: String?
   @Option(help: ArgumentHelp("The post that it is from: its whole id.", valueName: "post"))
   var post: String?
@@ -104,7 +108,8 @@ struct LinksOpenCommand: LoopCommand {
 
   func validate() throws {
     guard !UnknownOptions.areSought else { return }
-    if (link == nil) == (make == nil) { throw ValidationError("Give an address to read, or --make and --post.") }
+    if link != nil, make != nil { throw ValidationError("Give a link to open, or --make and --post.") }
+    if read, link == nil { throw ValidationError("--read wants a linkstr://open link.") }
     if (make == nil) != (post == nil) { throw ValidationError("--make and --post belong together.") }
     if let make {
       do throws(LinkURLFault) { _ = try LinkURL(make) } catch { throw ValidationError("That is no link: \(error).") }
@@ -117,18 +122,27 @@ struct LinksOpenCommand: LoopCommand {
   }
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    do throws(LinkDeepLinkFault) {
-      let read = try link.map { text throws(LinkDeepLinkFault) in try LinkDeepLink(text) }
-      if let read {
+    if make != nil {
+      let made = try made()
+      await session.print(Answer(made), [made.text])
+      return .done
+    }
+    if read, let link {
+      do throws(LinkDeepLinkFault) {
+        let read = try LinkDeepLink(link)
         let time = CalendarTime.text(read.timestamp)
         await session.print(Answer(read), [read.url.text, session.style.paint("  shared \(time)", .dim)])
         return .done
+      } catch {
+        throw Refusal(.badRequest, "that is no link of linkstr: \(error)", outcome: .notStarted)
       }
-    } catch {
-      throw Refusal(.badRequest, "that is no address of linkstr: \(error)", outcome: .notStarted)
     }
-    let made = try made()
-    await session.print(Answer(made), [made.text])
+    try await session.client.connect()
+    let page = try await session.waiting(for: PageMethod.enter.declaration) { () async throws(Refusal) in
+      try await session.client.pageAddress(PageEnter(link: link))
+    }
+    await session.print(page, [page.address])
+    session.note("For one browser on this machine, once, within \(page.seconds / 60) minutes.")
     return .done
   }
 

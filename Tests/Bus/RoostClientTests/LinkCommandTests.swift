@@ -381,7 +381,7 @@ import Testing
         ["links", "contacts", "rename", "Bob", " "], ["links", "contacts", "relays", "Bob"],
         ["links", "contacts", "relays", "Bob", "wss://a.b", "--none"],
         ["links", "contacts", "relays", "Bob", "https://a.b"],
-        ["links", "open"], ["links", "open", "x", "--make", "https://a.b", "--post", Self.id],
+        ["links", "open", "--read"], ["links", "open", "x", "--make", "https://a.b", "--post", Self.id],
         ["links", "open", "--make", "https://a.b"], ["links", "open", "--make", "ftp://a.b", "--post", Self.id],
         ["messages", "send", "Bob"], ["messages", "send", "Bob", "Ann", "x", "--legacy"],
         ["messages", "send", "Bob", "x", "--legacy", "--subject", "y"], ["messages", "show"],
@@ -404,12 +404,12 @@ import Testing
       let made = try await roost(hub, ["links", "open", "--make", "HTTPS://Example.com/a", "--post", Self.id])
       #expect(made.status == 0 && made.output.hasPrefix("linkstr://open?p="))
       let address = String(made.output.dropLast())
-      let read = try await roost(hub, ["links", "open", address])
+      let read = try await roost(hub, ["links", "open", "--read", address])
       #expect(read.status == 0 && read.output.hasPrefix("https://example.com/a\n  shared 20"))
       let json = try JSONPayload.decode(
-        JSONValue.self, from: Array(try await roost(hub, ["links", "open", address, "--json"]).output.utf8))
+        JSONValue.self, from: Array(try await roost(hub, ["links", "open", "--read", address, "--json"]).output.utf8))
       #expect(json["post"]?.text == Self.id && json["url"]?.text == "https://example.com/a")
-      let bad = try await roost(hub, ["links", "open", "linkstr://open?p=e30"])
+      let bad = try await roost(hub, ["links", "open", "--read", "linkstr://open?p=e30"])
       #expect(bad.status == 1 && bad.output.contains("what is in it cannot be read"))
     }
   }

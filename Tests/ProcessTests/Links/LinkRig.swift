@@ -16,7 +16,7 @@ struct LinkRig {
   var client: BusPeer { rig.client }
   var publicKey: PublicKey { key.publicKey }
 
-  static func layout(_ relays: [String], links: [String]? = nil) -> Layout {
+  static func layout(_ relays: [String], links: [String]? = nil, page: [String: String]? = nil) -> Layout {
     var layout = PlannerRig.layout(relays)
     for index in layout.workers.indices where layout.workers[index].name == "outbox-planner" {
       layout.workers[index].keys["allow-private-relays"] = "true"
@@ -30,15 +30,20 @@ struct LinkRig {
           "role": "\"link-feed\"", "program": "\"\(SpawnedProcess.builtProgram("link-feed"))\"",
           "sandbox": "\"try\"", "relays": "[\(list)]",
         ]))
+    guard let page else { return layout }
+    let keys = [
+      "role": "\"link-page\"", "program": "\"\(SpawnedProcess.builtProgram("link-page"))\"", "sandbox": "\"try\"",
+    ]
+    layout.workers.append(Layout.Worker(name: "link-page", keys: keys.merging(page) { $1 }))
     return layout
   }
 
   /// A Roost with an account of this name, whose list of relays for gift wraps is at its relays.
   static func run(
     _ name: String, _ relays: [String], inbox: [String]? = nil, links: [String]? = nil,
-    key: SecretKey = SecretKey.generate(), _ body: (LinkRig) throws -> Void
+    page: [String: String]? = nil, key: SecretKey = SecretKey.generate(), _ body: (LinkRig) throws -> Void
   ) throws {
-    try withRoost(layout(relays, links: links)) { roost in
+    try withRoost(layout(relays, links: links, page: page)) { roost in
       let rig = LinkRig(rig: PlannerRig(roost: roost, client: try roost.client()), key: key, name: name)
       try roost.awaitWorker("link-feed", "is ready", rig.client) { $0.state == "ready" }
       try rig.account(rig.key, name)

@@ -14,9 +14,14 @@ public struct PageFile: Sendable {
   private static let files = [
     "/": PageFile(bytes: PackageResources.links_html, type: "text/html; charset=utf-8"),
     "/links.css": PageFile(bytes: PackageResources.links_css, type: "text/css; charset=utf-8"),
-    "/links.js": PageFile(bytes: PackageResources.links_js, type: "text/javascript; charset=utf-8"),
+    "/links.js": script(PackageResources.links_js), "/parts.js": script(PackageResources.parts_js),
+    "/views.js": script(PackageResources.views_js), "/dialogs.js": script(PackageResources.dialogs_js),
     "/icon.svg": PageFile(bytes: PackageResources.icon_svg, type: "image/svg+xml"),
   ]
+
+  private static func script(_ bytes: [UInt8]) -> PageFile {
+    PageFile(bytes: bytes, type: "text/javascript; charset=utf-8")
+  }
 
   /// Whether a path is only looks, which a browser needs for the page without a session too.
   public static func isOpen(_ path: String) -> Bool { path == "/links.css" || path == "/icon.svg" }

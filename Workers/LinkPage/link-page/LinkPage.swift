@@ -109,7 +109,7 @@ final class LinkPage {
     var fragment = ""
     if let link = wanted.link {
       do throws(LinkDeepLinkFault) { fragment = "#open=\(try LinkDeepLink(link).parameter)" } catch {
-        throw Refusal(.badRequest, "that is no address of linkstr: \(error)", outcome: .notStarted)
+        throw Refusal(.badRequest, "that is no link of linkstr: \(error)", outcome: .notStarted)
       }
     }
     let secret = door.invite(at: Self.now)

@@ -61,9 +61,10 @@ final class PageDesk {
   private func parts(_ method: String, _ payload: [UInt8]) async throws(Refusal) -> [UInt8] {
     let answer = try await worker.bus.ask(method, BusPayload(payload), ttlMilliseconds: Self.answerMilliseconds)
     var list = Array("[".utf8)
-    while let part = try await answer.next() {
+    // The last one is the count of the others.
+    while let part = try await answer.nextPart(), !part.isLast {
       if list.count > 1 { list.append(UInt8(ascii: ",")) }
-      list += part.bytes
+      list += part.payload.bytes
       guard list.count < Self.answerByteCountMaximum else {
         throw Refusal(.full, "that is more than the page can show at once", outcome: .done)
       }
@@ -137,7 +138,7 @@ final class PageDesk {
     struct Arguments: Decodable { var text: String }
     let text = try JSONPayload.decode(Arguments.self, from: payload).text
     do throws(EntityFault) {
-      let key = try PublicKey(spelled: text)
+      let key = try PublicKey(spelled: String(text.drop(while: \.isWhitespace).prefix { !$0.isWhitespace }))
       return ["publicKey": "\(key)", "npub": key.npub]
     } catch {
       if case .secret = error {
@@ -197,7 +198,7 @@ final class PageDesk {
     do throws(LinkDeepLinkFault) {
       let link = try LinkDeepLink("linkstr://open?p=\(parameter)")
       return Opened(url: link.url.text, timestamp: link.timestamp, post: link.messageID)
-    } catch { throw Refusal(.badRequest, "that is no address of linkstr: \(error)", outcome: .notStarted) }
+    } catch { throw Refusal(.badRequest, "that is no link of linkstr: \(error)", outcome: .notStarted) }
   }
 
   private static func address(_ payload: [UInt8]) throws(Refusal) -> String {

@@ -4,7 +4,7 @@ internal import Frames
 public enum PageMethod {
   /// Makes an address with which a browser comes in once.
   public static let enter = Method<PageEnter, PageAddress>(
-    1_024, "page.enter", of: .linkPage, for: [.client],
+    128, "page.enter", of: .linkPage, for: [.client],
     "Makes an address with which one browser comes in, once.", refuses: [.notListening])
 
   static let all: [MethodDeclaration] = [enter.declaration]
