@@ -119,13 +119,11 @@ let rooms: [[Target]] = [
     library("Bus", ["Clocks", "EventLoop", "Frames", "Contracts", "DequeModule"]),
     library("RoostClient", values + ["Addresses", "JSON", "LinuxSystem", "EventLoop", "NostrContracts", "Bus"]),
     library("WorkerKit", values + ["LinuxSystem", "EventLoop", "Bus", "ArgumentParser", "Logging"]),
-    library(
-      "Backups", ["Clocks", "Cryptography", "LinuxSystem", "EventLoop", "Frames", "Contracts"]),
+    library("Backups", ["Clocks", "Cryptography", "LinuxSystem", "EventLoop", "Frames", "Contracts"]),
     library("UserPrograms", ["LinuxSystem", "EventLoop", "Frames"]),
     library("DataKeys", ["Cryptography", "EventLoop", "Frames", "Contracts", "NostrContracts", "Bus"]),
     library(
-      "PersonAccounts",
-      ["Cryptography", "Nostr", "EventLoop", "Frames", "Contracts", "Bus", "WorkerKit", "Logging"]),
+      "PersonAccounts", ["Cryptography", "Nostr", "EventLoop", "Frames", "Contracts", "Bus", "WorkerKit", "Logging"]),
     library("WorkerLedger", ["LinuxSystem", "EventLoop", "Storage", "Frames", "Contracts", "WorkerKit", "Logging"])
   ),
   room(
@@ -204,8 +202,7 @@ let rooms: [[Target]] = [
       "people",
       worker + [
         "Addresses", "Storage", "NostrContracts", "DataKeys", "PersonAccounts", "WorkerLedger", "Forgetting",
-        "ListEditing",
-        "PeopleLedger", "Profiles", "Feeds",
+        "ListEditing", "PeopleLedger", "Profiles", "Feeds",
       ])
   ),
   room(
@@ -227,8 +224,8 @@ let rooms: [[Target]] = [
     program(
       "link-page",
       worker + [
-        "Addresses", "JSON", "WebSocket", "TLS", "HTTPClient", "QRCode", "UserPrograms", "WorkerLedger", "LinkAddresses",
-        "PageDoor", "PageFiles",
+        "Addresses", "JSON", "WebSocket", "TLS", "HTTPClient", "QRCode", "UserPrograms", "WorkerLedger",
+        "LinkAddresses", "PageDoor", "PageFiles",
       ])
   ),
   room(
@@ -315,8 +312,8 @@ let rooms: [[Target]] = [
     program(
       "example-notes", ["Cryptography", "Nostr", "EventLoop", "Frames", "Contracts", "RoostClient"], in: "SwiftNotes"),
     program(
-      "example-people", ["Cryptography", "Nostr", "EventLoop", "Frames", "Contracts", "RoostClient"],
-      in: "SwiftPeople"),
+      "example-people",
+      ["Cryptography", "Nostr", "EventLoop", "Frames", "Contracts", "RoostClient"], in: "SwiftPeople"),
     program("example-job", ["Nostr", "EventLoop", "Frames", "Contracts", "RoostClient"], in: "SwiftJob")
   ),
 
@@ -333,8 +330,8 @@ let rooms: [[Target]] = [
     program(
       "job-bench", ["Cryptography", "Nostr", "Storage", "Contracts", "JobTracking", "JobLedger"], in: "JobBench"),
     program(
-      "archive-bench", ["Cryptography", "Nostr", "Storage", "Reconciliation", "Observations", "EventArchive"],
-      in: "ArchiveBench"),
+      "archive-bench",
+      ["Cryptography", "Nostr", "Storage", "Reconciliation", "Observations", "EventArchive"], in: "ArchiveBench"),
     // What the connector's machines cost for each event of a relay; run by `make bench`
     program(
       "session-bench", ["Clocks", "Nostr", "Addresses", "RelaySession", "RelaySubscriptions"], in: "SessionBench"),
@@ -395,9 +392,7 @@ let rooms: [[Target]] = [
     tests("Bus/RecordingsTests", ["Clocks", "Frames", "Contracts", "Recordings", "TestSupport"]),
     tests(
       "Bus/RoostClientTests",
-      values + [
-        "Addresses", "LinuxSystem", "EventLoop", "Bus", "RoostClient", "MessageHub", "roost", "TestSupport",
-      ]),
+      values + ["Addresses", "LinuxSystem", "EventLoop", "Bus", "RoostClient", "MessageHub", "roost", "TestSupport"]),
     tests("Supervisor/MessageHubTests", ["Clocks", "Frames", "Contracts", "MessageHub"]),
     tests("Supervisor/SupervisionTests", ["Clocks", "Supervision"]),
     tests(
@@ -415,8 +410,7 @@ let rooms: [[Target]] = [
       "Workers/RelayConnector/RelayPeerTests",
       ["Addresses", "Clocks", "Nostr", "EventLoop", "WebSocket", "RelaySession", "TestSupport"]),
     tests("Workers/EventStore/EventIndexTests", events + ["EventIndex", "TestSupport"]),
-    tests(
-      "Workers/EventStore/ReconciliationTests", events + ["Reconciliation", "TestSupport"], exclude: ["Vectors"]),
+    tests("Workers/EventStore/ReconciliationTests", events + ["Reconciliation", "TestSupport"], exclude: ["Vectors"]),
     tests("Workers/EventStore/ObservationsTests", values + ["NostrContracts", "Observations", "TestSupport"]),
     tests(
       "Workers/EventStore/EventArchiveTests",
@@ -429,8 +423,7 @@ let rooms: [[Target]] = [
     tests(
       "Workers/OutboxPlanner/OutboxRoutingTests",
       values + ["Addresses", "NostrContracts", "OutboxRouting", "RelaySelection", "TestSupport"]),
-    tests(
-      "Workers/OutboxPlanner/RelaySelectionTests", ["Clocks", "RelaySelection", "TestSupport", "outbox-select"]),
+    tests("Workers/OutboxPlanner/RelaySelectionTests", ["Clocks", "RelaySelection", "TestSupport", "outbox-select"]),
     tests("Workers/OutboxPlanner/PublishQueueTests", values + ["PublishQueue", "TestSupport"]),
     tests(
       "Workers/OutboxPlanner/PublishLedgerTests",
@@ -469,8 +462,7 @@ let rooms: [[Target]] = [
     tests("Workers/PushRelay/PushFakesTests", ["Addresses", "Cryptography", "HTTP2Client", "Frames", "TestSupport"]),
     tests("Workers/People/ForgettingTests", ["Contracts", "Forgetting"]),
     tests(
-      "Workers/People/PeopleLedgerTests",
-      ["Cryptography", "Storage", "ListEditing", "PeopleLedger", "TestSupport"]),
+      "Workers/People/PeopleLedgerTests", ["Cryptography", "Storage", "ListEditing", "PeopleLedger", "TestSupport"]),
     tests("Workers/Signer/SigningTests", values + ["NostrContracts", "Signing", "TestSupport"]),
     tests("Workers/Signer/KeyStoreTests", ["Cryptography", "Nostr", "LinuxSystem", "KeyStore", "TestSupport"]),
     tests(

@@ -404,6 +404,12 @@ public enum MemberTexts {
     LinkConversationRow.posts	How many posts or messages it has.
     LinkConversationRow.unread	How many posts have something unread: the post itself, or replies. Of messages how many are unread.
     LinkFeedSettings.relays	The relays at which linkstr's client sends, asked for accounts that use links beside those of the account's own list (kind 10050): that client knows no such lists.
+    LinkPageSettings.environment	`NAME=VALUE`, for these programs.
+    LinkPageSettings.extractor	The program that finds the address of a video, and its arguments; the link follows them. It prints addresses of media files, one in a line. Empty: none.
+    LinkPageSettings.extractorMilliseconds	How long the extractor may take, in milliseconds.
+    LinkPageSettings.listen	Where it listens: a loopback address and a port.
+    LinkPageSettings.notify	The program that shows a notice, and its arguments; the title and the body follow them. Empty: none.
+    LinkPageSettings.read	What these programs may read in addition to the system's files.
     LinkReactionRow.author	Whose it is, 64 hexadecimal digits.
     LinkReactionRow.emoji	The emoji.
     LinkRow.about	The post of a reply; the message that a message answers.
@@ -639,6 +645,9 @@ public enum MemberTexts {
     OfferRun.Problem.reason	What is wrong.
     OfferedEvents.bytes	The run.
     OfferedEvents.isRaw	Whether the bytes are RAW.
+    PageAddress.address	The address, for a browser on this machine.
+    PageAddress.seconds	How long it can be used, in seconds.
+    PageEnter.link	A link of linkstr's to show first.
     PayloadShape.Member.isOptional	Whether it may be absent.
     PayloadShape.Member.name	Its name.
     PayloadShape.Member.type	Its type.
@@ -985,6 +994,7 @@ public enum MemberTexts {
     RefusalCode.no-such-snapshot	The worker does not keep this state of its files, or no longer.
     RefusalCode.no-such-version	The changes apply to a version that the connector does not have.
     RefusalCode.not-fresh	It is not proven that the version that is known here is the newest: relays have not answered.
+    RefusalCode.not-listening	The page's address cannot be listened at.
     RefusalCode.not-permitted	A process of another user, or a descendant of a managed worker.
     RefusalCode.not-reading	The peer does not read what it requested.
     RefusalCode.not-sent	No relay has it when the wait was over, and it was called off.
@@ -1157,6 +1167,7 @@ public enum MemberTexts {
     Role.dvm-tracker	Keeps the ledger of jobs.
     Role.event-store	Verifies and keeps events.
     Role.link-feed	Keeps links and messages that come in gift wraps, and sends them.
+    Role.link-page	Shows links to a person in a browser, and runs the programs for them.
     Role.local-relay	A relay on localhost.
     Role.mirror	Has everything of one's own fetched.
     Role.name	The name in HELLO and in `supervisor.conf`.

@@ -105,7 +105,7 @@ extension RoostClient {
   /// An address with which one browser on this machine comes in to the page of links, once. Each call
   /// makes another.
   ///
-  /// - Throws: `bad-request` for a link that is none of linkstr's; `not-listening`; `unavailable` when no worker
+  /// - Throws: `bad-request` for a text that is no link of linkstr's; `not-listening`; `unavailable` when no worker
   ///   `link-page` runs.
   public func pageAddress(_ wanted: PageEnter = PageEnter()) async throws(Refusal) -> PageAddress {
     let options = RequestOptions.idempotent(ttlMilliseconds: Self.linkMilliseconds)

@@ -151,7 +151,8 @@ enum Schema {
       Setting(
         "extractor-time", entry: "extractorMilliseconds", of: LinkPageSettings.self,
         .milliseconds(.seconds(1) ... .seconds(300)), .restartsWorker),
-      Setting("programs-read", entry: "read", of: LinkPageSettings.self, .list(of: .listedPath, "paths"), .restartsWorker),
+      Setting(
+        "programs-read", entry: "read", of: LinkPageSettings.self, .list(of: .listedPath, "paths"), .restartsWorker),
       Setting(
         "programs-environment", entry: "environment", of: LinkPageSettings.self,
         .list(of: .assignment, "variables, NAME=VALUE"), .restartsWorker),

@@ -129,7 +129,8 @@ extension ProcessTests {
         #expect(share?["npub"] == .string(house.alice.publicKey.npub))
         guard case .array(let rows)? = share?["rows"] else { throw DeadlinePassed(description: "no code") }
         #expect(rows.count >= 21)
-        #expect(try ask("page.open", #"{"p":"\#(Self.deepLink)"}"#)["result"]?["url"] == .string("https://example.com/"))
+        let linked = try ask("page.open", #"{"p":"\#(Self.deepLink)"}"#)["result"]
+        #expect(linked?["url"] == .string("https://example.com/"))
         let frame = try ask("page.play", #"{"url":"https://youtu.be/dQw4w9WgXcQ"}"#)["result"]
         #expect(frame?["frame"] == .string("https://www.youtube-nocookie.com/embed/dQw4w9WgXcQ"))
         #expect(try ask("page.play", #"{"url":"https://example.com/"}"#)["result"]?["way"] == .string("page"))

@@ -30,7 +30,7 @@ public struct PageDoor: Sendable {
     var at: Int64
   }
 
-  /// Nobody is in.
+  /// A door through which no browser came.
   public init() {}
 
   /// Makes the secret of an address.
@@ -50,10 +50,8 @@ public struct PageDoor: Sendable {
     let hash = Self.hash(String(secret))
     guard let index = invitations.firstIndex(where: { Self.areEqual($0.hash, hash) }) else { return nil }
     invitations.remove(at: index)
-    if sessions.count >= Self.sessionMaximum, let oldest = sessions.indices.min(by: { sessions[$0].at < sessions[$1].at })
-    {
-      sessions.remove(at: oldest)
-    }
+    let oldest = sessions.indices.min { sessions[$0].at < sessions[$1].at }
+    if sessions.count >= Self.sessionMaximum, let oldest { sessions.remove(at: oldest) }
     let cookie = Self.makeSecret()
     sessions.append(Entry(hash: Self.hash(cookie), at: now))
     return cookie

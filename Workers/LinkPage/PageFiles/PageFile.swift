@@ -8,7 +8,7 @@ public struct PageFile: Sendable {
   /// What a browser gets that has not come in with an address.
   public static let entry = PageFile(bytes: PackageResources.entry_html, type: "text/html; charset=utf-8")
 
-  /// The file of a path; nil: there is none.
+  /// The file of a path; nil: no such file.
   public static func named(_ path: String) -> PageFile? { files[path] }
 
   private static let files = [

@@ -24,7 +24,7 @@ import WorkerKit
 @EventLoopActor
 final class LinkPage {
   let worker: Worker
-  let log = Logger(label: "link-page")
+  let log = Logger(label: "links")
   private let settings: LinkPageSettings
   private let programs: LinkPrograms
   private lazy var desk = PageDesk(worker, programs)
@@ -195,7 +195,8 @@ extension LinkPage: WebSocketServerDelegate {
     if ConnectingUser.isProxied(head) { return plain(403, "a proxy has passed this on") }
     switch head.user {
     case geteuid(): return nil
-    case nil: return plain(403, "the page is for the user it runs as, and the kernel does not say whose this program is")
+    case nil:
+      return plain(403, "the page is for the user it runs as, and the kernel does not say whose this program is")
     case let user?: return plain(403, "the page is for the user it runs as, and this program is of uid \(user)")
     }
   }

@@ -45,7 +45,8 @@ public enum LinkMethod {
     refuses: [.noSuchAccount, .locked, .noRelays, .notSent, .noSuchConversation, .diskFull])
   /// Conversations with messages.
   public static let listMessages = Stream<LinksList, LinkConversationRow, StoreCount>(
-    969, "messages.list", of: .linkFeed, for: [.client, .linkPage], "The conversations with messages, the newest first.",
+    969, "messages.list", of: .linkFeed, for: [.client, .linkPage],
+    "The conversations with messages, the newest first.",
     refuses: [.noSuchAccount, .locked])
   /// Messages.
   public static let showMessages = Stream<LinksShow, LinkRow, StoreCount>(
@@ -68,5 +69,6 @@ public enum LinkMethod {
 public enum LinkTopic {
   /// What has come, was sent or was read.
   public static let changes = Topic<LinkChange>(
-    992, "links.changes", of: .linkFeed, for: [.client, .linkPage], "What has come, was sent or was read, with its notice.")
+    992, "links.changes", of: .linkFeed, for: [.client, .linkPage],
+    "What has come, was sent or was read, with its notice.")
 }
