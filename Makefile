@@ -32,6 +32,7 @@ build: packages ## build everything for debugging
 
 test: packages python build ## run every test, real processes included
 	-@Scripts/nginx.sh
+	-@Scripts/browsers.sh
 	@Scripts/test.sh "$$($(SWIFT) build --show-bin-path)"
 
 methods: packages ## write docs/methods.json from the declarations of methods

@@ -7,7 +7,7 @@
 // Nothing is kept in the browser: what is shown is asked of the worker, and asked again when it says that something has
 // changed.
 
-import { byId, copy, foreign, Live, make, notice, npubOf, reason, visible } from "./parts.js";
+import { byId, copy, foreign, Live, make, notice, npubOf, put, reason, visible } from "./parts.js";
 import { closeDialogs, compose, confirmed, editContact } from "./dialogs.js";
 import { conversationsView, conversationView, deepLinkView, messagesView, threadView } from "./views.js";
 
@@ -16,6 +16,9 @@ const STATE_MILLISECONDS = 4_000;
 /// Changes that come within this time are one.
 const CHANGE_MILLISECONDS = 150;
 const RELAYS_MILLISECONDS = 5_000;
+const STATUS_MILLISECONDS = 3_000;
+/// Conversations that are looked through for the one that an address names: pages, and rows of each.
+const [LISTED_PAGES, LISTED] = [10, 200];
 
 const STATES = {
   "online": ["good", "Online: posts can be sent"],
@@ -27,7 +30,7 @@ const STATES = {
 };
 
 const app = {
-  accounts: [], account: undefined, contacts: new Map(), sending: undefined,
+  accounts: [], account: undefined, contacts: new Map(), contactsNumber: 0, sending: undefined,
   call: (method, arguments_) => live.call(method, arguments_),
   address: (view, id) => `#/${encodeURIComponent(app.account.name)}/${view}${id ? `/${encodeURIComponent(id)}` : ""}`,
   refresh: () => changed(),
@@ -36,10 +39,14 @@ const app = {
     for (const row of rows) known.set(`${family} ${row.id}`, row);
   },
   async conversation(family, id) {
-    if (!known.has(`${family} ${id}`)) {
-      app.remember(family, await app.call(`${family}.list`, { account: app.account.name, limit: 1_000 }));
+    let before;
+    for (let page = 0; page < LISTED_PAGES && !known.has(`${family} ${id}`); page += 1) {
+      const rows = await app.call(`${family}.list`, { account: app.account.name, limit: LISTED, before });
+      app.remember(family, rows);
+      before = rows.at(-1)?.place;
+      if (rows.length < LISTED) break;
     }
-    return known.get(`${family} ${id}`) ?? { id, members: [], name: "Conversation" };
+    return known.get(`${family} ${id}`) ?? { id, members: [], name: "Conversation", isUnlisted: true };
   },
   async contactsChanged() {
     await loadContacts();
@@ -56,6 +63,8 @@ async function loadContacts() {
   const account = app.account.name;
   const rows = await app.call("links.contacts", { account });
   if (account !== app.account.name) return;
+  const isSame = JSON.stringify(rows) === JSON.stringify([...app.contacts.values()]);
+  if (!isSame) app.contactsNumber += 1;
   app.contacts = new Map(rows.map((contact) => [contact.publicKey, contact]));
   contactsOf = account;
 }
@@ -125,7 +134,7 @@ function message(title, text) {
   view?.end?.();
   view = undefined;
   document.body.classList.remove("deep");
-  byId("view").replaceChildren(make("h2", { tabindex: "-1" }, title), make("p", { class: "card" }, text));
+  byId("view").replaceChildren(head(title), make("p", { class: "card" }, text));
 }
 
 let changeTimer;
@@ -146,8 +155,13 @@ function showHead(route) {
   }
   const choice = byId("account");
   byId("account-choice").hidden = app.accounts.length < 2;
-  choice.replaceChildren(...app.accounts.map((account) => make("option", { value: account.name },
-    visible(account.name) + (account.isOpen ? "" : " (locked)"))));
+  // Not made again without need: that would close it under the reader's hand.
+  const names = app.accounts.map((account) =>
+    [account.name, visible(account.name) + (account.isOpen ? "" : " (locked)")]);
+  if (choice.dataset.shows !== JSON.stringify(names)) {
+    choice.dataset.shows = JSON.stringify(names);
+    choice.replaceChildren(...names.map(([value, words]) => make("option", { value }, words)));
+  }
   choice.value = app.account?.name ?? "";
 }
 
@@ -208,9 +222,7 @@ function contactsView() {
   return { node: make("div", {}, head("Contacts", add), make("div", { class: "card" }, empty, list)), title: "Contacts",
     load: async () => {
       await loadContacts();
-      const focused = list.contains(document.activeElement) ? document.activeElement.id : "";
-      list.replaceChildren(...[...app.contacts.values()].map(row));
-      if (focused) byId(focused)?.focus();
+      put(list, [...app.contacts.values()], () => "", row);
       empty.hidden = app.contacts.size > 0;
       empty.textContent = "No contacts yet. They are kept on this machine only.";
     } };
@@ -288,7 +300,7 @@ function code(rows) {
 const live = new Live({
   open: () => {
     showState();
-    if (!hasStatus) return;
+    if (!hasStatus) return void firstStatus();
     // What was being written stays: the view is filled again, not made again.
     if (view) void load(view, false);
     else void show(false);
@@ -303,22 +315,36 @@ const live = new Live({
     if (!change.conversation) contactsOf = undefined;
     changed();
   },
-  status: (status) => {
-    [app.accounts, app.sending] = [status.accounts ?? [], status.sending];
-    [byId("fault").hidden, byId("fault").textContent] = [!status.fault, visible(status.fault ?? "")];
-    const isGone = app.account && !app.accounts.some((account) => account.name === app.account.name);
-    if (!hasStatus || isGone || !app.account) {
-      hasStatus = true;
-      showState();
-      return void show(false);
-    }
-    showState();
-    const before = app.account;
-    app.account = app.accounts.find((account) => account.name === before.name);
-    showHead(parsed());
-    if (before.isOpen !== app.account.isOpen) changed();
-  },
+  status: (status) => received(status),
 });
+
+/// Asks for the status until it is there: what pushes it may have started before what knows it.
+async function firstStatus() {
+  if (hasStatus || live.state !== "open") return;
+  try {
+    const status = await app.call("links.status");
+    if (!hasStatus) received(status);
+  } catch (error) {
+    [byId("fault").hidden, byId("fault").textContent] = [false, `The links cannot be shown yet. ${reason(error)}`];
+    setTimeout(() => void firstStatus(), STATUS_MILLISECONDS);
+  }
+}
+
+function received(status) {
+  [app.accounts, app.sending] = [status.accounts ?? [], status.sending];
+  [byId("fault").hidden, byId("fault").textContent] = [!status.fault, visible(status.fault ?? "")];
+  const isGone = app.account && !app.accounts.some((account) => account.name === app.account.name);
+  if (!hasStatus || isGone || !app.account) {
+    hasStatus = true;
+    showState();
+    return void show(false);
+  }
+  showState();
+  const before = app.account;
+  app.account = app.accounts.find((account) => account.name === before.name);
+  showHead(parsed());
+  if (before.isOpen !== app.account.isOpen) changed();
+}
 
 window.addEventListener("hashchange", () => hasStatus && void show(true));
 document.addEventListener("visibilitychange", () => document.hidden || changed());

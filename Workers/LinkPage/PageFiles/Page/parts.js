@@ -4,7 +4,7 @@
 // isolates their direction and makes control characters visible.
 
 const LIMITS = {
-  calls: 64, callMilliseconds: 150_000, pauseFirst: 1_000, pauseMost: 30_000, noticeMilliseconds: 8_000,
+  calls: 24, callMilliseconds: 190_000, pauseFirst: 1_000, pauseMost: 30_000, noticeMilliseconds: 8_000,
 };
 
 /// An element: attributes (`on…` are listeners), then children: nodes or texts.
@@ -43,6 +43,32 @@ export function visible(text, keepsLines = false) {
 export function foreign(text, attributes = {}, keepsLines = false) {
   const names = ["foreign", keepsLines ? "lines" : "", attributes.class ?? ""].filter(Boolean).join(" ");
   return make("bdi", { ...attributes, dir: "auto", class: names }, visible(text ?? "", keepsLines));
+}
+
+// Lists
+
+const built = new WeakMap();
+
+/// Makes a list show these rows. What has not changed stays as it is, so that neither the focus nor a click that is
+/// just being made is lost. `words` is what a row shows besides itself.
+export function put(list, rows, words, build) {
+  const before = built.get(list) ?? new Map();
+  const now = new Map();
+  const focused = list.contains(document.activeElement) ? document.activeElement.id : "";
+  for (const row of rows) {
+    const [name, shows] = [row.id ?? row.publicKey, JSON.stringify([row, words(row)])];
+    const old = before.get(name);
+    now.set(name, old?.shows === shows ? old : { shows, node: build(row) });
+  }
+  const wanted = new Set([...now.values()].map((entry) => entry.node));
+  for (const child of [...list.children]) if (!wanted.has(child)) child.remove();
+  let place = list.firstElementChild;
+  for (const node of wanted) {
+    if (node === place) place = place.nextElementSibling;
+    else list.insertBefore(node, place);
+  }
+  built.set(list, now);
+  if (focused && !list.contains(document.activeElement)) byId(focused)?.focus();
 }
 
 // Keys and names

@@ -4,12 +4,29 @@
 // `load(isFirst)`, which fills it, and is called again whenever something has changed.
 
 import {
-  conversationName, foreign, make, nameNode, notice, reason, stageWords, visible, when,
+  conversationName, foreign, make, nameNode, notice, put, reason, stageWords, visible, when,
 } from "./parts.js";
 import { Attempt, compose, copyAddress, editContact, fill, pageLink, play } from "./dialogs.js";
 
+/// Rows that are asked for at first and by Older.
 const PAGE = 50;
+/// Rows of one request: an answer has at most 8 MiB, and a note up to 16 KiB.
+const CHUNK = 200;
+/// Rows that are asked for again when something has changed.
 const MOST = 1_000;
+
+/// Asks for up to `limit` rows, in as many requests as it takes; `more`: whether there may be further ones.
+async function inChunks(ask, limit, before) {
+  const rows = [];
+  let more = true;
+  while (more && rows.length < limit) {
+    const size = Math.min(CHUNK, limit - rows.length);
+    const next = await ask({ limit: size, before: rows.at(-1)?.place ?? before });
+    rows.push(...next);
+    more = next.length === size;
+  }
+  return { rows, more };
+}
 
 const heading = (...children) => make("h2", { tabindex: "-1" }, ...children);
 const unreadDot = (isUnread) => isUnread
@@ -26,10 +43,10 @@ class Pages {
   /// As many of the newest rows as are shown, and the older ones as they were.
   async refresh() {
     const limit = Math.min(MOST, Math.max(PAGE, this.rows.length));
-    const newest = await this.#ask({ limit });
+    const { rows: newest, more } = await inChunks(this.#ask, limit);
     const ids = new Set(newest.map((row) => row.id));
     const rest = this.rows.length > MOST ? this.rows.slice(MOST).filter((row) => !ids.has(row.id)) : [];
-    if (!rest.length) this.hasMore = newest.length === limit;
+    if (!rest.length) this.hasMore = more;
     this.rows = [...newest, ...rest];
   }
 
@@ -42,13 +59,6 @@ class Pages {
     this.rows = [...this.rows, ...added];
     return added;
   }
-}
-
-/// Puts rows into a list; the focus stays where it was, by the id of the element.
-function put(list, nodes) {
-  const focused = list.contains(document.activeElement) ? document.activeElement.id : "";
-  list.replaceChildren(...nodes);
-  if (focused) document.getElementById(focused)?.focus();
 }
 
 /// A button that gets one page more, and moves the focus to its first row.
@@ -77,11 +87,11 @@ export function conversationsView(app, family) {
   const empty = make("p", { class: "soft" }, "Loading …");
   const pages = new Pages((page) => app.call(`${family}.list`, { account: app.account.name, ...page }));
   const show = () => {
-    put(list, pages.rows.map((row) => make("li", { "data-row": row.id }, make("a", {
+    put(list, pages.rows, () => app.contactsNumber, (row) => make("li", { "data-row": row.id }, make("a", {
       id: `conversation-${row.id}`, class: `conversation ${row.unread > 0 ? "new" : ""}`,
       href: app.address(family, row.id),
     }, unreadDot(row.unread > 0), make("span", { class: "name" }, conversationName(row, app)),
-    make("span", { class: "soft small" }, when(row.lastAt))))));
+    make("span", { class: "soft small" }, when(row.lastAt)))));
     empty.hidden = pages.rows.length > 0;
     empty.textContent = isMessages ? "No messages yet." : "No conversations yet. Post a link, or share your key.";
     older.hidden = !pages.hasMore;
@@ -144,12 +154,13 @@ export function conversationView(app, id) {
   const list = make("ul", { class: "rows" });
   const empty = make("p", { class: "soft" }, "Loading …");
   const title = heading("Conversation");
-  const actions = make("div", { class: "buttons" });
+  const actions = make("div", {});
   const fresh = new Set();
   const pages = new Pages((page) => app.call("links.show", { account: app.account.name, conversation: id, ...page }));
+  const shown = (row) => [app.contactsNumber, fresh.has(row.id)];
   const show = () => {
     for (const row of pages.rows) if (row.isUnread) fresh.add(row.id);
-    put(list, pages.rows.map((row) => postRow(app, row, fresh.has(row.id))));
+    put(list, pages.rows, shown, (row) => postRow(app, row, fresh.has(row.id)));
     [empty.hidden, empty.textContent] = [pages.rows.length > 0, "No posts yet."];
     older.hidden = !pages.hasMore;
   };
@@ -161,28 +172,31 @@ export function conversationView(app, id) {
     const row = await app.conversation("links", id);
     title.replaceChildren(conversationName(row, app));
     document.title = `${title.textContent} – Roost`;
-    put(actions, conversationActions(app, row));
+    put(actions, [row], () => app.contactsNumber, () => conversationActions(app, row));
     await pages.refresh();
     show();
     await markRead(app, "links.read", id, pages.rows);
   } };
 }
 
+/// Whether it is a session (v2): those are only read.
+const isSession = (row) => !row.isUnlisted && (row.name !== undefined || row.members.length > 1);
+
 function conversationActions(app, row) {
-  if (row.name !== undefined || row.members.length > 1) {
-    return [make("p", { class: "soft small" }, "A session: it can be read here, and takes no posts.")];
+  if (isSession(row)) {
+    return make("p", { class: "soft small" }, "A session: it can be read here, and takes no posts.");
   }
   const peer = row.members[0];
   const contact = peer && app.contacts.get(peer);
   const options = contact ? { selected: peer }
-    : { locked: peer ?? row.id, lockedName: peer ? undefined : "Yourself", to: peer ?? row.id };
+    : { locked: peer ?? row.id, lockedName: peer ? undefined : conversationName(row, app), to: peer ?? row.id };
   const buttons = [make("button", { type: "button", class: "main", id: "compose",
     onclick: () => compose(app, options) }, "Post a link")];
   if (peer && !contact) {
     buttons.push(make("button", { type: "button", id: "add-peer", onclick: () => editContact(app, undefined, peer) },
       "Add to contacts"));
   }
-  return buttons;
+  return make("div", { class: "buttons" }, ...buttons);
 }
 
 // A box to write in, at the foot of a thread and of messages
@@ -249,18 +263,18 @@ export function threadView(app, id) {
   const attempt = new Attempt();
   let rows = [];
   let hasMore = false;
-  const ask = (page) => app.call("links.show", { account: app.account.name, post: id, limit: MOST, ...page });
+  const ask = (page) => app.call("links.show", { account: app.account.name, post: id, ...page });
   const show = () => {
     const replies = rows.filter((row) => row.sort === "reply");
     for (const row of replies) if (row.isUnread) fresh.add(row.id);
-    put(list, replies.map((row) => textRow(app, row, fresh.has(row.id))));
+    put(list, replies, (row) => [app.contactsNumber, fresh.has(row.id)], (row) => textRow(app, row, fresh.has(row.id)));
     none.hidden = replies.length > 0;
     newer.hidden = !hasMore;
   };
   const newer = make("button", { type: "button", class: "older", hidden: true, onclick: async () => {
     try {
-      const next = await ask({ before: rows.at(-1).place });
-      [rows, hasMore] = [[...rows, ...next], next.length === MOST];
+      const { rows: next, more } = await inChunks(ask, MOST, rows.at(-1).place);
+      [rows, hasMore] = [[...rows, ...next], more];
       show();
       list.querySelector(`[data-row="${CSS.escape(next[0]?.id ?? "")}"]`)?.scrollIntoView();
     } catch (error) {
@@ -268,13 +282,8 @@ export function threadView(app, id) {
     }
   } }, "Newer replies");
   const load = async () => {
-    const known = rows.length > MOST ? rows : [];
-    rows = await ask({});
-    hasMore = rows.length === MOST;
-    while (hasMore && rows.length < known.length) {
-      const next = await ask({ before: rows.at(-1).place });
-      [rows, hasMore] = [[...rows, ...next], next.length === MOST];
-    }
+    const { rows: all, more } = await inChunks(ask, Math.max(MOST, rows.length + PAGE));
+    [rows, hasMore] = [all, more];
     const root = rows.find((row) => row.sort === "post");
     if (!root) throw new Error("this post is not here");
     view.conversation = root.conversation;
@@ -282,7 +291,8 @@ export function threadView(app, id) {
     back.firstChild.href = app.address("links", root.conversation);
     back.firstChild.replaceChildren("Conversation with ", conversationName(row, app));
     document.title = `Thread: ${hostOf(root.url)} – Roost`;
-    put(post, postParts(app, root));
+    box.hidden = isSession(row);
+    put(post, [root], () => app.contactsNumber, () => make("div", {}, ...postParts(app, root)));
     show();
     if (!document.hidden && rows.some((each) => each.isUnread)) {
       await app.call("links.read", { account: app.account.name, post: id });
@@ -312,7 +322,8 @@ export function messagesView(app, id) {
     app.call("messages.show", { account: app.account.name, conversation: id, ...page }));
   const show = () => {
     for (const row of pages.rows) if (row.isUnread) fresh.add(row.id);
-    put(list, [...pages.rows].reverse().map((row) => textRow(app, row, fresh.has(row.id))));
+    put(list, [...pages.rows].reverse(), (row) => [app.contactsNumber, fresh.has(row.id)],
+      (row) => textRow(app, row, fresh.has(row.id)));
     [empty.hidden, empty.textContent] = [pages.rows.length > 0, "No messages yet."];
     older.hidden = !pages.hasMore;
   };
