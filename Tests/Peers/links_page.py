@@ -15,6 +15,7 @@ ADDRESS is what `roost links open` prints. SCENARIO is a JSON object:
     reason        a word of why nothing can be sent to it
     npub          the npub of the account
     relay         a relay's URL, to be agreed to
+    unreached     the URL of a relay that is not there
 
 One line a step; `done` at the end. Exit 1 with the reason. Chromium is light, then dark; Firefox is dark throughout.
 """
@@ -191,6 +192,20 @@ def other_views(page, plan, proxy):
     expect(names == sorted(names), "the relays are not sorted")
     heights = {each.size["height"] for each in page.all(".relay .reason")}
     expect(len(heights) == 1 and heights.pop() > 0, "rows with and without a reason have different heights")
+    page.type("#relay-url", "https://relay.example")
+    page.press("form button", "Add relay")
+    page.one("#relay-problem", "wss://")
+    page.driver.find_element(By.ID, "relay-url").clear()
+    page.type("#relay-url", plan["unreached"])
+    page.press("form button", "Add relay")
+    page.one(".relay .foreign", plan["unreached"])
+    page.until("the box is empty", lambda: page.value("#relay-url") == "")
+    page.until("the reason is shown", lambda: [each for each in page.all(".relay .reason") if each.text], 60)
+    heights = {each.size["height"] for each in page.all(".relay .reason")}
+    expect(len(heights) == 1, "a reason moves the rows")
+    page.sound("relays-added")
+    page.press(f"button[aria-label='Remove {plan['unreached']}']")
+    page.gone(".relay .foreign", plan["unreached"])
     page.sound("relays")
     page.go(f"/{plan['account']}/messages")
     page.one("h2", "Messages")

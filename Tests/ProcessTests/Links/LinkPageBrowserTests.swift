@@ -48,7 +48,7 @@ extension ProcessTests {
             "account": "alice", "contact": "Bob", "note": "a note of Bob's", "reply": "and his reply",
             "playedHost": "www.youtube-nocookie.com", "link": "https://example.com/of-the-test",
             "unreachable": SecretKey.generate().publicKey.npub, "reason": "relays", "npub": alice.publicKey.npub,
-            "relay": relay.url,
+            "relay": relay.url, "unreached": "ws://127.0.0.1:\(try RelayVisitor.freePort())",
           ]
           let plan = String(decoding: JSONPayload.encode(scenario), as: UTF8.self)
           let script = SharedFolder.repository + "/Tests/Peers/links_page.py"

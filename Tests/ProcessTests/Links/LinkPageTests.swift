@@ -149,6 +149,24 @@ extension ProcessTests {
       return try? JSONPayload.decode(JSONValue.self, from: Array(text.utf8))
     }
 
+    @Test("While another program has its port the worker says so, and listens when that is gone")
+    func portTaken() throws {
+      let port = try RelayVisitor.freePort()
+      var taken: SpawnedProcess? = try SpawnedProcess(
+        PythonPeer.interpreter, ["-u", "-m", "http.server", "\(port)", "--bind", "127.0.0.1"])
+      _ = try taken?.readLine(within: 60) { $0.contains("Serving") }
+      let relay = try RealRelay()
+      try LinkRig.run("alice", [relay.url], page: ["listen": "\"127.0.0.1:\(port)\""]) { alice in
+        try alice.rig.roost.awaitWorker("link-page", "is ready", alice.client) { $0.state == "ready" }
+        let refusal = try #require(try alice.client.call("page.enter", "{}").refusal)
+        #expect(refusal.code.rawValue == "not-listening" && refusal.message.contains("address already in use"))
+        taken = nil
+        try awaitSoon("the page is there", within: 60, every: 200) {
+          try alice.client.call("page.enter", "{}").isResponse
+        }
+      }
+    }
+
     @Test("Another user of this machine gets nothing, with the cookie too", .enabled(if: geteuid() == 0, "not root"))
     func otherUser() throws {
       try Self.run { house in

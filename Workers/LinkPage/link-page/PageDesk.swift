@@ -12,7 +12,7 @@ import QRCode
 import TLS
 import WorkerKit
 
-// What a browser may ask: a list of methods of `link-feed`, which are passed through, and a few of the page's own. No
+// What a browser may ask: a list of methods of `link-feed` and of the planner, which are passed through, and a few of the page's own. No
 // other method of the bus can be reached from here.
 
 /// Answers requests of browsers.
@@ -33,7 +33,7 @@ final class PageDesk {
     [
       LinkMethod.post.declaration, LinkMethod.reply.declaration, LinkMethod.read.declaration,
       LinkMethod.contact.declaration, LinkMethod.status.declaration, LinkMethod.sendMessage.declaration,
-      LinkMethod.readMessages.declaration,
+      LinkMethod.readMessages.declaration, PlanMethod.addRelay.declaration, PlanMethod.removeRelay.declaration,
     ].map(\.name))
   private static let passedInParts = Set(
     [
@@ -172,18 +172,22 @@ final class PageDesk {
   private struct Relays: Encodable {
     struct Row: Encodable {
       let relay: String
-      let state: String
+      let sources: [String]
+      let state: String?
       let reason: String?
+
+      init(_ relay: PlanRelayList.Relay) {
+        (self.relay, sources) = (relay.relay, relay.sources)
+        (state, reason) = (relay.state.map { "\($0.state)" }, relay.state?.reason)
+      }
     }
     let relays: [Row]
   }
 
   private func relays() async throws(Refusal) -> Relays {
-    let states = try await worker.bus.request(
-      RelayMethod.list, NoArguments(), ttlMilliseconds: Self.relaysMilliseconds)
-    return Relays(
-      relays: states.relays.map { Relays.Row(relay: $0.relay, state: "\($0.state)", reason: $0.reason) }
-        .sorted { $0.relay < $1.relay })
+    let list = try await worker.bus.request(
+      PlanMethod.relays, NoArguments(), ttlMilliseconds: Self.relaysMilliseconds)
+    return Relays(relays: list.relays.map(Relays.Row.init).sorted { $0.relay < $1.relay })
   }
 
   private struct Opened: Encodable {

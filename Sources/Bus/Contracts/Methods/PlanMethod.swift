@@ -31,15 +31,15 @@ public enum PlanMethod {
     "Where an event would be sent, or where filters would be asked, and why. Nothing is sent.", refuses: [.noRelays])
   /// The known relays, and why each is known.
   public static let relays = Method<NoArguments, PlanRelayList>(
-    390, "plan.relays", of: .outboxPlanner, for: [.client, .people],
+    390, "plan.relays", of: .outboxPlanner, for: [.client, .people, .linkPage],
     "The relays that are known, and why each is.")
   /// Adds a relay by hand.
   public static let addRelay = Method<PlanRelay, PlanRelayList>(
-    391, "plan.relays.add", of: .outboxPlanner, for: [.client],
+    391, "plan.relays.add", of: .outboxPlanner, for: [.client, .linkPage],
     "Adds a relay by hand.")
   /// Removes a relay that was added by hand.
   public static let removeRelay = Method<PlanRelay, PlanRelayList>(
-    392, "plan.relays.remove", of: .outboxPlanner, for: [.client],
+    392, "plan.relays.remove", of: .outboxPlanner, for: [.client, .linkPage],
     "Removes a relay that was added by hand.", refuses: [.noSuchRelay])
   /// How far the relays are with an observation: immediately and at each change, until the caller cancels.
   public static let progress = Stream<StoreObserve, ObserveProgress, Nothing>(

@@ -236,11 +236,30 @@ const RELAY_LEVELS = {
 function relaysView() {
   const list = make("ul", { class: "rows" });
   const empty = make("p", { class: "soft" }, "Loading …");
+  const url = make("input", { id: "relay-url", type: "text", inputmode: "url", placeholder: "wss://relay.example",
+    autocomplete: "off", spellcheck: "false", "aria-describedby": "relay-problem" });
+  const problem = make("p", { class: "bad-text reason", id: "relay-problem", role: "alert" });
+  const reset = make("button", { type: "button", id: "reset-relays", hidden: true }, "Remove all that were added");
   const rows = new Map();
+  let added = [];
+  const change = async (method, relay) => {
+    problem.textContent = "";
+    try {
+      await app.call(method, { relay });
+      await loadRelays();
+      return true;
+    } catch (error) {
+      problem.textContent = reason(error);
+      return false;
+    }
+  };
   const row = (relay) => {
     const parts = { dot: make("span", {}), word: make("span", { class: "soft small word" }),
-      reason: make("p", { class: "reason" }) };
-    parts.node = make("li", { class: "relay" }, parts.dot, foreign(relay), parts.word, parts.reason);
+      reason: make("p", { class: "reason" }), sources: make("span", { class: "soft small sources" }),
+      remove: make("button", { type: "button", "aria-label": `Remove ${visible(relay)}`,
+        onclick: () => change("plan.relays.remove", relay).then((isDone) => isDone && url.focus()) }, "Remove") };
+    parts.node = make("li", { class: "relay" }, parts.dot, foreign(relay), parts.word, parts.remove, parts.sources,
+      parts.reason);
     return parts;
   };
   const loadRelays = async () => {
@@ -253,18 +272,36 @@ function relaysView() {
     }
     for (const each of relays) {
       const parts = rows.get(each.relay);
-      parts.dot.className = `dot ${RELAY_LEVELS[each.state] ?? ""}`;
-      const words = visible(each.reason ?? "");
-      if (parts.word.textContent !== each.state) parts.word.textContent = each.state;
+      const [state, words, sources] = [each.state ?? "not dialled", visible(each.reason ?? ""),
+        visible(each.sources.join(", "))];
+      parts.dot.className = `dot ${RELAY_LEVELS[state] ?? ""}`;
+      if (parts.word.textContent !== state) parts.word.textContent = state;
+      if (parts.sources.textContent !== sources) parts.sources.textContent = sources;
       if (parts.reason.textContent !== words) [parts.reason.textContent, parts.reason.title] = [words, words];
+      parts.remove.hidden = !each.sources.includes("added");
     }
+    added = relays.filter((each) => each.sources.includes("added")).map((each) => each.relay);
+    reset.hidden = added.length < 2;
     [empty.hidden, empty.textContent] = [relays.length > 0, "No relay is known."];
   };
+  reset.addEventListener("click", async () => {
+    const text = `${added.length} relays were added here. Those of supervisor.conf and of your published lists stay.`;
+    if (!await confirmed("Remove all relays that were added?", text, "Remove")) return;
+    for (const relay of added) if (!await change("plan.relays.remove", relay)) return;
+  });
+  const form = make("form", { novalidate: true, onsubmit: async (event) => {
+    event.preventDefault();
+    if (!/^wss?:\/\/[^\s/?#]/i.test(url.value.trim())) {
+      problem.textContent = "A relay is written as wss://relay.example, or ws://… on your own network.";
+    } else if (await change("plan.relays.add", url.value.trim())) url.value = "";
+    url.focus();
+  } }, make("div", {}, make("label", { for: url.id }, "Add a relay"), url),
+  make("div", { class: "buttons" }, make("button", { type: "submit", class: "main" }, "Add relay"), reset), problem);
   const timer = setInterval(() => document.hidden || live.state !== "open" || loadRelays().catch(() => {}),
     RELAYS_MILLISECONDS);
   const node = make("div", {}, head("Relays"), make("div", { class: "card" }, empty, list),
-    make("p", { class: "soft small" }, "Relays are added and removed on the command line: ",
-      make("code", {}, "roost relay add URL")));
+    make("div", { class: "card" }, form,
+      make("p", { class: "soft small" }, "What is added here is kept on this machine and published nowhere.")));
   return { node, title: "Relays", load: loadRelays, end: () => clearInterval(timer) };
 }
 

@@ -205,7 +205,8 @@ export function afterTyping(action, milliseconds = 250) {
 /// What went wrong, as a sentence.
 export function reason(error) {
   const text = visible(error?.message || error || "it failed, and no reason was given");
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  // A key or an address is written as it is.
+  return /^(npub1|[a-z]+:)/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 // The connection
