@@ -295,7 +295,7 @@ function relaysView() {
       problem.textContent = "A relay is written as wss://relay.example, or ws://… on your own network.";
     } else if (await change("plan.relays.add", url.value.trim())) url.value = "";
     url.focus();
-  } }, make("div", {}, make("label", { for: url.id }, "Add a relay"), url),
+  } }, make("div", { class: "field first" }, make("label", { for: url.id }, "Add a relay"), url),
   make("div", { class: "buttons" }, make("button", { type: "submit", class: "main" }, "Add relay"), reset), problem);
   const timer = setInterval(() => document.hidden || live.state !== "open" || loadRelays().catch(() => {}),
     RELAYS_MILLISECONDS);
