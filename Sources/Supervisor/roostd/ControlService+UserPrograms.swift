@@ -4,7 +4,7 @@ import Frames
 import LinuxSystem
 
 extension ControlService {
-  /// What keeps the bounds of the user's programs, and whether strangers' jobs can be done on this machine; nothing where
+  /// What keeps the bounds of the user's programs, and whether strangers' jobs can be done on this machine; nothing if
   /// there is no such program.
   func programBoundChecks() -> [DoctorResult.Check] {
     guard daemon.configuration.workers.contains(where: { $0.enabled && $0.runsUserPrograms }) else { return [] }
@@ -19,9 +19,9 @@ extension ControlService {
     return [.init(name: "programs for strangers", isGood: support.holdsStrangers, text: text)]
   }
 
-  /// The programs of jobs, and those of `link-page`: their worker is ready without them, and says of one that is missing
-  /// only to the log, when it was to run it. A check for each that is not run; one for all of them when each is run; no
-  /// check when there is none.
+  /// The programs of jobs, and those of `link-page`: their worker is ready without them, and only its log says that one
+  /// is missing, when the worker needs it. A check for each that is not run; otherwise one for those of jobs and one
+  /// for those of links.
   func userProgramChecks() -> [DoctorResult.Check] {
     var checks: [DoctorResult.Check] = []
     var (jobCount, otherCount) = (0, 0)

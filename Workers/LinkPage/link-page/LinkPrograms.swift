@@ -22,7 +22,7 @@ import Wording
 @EventLoopActor
 final class LinkPrograms {
   private let settings: LinkPageSettings
-  private let log = Logger(label: "link-page")
+  private let log = Logger(label: "links")
   private let folder: String
   private let gate = LookGate()
   private var runs: [Int: ProgramRun] = [:]

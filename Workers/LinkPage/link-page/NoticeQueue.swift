@@ -17,7 +17,7 @@ struct NoticeQueue {
     notices.append(notice)
   }
 
-  /// The next notice, and how many were dropped since the one before it; nil when there is none.
+  /// The next notice, and how many were dropped since the one before it; nil if the queue is empty.
   mutating func next() -> (notice: LinkChange.Notice, dropped: Int)? {
     guard !notices.isEmpty else { return nil }
     defer { dropped = 0 }

@@ -3,7 +3,8 @@ import Contracts
 /// A notice as arguments of a program.
 ///
 /// `notify-send` passes the body on to a service of the desktop, which reads HTML's `<b>`, `<a>` and `<img>` in it, and
-/// it reads backslashes itself. So for a program of that name the body is escaped. Other programs get the text as it is.
+/// it reads backslashes itself. So for a program of that name the body is escaped. Other programs get the text as it
+/// is.
 struct NoticeText {
   let title: String
   let body: String
