@@ -224,7 +224,7 @@ let rooms: [[Target]] = [
     program(
       "link-page",
       worker + [
-        "Addresses", "JSON", "WebSocket", "TLS", "HTTPClient", "QRCode", "UserPrograms", "WorkerLedger",
+        "Addresses", "JSON", "WebSocket", "TLS", "HTTPClient", "QRCode", "UserPrograms", "WorkerLedger", "Wording",
         "LinkAddresses", "PageDoor", "PageFiles",
       ])
   ),

@@ -14,6 +14,7 @@
 #     named         for localhost by its common name only, which counts for nothing
 #     home          for relay.home.example
 #     renewed       for relay.home.example, the one that follows
+#     video         for www.tiktok.com
 set -euo pipefail
 cd "$1"
 here='DNS:localhost,IP:127.0.0.1,IP:::1'
@@ -62,6 +63,7 @@ server() {
   server named authority localhost $now $later
   server home authority relay.home.example $now $later DNS:relay.home.example
   server renewed authority relay.home.example $now $later DNS:relay.home.example
+  server video authority www.tiktok.com $now $later DNS:www.tiktok.com
   openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout self.key -out self.crt -days 3650 \
     -subj /CN=localhost -addext "subjectAltName=$here"
   cat self.crt self.key >self.pem

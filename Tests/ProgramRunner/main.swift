@@ -7,6 +7,8 @@ import UserPrograms
 // last step before the program is this very file, started again (`ProgramLauncher`).
 //
 //     program-runner FOLDER MILLISECONDS OUTPUT-BYTES PROGRAM ARGUMENT…    its standard input is the program's
+//
+// With RUNNER_UNIX in its environment the program may use unix sockets.
 
 struct RunReport: Encodable {
   var output: [UInt8]?
@@ -31,8 +33,9 @@ guard arguments.count > 4, let milliseconds = UInt64(arguments[2]), let outputBy
 }
 var plan = ProgramPlan(
   command: Array(arguments.dropFirst(4)), input: readInput(), folder: arguments[1], environment: ["MINE=yes"],
-  readablePaths: [], mayUseNetwork: false, timeMilliseconds: milliseconds, memoryByteCount: 256 << 20,
-  outputByteCount: outputByteCount, diskByteCount: 1 << 20, processMaximum: 16, freeByteCountMinimum: 0)
+  readablePaths: [], network: getenv("RUNNER_UNIX") == nil ? .none : .unixSockets, timeMilliseconds: milliseconds,
+  memoryByteCount: 256 << 20, outputByteCount: outputByteCount, diskByteCount: 1 << 20,
+  processMaximum: 16, freeByteCountMinimum: 0)
 // Then ROOST_SANDBOX decides.
 plan.mayLackSandbox = true
 let wanted = plan

@@ -7,7 +7,7 @@ public enum TestCertificates {
   private static let directory = Mutex<TemporaryDirectory?>(nil)
 
   /// The path of a server's certificate with its key behind it: `good`, `other`, `expired`, `future`, `self`,
-  /// `stranger`, `named`, `home`, `renewed`; or of `authority`, to be trusted.
+  /// `stranger`, `named`, `home`, `renewed`, `video`; or of `authority`, to be trusted.
   public static func path(_ name: String) throws -> String {
     try directory.withLock { directory in
       if let directory { return directory.path + "/\(name).pem" }

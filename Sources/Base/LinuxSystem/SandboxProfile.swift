@@ -42,8 +42,9 @@ public struct SandboxProfile: Hashable, Sendable, Codable {
   public var dumpable: Bool
   /// Whether abstract unix sockets of processes outside may be reached, such as a service manager's.
   public var mayReachAbstractSockets: Bool
-  /// Whether unix sockets in the file system may be connected to, in addition to internet sockets: for a worker that a
-  /// person has started by hand, and that joins the bus through its socket when it is in the sandbox already.
+  /// Whether unix sockets in the file system may be connected to, in addition to internet sockets: for a worker one of
+  /// whose programs reaches such a service, and for one that a person has started by hand, which joins the bus through
+  /// its socket when it is in the sandbox already.
   public var mayConnectUnixSockets = false
 
   /// A profile; everything not named is denied.

@@ -106,10 +106,10 @@ final class SystemCallFilter {
 
   /// Landlock does not deny connecting to a socket in the file system if its mode allows it; and behind the user's
   /// sockets, above all the session bus, are services that start programs outside of every sandbox. So no worker
-  /// creates such a socket. Its bus connection is open before the sandbox, logs go to descriptors, and the resolver
-  /// queries a name server if it finds no daemon. Pairs of streams stay allowed, since loops use them to wake
-  /// themselves: they are permanently connected to each other, whereas a datagram socket of a pair can send to any path
-  /// that is named.
+  /// creates such a socket, unless a program of its settings needs one. Its bus connection is open before the sandbox,
+  /// logs go to descriptors, and the resolver queries a name server if it finds no daemon. Pairs of streams stay
+  /// allowed, since loops use them to wake themselves: they are permanently connected to each other, whereas a datagram
+  /// socket of a pair can send to any path that is named.
   private func restrictUnixSockets(_ profile: SandboxProfile) throws(SystemFault) {
     // The kind is in the bits below the flags SOCK_NONBLOCK and SOCK_CLOEXEC.
     for kind in 0...UInt64(0xF) where kind != UInt64(ROOST_SOCKET_STREAM) {

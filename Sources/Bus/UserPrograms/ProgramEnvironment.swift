@@ -18,6 +18,8 @@ public struct ProgramEnvironment: Sendable {
   public let files: ProgramFiles
   /// Whether any of them may use the network (`ROOST_JOB_NETWORK`).
   public let mayUseNetwork: Bool
+  /// Whether any of them may reach services of this machine by unix sockets (`ROOST_JOB_UNIX`).
+  public let mayUseUnixSockets: Bool
   /// The kernel's group below which each run gets its own (`ROOST_JOB_GROUP`); nil if roostd has none to give.
   public let group: ControlGroup?
   /// How much isolation is required (`ROOST_SANDBOX`).
@@ -28,6 +30,17 @@ public struct ProgramEnvironment: Sendable {
 
   /// Where systems keep programs, and what these are loaded from.
   public static let systemPaths = ["/usr", "/bin", "/sbin", "/lib", "/lib64"]
+
+  /// Adds to a worker's profile what it needs to run its programs, and what they may do: a program may do no more than
+  /// its worker, and the sandbox of each run allows less. Sockets of the internet are the worker's own decision.
+  public func allowPrograms(in profile: inout SandboxProfile) {
+    profile.maySpawn = true
+    profile.readablePaths += readablePaths + ["/proc"]
+    profile.writablePaths += (group.map { [$0.path] } ?? []) + ["/dev/null"]
+    profile.executablePaths +=
+      Self.systemPaths + ownPaths + programPaths.flatMap(SandboxProfile.renewable)
+    if mayUseUnixSockets { (profile.mayConnectUnixSockets, profile.mayReachAbstractSockets) = (true, true) }
+  }
 
   private init() {
     let program = Self.target(of: "/proc/self/exe") ?? CommandLine.arguments[0]
@@ -42,6 +55,7 @@ public struct ProgramEnvironment: Sendable {
     readablePaths = list("ROOST_JOB_READ")
     files = ProgramFiles(programPaths + readablePaths)
     mayUseNetwork = getenv("ROOST_JOB_NETWORK") != nil
+    mayUseUnixSockets = getenv("ROOST_JOB_UNIX") != nil
     group = getenv("ROOST_JOB_GROUP").map { ControlGroup(path: String(cString: $0)) }
     requirement = getenv("ROOST_SANDBOX").flatMap { Sandbox.Requirement(rawValue: String(cString: $0)) } ?? .off
   }

@@ -101,7 +101,7 @@ struct ProgramMeter {
       return "its \(count) sockets can hold more than the \(plan.memoryByteCount) bytes of memory it may"
     }
     // A connection can hold more than that. Connections that no process has open count too.
-    guard plan.mayUseNetwork,
+    guard plan.network == .internet,
       let actual = SocketMemory.byteCount(of: nameless.socketNumbers, beyond: socketByteCount)
     else { return nil }
     return UInt64(possible + actual) + residentByteCount > UInt64(plan.memoryByteCount)

@@ -2,6 +2,17 @@ public import LinuxSystem
 
 /// How a program is run.
 public struct ProgramPlan: Sendable {
+  /// Sockets of a program.
+  public enum Network: Sendable, Hashable {
+    /// None.
+    case none
+    /// Unix sockets, abstract ones too: the services of this machine, such as D-Bus, and no other machine. Such a
+    /// service may do for the program what the program may not do itself.
+    case unixSockets
+    /// The internet, and no service of this machine that listens on a unix socket.
+    case internet
+  }
+
   /// The program's path and its arguments.
   public var command: [String]
   /// What it reads from its standard input.
@@ -12,8 +23,8 @@ public struct ProgramPlan: Sendable {
   public var environment: [String]
   /// What it may read in addition to what every program needs.
   public var readablePaths: [String]
-  /// Whether it may use the network.
-  public var mayUseNetwork: Bool
+  /// Which sockets it may open.
+  public var network: Network
   /// How long it may take.
   public var timeMilliseconds: UInt64
   /// The most memory of all its processes.
@@ -35,7 +46,7 @@ public struct ProgramPlan: Sendable {
   /// A plan without a group, whose sandbox is required.
   public init(
     command: [String], input: [UInt8], folder: String, environment: [String], readablePaths: [String],
-    mayUseNetwork: Bool, timeMilliseconds: UInt64, memoryByteCount: Int, outputByteCount: Int, diskByteCount: Int,
+    network: Network, timeMilliseconds: UInt64, memoryByteCount: Int, outputByteCount: Int, diskByteCount: Int,
     processMaximum: Int, freeByteCountMinimum: UInt64
   ) {
     self.command = command
@@ -43,7 +54,7 @@ public struct ProgramPlan: Sendable {
     self.folder = folder
     self.environment = environment
     self.readablePaths = readablePaths
-    self.mayUseNetwork = mayUseNetwork
+    self.network = network
     self.timeMilliseconds = timeMilliseconds
     self.memoryByteCount = memoryByteCount
     self.outputByteCount = outputByteCount

@@ -141,6 +141,22 @@ public final class ProgramRun {
     return nil
   }
 
+  /// Ends everything in groups that belong to no run of this process: what a killed worker has left, and what did not
+  /// end.
+  ///
+  /// - Parameter names: the groups of the runs of this process.
+  /// - Returns: why groups are still there.
+  public static func endLeftGroups(except names: Set<String>) async -> [SystemFault] {
+    let left = ProgramEnvironment.own.group?.innerGroups.filter { !names.contains($0.name) } ?? []
+    guard !left.isEmpty else { return [] }
+    return await EventLoopActor.onThreadPool {
+      left.compactMap { group -> SystemFault? in
+        do throws(SystemFault) { try group.end() } catch { return error }
+        return nil
+      }
+    }
+  }
+
   // MARK: Starting
 
   private func start() throws {
@@ -192,11 +208,18 @@ public final class ProgramRun {
   }
 
   private var launchPlan: ProgramLauncher.Plan {
+    let network: SandboxProfile.Network =
+      switch plan.network {
+      case .none: .none
+      case .unixSockets: .unixOnly
+      case .internet: .inet
+      }
     let profile = SandboxProfile(
       readablePaths: SandboxProfile.runtimePaths + plan.readablePaths
-        + (plan.mayUseNetwork ? SandboxProfile.resolverPaths : []),
+        + (plan.network == .internet ? SandboxProfile.resolverPaths : []),
       writablePaths: [plan.folder, "/dev/null"], executablePaths: ProgramEnvironment.systemPaths + [plan.command[0]],
-      network: plan.mayUseNetwork ? .inet : .none, maySpawn: true, holdsForeignProgram: true)
+      network: network, maySpawn: true, holdsForeignProgram: true,
+      mayReachAbstractSockets: plan.network == .unixSockets)
     let limits: [(ResourceLimit.Resource, UInt64)] = [
       (.data, UInt64(plan.memoryByteCount)), (.fileSize, UInt64(plan.diskByteCount)), (.coreFile, 0),
       // For each process; the limit of real time ends them all.

@@ -78,10 +78,8 @@ extension ConfigurationReader {
       if let strangers, worker.servesStrangers {
         report(strangers, at: ConfigurationPath("worker", worker.name, "customers"), tableDepth: 2)
       }
-      for job in worker.jobs where job.enabled {
-        doubtProgram(of: job, worker, program)
-        doubtPrice(of: job, worker)
-      }
+      doubtUserPrograms(of: worker, program)
+      for job in worker.jobs where job.enabled { doubtPrice(of: job, worker) }
     }
     guard configuration.workers.isEmpty, problems.isEmpty else { return sortedProblems }
     let none = "no worker: roostd would run nothing; a table [worker.NAME] gives it one"

@@ -40,26 +40,31 @@ extension ConfigurationReader {
       at: ConfigurationPath("worker", worker.name, "job", "\(job.kind)").appending("price"), tableDepth: 4)
   }
 
-  mutating func doubtProgram(
-    of job: JobConfiguration, _ worker: WorkerConfiguration, _ look: (String) -> ProgramFinding
-  ) {
-    let table = ConfigurationPath("worker", worker.name, "job", "\(job.kind)")
-    if let path = job.program.first {
-      if let complaint = look(path).complaint(aboutJobAt: path) {
-        report("\(path) \(complaint)", at: table.appending("program"), tableDepth: 4)
+  /// Warns about programs of the user's that would not be run, and about what they may read.
+  mutating func doubtUserPrograms(of worker: WorkerConfiguration, _ look: (String) -> ProgramFinding) {
+    var told: Set<ConfigurationPath> = []
+    for program in worker.userPrograms {
+      func place(_ steps: [String]) -> ConfigurationPath {
+        steps.reduce(ConfigurationPath("worker", worker.name)) { $0.appending($1) }
       }
-    }
-    for (index, argument) in job.program.enumerated().dropFirst() {
-      guard let complaint = complaint(about: argument, of: job, look) else { continue }
-      report(complaint, at: table.appending("program").appending(.index(index)), tableDepth: 4)
-    }
-    for path in job.read {
-      guard let complaint = complaint(aboutReading: path, look) else { continue }
-      report("\(path) \(complaint)", at: table.appending("read"), tableDepth: 4)
+      let (command, depth) = (place(program.command), program.command.count + 1)
+      if let complaint = look(program.path).complaint(aboutJobAt: program.path) {
+        report("\(program.path) \(complaint)", at: command, tableDepth: depth)
+      }
+      for (index, argument) in program.words.enumerated().dropFirst() {
+        guard let complaint = complaint(about: argument, of: program, look) else { continue }
+        report(complaint, at: command.appending(.index(index)), tableDepth: depth)
+      }
+      // Two programs may have one list.
+      guard told.insert(place(program.readable)).inserted else { continue }
+      for path in program.read {
+        guard let complaint = complaint(aboutReading: path, look) else { continue }
+        report("\(path) \(complaint)", at: place(program.readable), tableDepth: depth)
+      }
     }
   }
 
-  /// The customers whose requests a program serves may learn what it reads.
+  /// A program works for strangers, who may learn what it reads.
   private func complaint(aboutReading path: String, _ look: (String) -> ProgramFinding) -> String? {
     if look(path) == .missing { return "is not there, and stays denied if it comes later" }
     if path == "/" { return "lets the program read all files, keys among them; name what it needs" }
@@ -75,19 +80,20 @@ extension ConfigurationReader {
   /// runs in an empty folder of its own, so a path to something beside the configuration file leads nowhere. The value
   /// of an option is checked as well.
   private func complaint(
-    about argument: String, of job: JobConfiguration, _ look: (String) -> ProgramFinding
+    about argument: String, of program: UserProgram, _ look: (String) -> ProgramFinding
   ) -> String? {
     let value = argument.hasPrefix("-") ? argument.split(separator: "=", maxSplits: 1).dropFirst().first : argument[...]
+    let list = program.readable.last ?? ""
     guard let text = value.map(String.init), !text.isEmpty, text != ".", text != ".." else { return nil }
     let path = context.surroundings.absolute(text, in: context.directory)
     guard look(path) != .missing else { return nil }
     guard text.hasPrefix("/") else {
       return "\"\(text)\" is there beside this file, and the program looks for it in its own, empty folder; write"
-        + " \"\(path)\", and name that in read"
+        + " \"\(path)\", and name that in \(list)"
     }
-    let readable = Self.alwaysReadable + job.read + [job.program[0]]
+    let readable = Self.alwaysReadable + program.read + [program.path]
     guard !readable.contains(where: { path == $0 || path.hasPrefix($0 + "/") || $0 == "/" }) else { return nil }
-    return "\(path) is there, and the program may not read it; name it in read"
+    return "\(path) is there, and the program may not read it; name it in \(list)"
   }
 
   /// Paths that programs may read without `read`, wholly or as much of them as a program needs.
@@ -97,12 +103,9 @@ extension ConfigurationReader {
 extension WorkerConfiguration {
   /// Whether programs do jobs for customers that are not accounts of this machine.
   public var servesStrangers: Bool {
-    role == Role.dvmProvider.name && enabled && runsJobPrograms
+    role == Role.dvmProvider.name && enabled && runsUserPrograms
       && settings["customers"].flatMap([String].init(configurationValue:)) != ["accounts"]
   }
-
-  /// Whether programs do jobs at all.
-  public var runsJobPrograms: Bool { jobs.contains { $0.enabled && !$0.program.isEmpty } }
 
   /// The account that a provider answers as, from what the file shows: the file does not say which key a name belongs
   /// to.

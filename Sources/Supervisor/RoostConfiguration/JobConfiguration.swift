@@ -214,19 +214,3 @@ extension ConfigurationReader {
     }
   }
 }
-
-extension WorkerConfiguration {
-  /// Variables that roostd sets for a worker in addition to those that all workers have. They say what the worker's
-  /// sandbox must allow: it is made before the settings arrive.
-  public var sandboxVariables: [String: String] {
-    let jobs = jobs.filter(\.enabled)
-    var variables: [String: String] = [:]
-    for (name, paths) in [
-      ("ROOST_JOB_PROGRAMS", jobs.compactMap(\.program.first)), ("ROOST_JOB_READ", jobs.flatMap(\.read)),
-    ] where !paths.isEmpty {
-      variables[name] = paths.joined(separator: ":")
-    }
-    if jobs.contains(where: \.network) { variables["ROOST_JOB_NETWORK"] = "1" }
-    return variables
-  }
-}

@@ -170,7 +170,7 @@ extension ControlService {
         text: access(daemon.shimPath, X_OK) == 0
           ? "the exec shim is at \(daemon.shimPath)" : "\(daemon.shimPath) is missing"))
     checks += directoryChecks()
-    checks += jobProgramChecks()
+    checks += userProgramChecks()
     checks += programBoundChecks()
     checks += ledgerChecks()
     for worker in daemon.workers where worker.configuration.mayFollowPrivateAddresses {

@@ -101,8 +101,8 @@ final class Daemon {
     EventLoopActor.task { [self] in await deadLetters.recount() }
     for worker in workers where worker.configuration.enabled { worker.receive(.startRequested) }
     tellDependents()
-    if configuration.workers.contains(where: { $0.enabled && $0.runsJobPrograms }) {
-      log(.info, "supervision", "programs of jobs: \(jobGroups.sentence)")
+    if configuration.workers.contains(where: { $0.enabled && $0.runsUserPrograms }) {
+      log(.info, "supervision", "programs of yours: \(jobGroups.sentence)")
     }
     notify("READY=1\nSTATUS=\(Amount.count(workers.count, "worker")) configured")
   }

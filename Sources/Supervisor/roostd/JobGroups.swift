@@ -2,10 +2,10 @@ import Glibc
 import LinuxSystem
 import RoostConfiguration
 
-/// Where programs of jobs are bounded by the kernel, or why they are not.
+/// Where programs of the user's are bounded by the kernel, or why they are not.
 ///
 /// roostd makes the group, because the kernel lets it bound groups only once roostd itself is out of the way; the
-/// provider makes a group below for each run, and its sandbox lets it write there.
+/// worker makes a group below for each run, and its sandbox lets it write there.
 struct JobGroups: Sendable {
   private let claim: Result<DelegatedGroup, DelegatedGroup.Missing>
 
@@ -18,11 +18,11 @@ struct JobGroups: Sendable {
 
   /// The folder of the group for a worker's programs; nil where it has none, or needs none.
   func folder(for worker: WorkerConfiguration) throws(SystemFault) -> String? {
-    guard worker.runsJobPrograms, case .success(let group) = claim else { return nil }
+    guard worker.runsUserPrograms, case .success(let group) = claim else { return nil }
     return try group.jobs(of: worker.name).path
   }
 
-  /// Which of the two holds for programs of jobs, and why.
+  /// Which of the two holds for programs of the user's, and why.
   var sentence: String {
     switch claim {
     case .success(let group):

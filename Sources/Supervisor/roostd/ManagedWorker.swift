@@ -214,7 +214,7 @@ final class ManagedWorker {
 
   private func jobGroup() -> String? {
     do throws(SystemFault) { return try daemon.jobGroups.folder(for: configuration) } catch {
-      daemon.log(.warning, "supervision", "\(name): programs of jobs are not bounded by the kernel: \(error)")
+      daemon.log(.warning, "supervision", "\(name): its programs are not bounded by the kernel: \(error)")
       return nil
     }
   }

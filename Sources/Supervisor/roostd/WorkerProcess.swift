@@ -39,7 +39,7 @@ final class WorkerProcess {
     var shim: String
     var instance: String
     var stateDirectory: String
-    /// The group for programs of jobs; nil without one.
+    /// The group for programs of the user's; nil without one.
     var jobGroup: String?
   }
 

@@ -15,7 +15,8 @@ import Testing
   }
 
   private func run(
-    _ command: [String], input: [UInt8] = [], milliseconds: Int = 30_000, outputByteCount: Int = 1 << 20
+    _ command: [String], input: [UInt8] = [], milliseconds: Int = 30_000, outputByteCount: Int = 1 << 20,
+    variables: [String] = []
   ) throws -> RunReport {
     let directory = try TemporaryDirectory()
     let folder = directory.path + "/run"
@@ -23,7 +24,7 @@ import Testing
     defer { Descriptors.close(file) }
     let runner = try SpawnedProcess(
       SpawnedProcess.builtProgram("program-runner"), [folder, "\(milliseconds)", "\(outputByteCount)"] + command,
-      environment: ["ROOST_SANDBOX=try", "SWIFT_BACKTRACE=enable=no"], descriptors: [0: file])
+      environment: ["ROOST_SANDBOX=try", "SWIFT_BACKTRACE=enable=no"] + variables, descriptors: [0: file])
     let report = try JSONPayload.decode(RunReport.self, from: Array(try runner.readAllOutput().utf8))
     #expect(access(folder, F_OK) != 0 && report.leftFolder == nil, "its folder is removed")
     return report
@@ -53,5 +54,24 @@ import Testing
     #expect(much.failure == "it wrote more than the 1000 bytes that a result may have")
     let missing = try run(["/nowhere/program"])
     #expect(missing.failure == "the program has ended with code 127" && missing.errors.contains("/nowhere/program"))
+  }
+
+  @Test("Unix sockets are open to it, abstract ones too, only if its plan says so; then no other sockets are")
+  func unixSockets() throws {
+    let name = "roost-test-\(getpid())-\(UInt32.random(in: .min ... .max))"
+    let script = """
+      import socket, sys
+      for family, place in ((socket.AF_UNIX, "\\0\(name)"), (socket.AF_INET, ("127.0.0.1", 9))):
+        try:
+          socket.socket(family, socket.SOCK_STREAM).connect(place)
+        except OSError as fault:
+          print(fault.strerror)
+      """
+    let denied = "Address family not supported by protocol\n"
+    let none = try run(["/usr/bin/python3", "-c", script])
+    #expect(String(decoding: none.output ?? [], as: UTF8.self) == denied + denied, "\(none)")
+    // Its way to the socket is free: nobody listens there.
+    let unix = try run(["/usr/bin/python3", "-c", script], variables: ["RUNNER_UNIX=1"])
+    #expect(String(decoding: unix.output ?? [], as: UTF8.self) == "Connection refused\n" + denied, "\(unix)")
   }
 }

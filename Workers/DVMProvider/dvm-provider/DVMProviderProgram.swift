@@ -27,14 +27,11 @@ enum DVMProviderProgram {
   private static func profile(_ environment: [String: String]) -> SandboxProfile {
     let directory = WorkerDirectory.make(environment, role: .dvmProvider)
     let premises = ProgramEnvironment.own
-    return SandboxProfile(
-      readablePaths: SandboxProfile.runtimePaths + premises.readablePaths + ["/proc"]
-        + (premises.mayUseNetwork ? SandboxProfile.resolverPaths : []),
-      writablePaths: (directory.map { [$0] } ?? []) + (premises.group.map { [$0.path] } ?? []) + ["/dev/null"],
-      // The sandbox of each run allows its own program only.
-      executablePaths: ProgramEnvironment.systemPaths + premises.ownPaths
-        + premises.programPaths.flatMap(SandboxProfile.renewable),
-      network: premises.mayUseNetwork ? .inet : .none, maySpawn: true)
+    var profile = SandboxProfile(
+      readablePaths: SandboxProfile.runtimePaths + (premises.mayUseNetwork ? SandboxProfile.resolverPaths : []),
+      writablePaths: directory.map { [$0] } ?? [], network: premises.mayUseNetwork ? .inet : .none)
+    premises.allowPrograms(in: &profile)
+    return profile
   }
 
   /// Keeps the provider for the life of the process.

@@ -192,18 +192,9 @@ extension Provider {
   /// Ends everything in groups that belong to no run of this process: what a killed provider has left, and what did not
   /// end.
   func removeLeftGroups() {
-    guard let group = ProgramEnvironment.own.group else { return }
     let names = Set(runs.values.compactMap(\.groupName))
-    let left = group.innerGroups.filter { !names.contains($0.name) }
-    guard !left.isEmpty else { return }
     EventLoopActor.task { [self] in
-      let faults = await EventLoopActor.onThreadPool {
-        left.compactMap { group -> SystemFault? in
-          do throws(SystemFault) { try group.end() } catch { return error }
-          return nil
-        }
-      }
-      for fault in faults {
+      for fault in await ProgramRun.endLeftGroups(except: names) {
         log.error("a program's group cannot be removed, which is tried again", metadata: ["why": "\(fault)"])
       }
     }

@@ -93,7 +93,7 @@ struct JobSettings: Decodable, Sendable {
   func plan(input: [UInt8], folder: String) -> ProgramPlan {
     ProgramPlan(
       command: program ?? [], input: input, folder: folder, environment: environment ?? [], readablePaths: read ?? [],
-      mayUseNetwork: network ?? false, timeMilliseconds: patienceMilliseconds,
+      network: network == true ? .internet : .none, timeMilliseconds: patienceMilliseconds,
       memoryByteCount: memoryBytes ?? 256 << 20, outputByteCount: outputBytes ?? 256 << 10,
       diskByteCount: diskBytes ?? 64 << 20, processMaximum: processes ?? 32,
       freeByteCountMinimum: ServingBounds.freeByteCountMinimum)
