@@ -151,9 +151,18 @@ extension LinkLedger {
         // A notice that was given is not given again, also where the post could not be seen for a time.
         try session.run(
           """
-          UPDATE item SET isUnread = ?, noticeAt = CASE WHEN noticeAt < 0 THEN noticeAt WHEN at > ? THEN ? ELSE 0 END
+          UPDATE item SET noticeAt = CASE WHEN noticeAt < 0 THEN noticeAt WHEN at > ? THEN ? ELSE 0 END
           WHERE account = ? AND id = ? AND isOwn = 0
-          """, mark.noticeAt != nil, mark.noticeSince, mark.noticeAt ?? 0, account, mark.id)
+          """, mark.noticeSince, mark.noticeAt ?? 0, account, mark.id)
+        guard mark.noticeAt != nil else {
+          _ = try Self.clear(unreadBy: "id", mark.id, of: account, session)
+          continue
+        }
+        try session.run(
+          """
+          INSERT OR IGNORE INTO unread (\(Self.unreadKey))
+          SELECT \(Self.unreadKey) FROM item WHERE account = ? AND id = ? AND isOwn = 0
+          """, account, mark.id)
       }
       try session.run(
         "UPDATE account SET seq = max(seq, ?), usesLinks = max(usesLinks, ?) WHERE number = ?", seq, usesLinks, account)
@@ -166,15 +175,23 @@ extension LinkLedger {
     try session.count("SELECT count(*) FROM account WHERE number = ?", account) > 0
   }
 
+  /// The columns of the table `unread`; an item has them too.
+  static let unreadKey = "account, conversation, sort, at, number"
+
   /// Inserts an item, unless it is known; whether it was new.
   static func insert(_ item: Item, of account: Int64, _ session: StorageSession) throws -> Bool {
     try session.run(
       """
-      INSERT OR IGNORE INTO item (account, id, conversation, thread, sort, at, isOwn, isUnread, noticeAt, stage, sealed)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT OR IGNORE INTO item (account, id, conversation, thread, sort, at, isOwn, noticeAt, stage, sealed)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, account, item.id, item.conversation, item.thread, item.sort.rawValue, item.at, item.isOwn,
-      item.isUnread, item.noticeAt, item.stage, item.sealed)
+      item.noticeAt, item.stage, item.sealed)
     guard session.changedRowCount > 0 else { return false }
+    if item.isUnread {
+      try session.run(
+        "INSERT INTO unread (\(unreadKey)) VALUES (?, ?, ?, ?, last_insert_rowid())", account, item.conversation,
+        item.sort.rawValue, item.at)
+    }
     // What only says something about a message does not bring its conversation to the top.
     let at = item.sort.isRoot || item.sort == .reply ? item.at : 0
     try session.run(

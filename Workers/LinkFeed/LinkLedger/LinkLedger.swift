@@ -6,6 +6,7 @@ public import Storage
 //     account       how far its gift wraps were read, the text of its data key
 //     wrap          each gift wrap that was opened or refused, once
 //     item          a post, reply, message, reaction …: the rumor, sealed
+//     unread        which items are unread: narrow rows, a hundred to a page, where those of `item` fill one
 //     conversation  with whom, sealed
 //     contact       sealed
 //     copy          a gift wrap that is being sent, sealed, until its publication has ended
@@ -27,12 +28,14 @@ public struct LinkLedger: Sendable {
       CREATE TABLE item (
         number INTEGER PRIMARY KEY, account INTEGER NOT NULL, id BLOB NOT NULL, conversation BLOB NOT NULL,
         thread BLOB NOT NULL, sort INTEGER NOT NULL, at INTEGER NOT NULL, isOwn INTEGER NOT NULL,
-        isUnread INTEGER NOT NULL, noticeAt INTEGER NOT NULL, stage INTEGER NOT NULL, sealed BLOB NOT NULL,
+        noticeAt INTEGER NOT NULL, stage INTEGER NOT NULL, sealed BLOB NOT NULL,
         UNIQUE (account, id));
       CREATE INDEX itemPlace ON item (account, conversation, sort, at, number);
       CREATE INDEX itemThread ON item (account, thread, at, number);
-      CREATE INDEX itemUnread ON item (account, conversation, thread) WHERE isUnread = 1;
       CREATE INDEX itemNotice ON item (noticeAt) WHERE noticeAt > 0;
+      CREATE TABLE unread (
+        account INTEGER NOT NULL, conversation BLOB NOT NULL, sort INTEGER NOT NULL, at INTEGER NOT NULL,
+        number INTEGER NOT NULL, PRIMARY KEY (account, conversation, sort, at, number)) WITHOUT ROWID;
       CREATE TABLE conversation (
         account INTEGER NOT NULL, id BLOB NOT NULL, family INTEGER NOT NULL, lastAt INTEGER NOT NULL,
         sealed BLOB NOT NULL, PRIMARY KEY (account, id)) WITHOUT ROWID;
@@ -140,7 +143,7 @@ public struct LinkLedger: Sendable {
     let count = try await file.write { session -> Int in
       let number = try session.count("SELECT coalesce(max(number), 0) FROM account WHERE account = ?", key.octets)
       guard number != 0 else { return 0 }
-      for table in ["wrap", "conversation", "contact", "copy"] {
+      for table in ["wrap", "unread", "conversation", "contact", "copy"] {
         try session.run("DELETE FROM \(table) WHERE account = ?", number)
       }
       try session.run("DELETE FROM item WHERE account = ?", number)
