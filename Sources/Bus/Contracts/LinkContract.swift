@@ -143,10 +143,16 @@ public struct LinkRow: Codable, Sendable, Hashable, Payload {
   public var reactions: [LinkReactionRow]?
   /// How far it is, of one's own.
   public var stage: SendingStage?
+  /// Why a recipient does not have it, of one's own that is not `sent`: the words of relays or of the planner, with the
+  /// recipients where there are several; at most ``problemByteCountMaximum`` bytes. Absent: nothing is known.
+  public var problem: String?
   /// Its place in the order of the rows.
   public var place: String
   /// Whether it came as kind 4, which any relay could read the names of.
   public var isLegacy: Bool?
+
+  /// The longest `problem`, in bytes.
+  public static let problemByteCountMaximum = 1_024
 
   /// A row.
   public init(

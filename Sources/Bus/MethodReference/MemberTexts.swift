@@ -416,6 +416,7 @@ public enum MemberTexts {
     LinkRow.isUnread	Whether it was not read yet.
     LinkRow.label	`Video` or `Link`.
     LinkRow.place	Its place in the order of the rows.
+    LinkRow.problem	Why a recipient does not have it, of one's own that is not `sent`: the words of relays or of the planner, with the recipients where there are several; at most 1024 bytes. Absent: nothing is known.
     LinkRow.reactions	Reactions to it: the emoji, and who.
     LinkRow.replies	Replies of a post.
     LinkRow.sort	What it is.

@@ -65,6 +65,17 @@ extension LinkLedger {
     }
   }
 
+  /// The copies of each of these items.
+  public func copies(ofEach items: [[UInt8]], _ account: Int64) async throws(StorageFault) -> [[Copy]] {
+    try await file.read { session in
+      try items.map { item in
+        try session.rows(
+          "SELECT \(Copy.columns) FROM copy WHERE account = ? AND item = ? ORDER BY number", account, item
+        ) { Copy($0) }
+      }
+    }
+  }
+
   /// The copies that were kept under a token.
   public func copies(token: [UInt8], _ account: Int64) async throws(StorageFault) -> [Copy] {
     try await file.read { session in

@@ -150,9 +150,10 @@ final class LinkShelf {
     let counts = try await feed.ledgered { () async throws(StorageFault) in
       try await self.ledger.replyCounts(of: threads, of: vault.account)
     }
+    let problems = try await feed.sender.problems(of: rows, vault)
     var told: [LinkRow] = []
     for ((row, rumor), count) in zip(zip(rows, rumors), counts) {
-      guard let rumor, var one = Self.told(row, rumor) else { continue }
+      guard let rumor, var one = Self.told(row, rumor, problems) else { continue }
       if row.sort == .sessionPost {
         guard let session = feed.sessions.session(rumor.conversation, of: vault.key),
           session.shownPost(rumor.id) != nil
@@ -204,9 +205,9 @@ final class LinkShelf {
     let rows = try await feed.ledgered { () async throws(StorageFault) in
       try await self.ledger.thread(root.thread, of: vault.account, after: place ?? .start, limit: limit)
     }
-    let rest = rows.filter { $0.number != root.row.number }.compactMap { row in
-      vault.rumor(row).flatMap { Self.told(row, $0) }
-    }
+    let others = rows.filter { $0.number != root.row.number }
+    let problems = try await feed.sender.problems(of: others, vault)
+    let rest = others.compactMap { row in vault.rumor(row).flatMap { Self.told(row, $0, problems) } }
     return (place == nil ? first : []) + rest
   }
 
@@ -230,12 +231,15 @@ final class LinkShelf {
   }
 
   /// A row as callers get it; nil: it is not shown by itself.
-  private static func told(_ row: LinkLedger.Row, _ rumor: KeptRumor) -> LinkRow? {
+  private static func told(
+    _ row: LinkLedger.Row, _ rumor: KeptRumor, _ problems: [[UInt8]: String]
+  ) -> LinkRow? {
     guard let sort = LinkRow.Sort(rumor.sort) else { return nil }
     var told = LinkRow(
       id: "\(rumor.id)", conversation: rumor.conversation, sort: sort, author: "\(rumor.event.pubkey)",
       isOwn: row.isOwn, at: row.at, isUnread: row.isUnread, place: "\(row.at)-\(row.number)")
     if row.stage > 0 { told.stage = SendingStage(ledgered: row.stage - 1) }
+    told.problem = problems[row.id]
     if rumor.sort == .legacy { told.isLegacy = true }
     switch rumor.content {
     case .link(let item):
