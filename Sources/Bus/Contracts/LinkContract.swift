@@ -73,7 +73,8 @@ public struct LinksShow: MethodArguments {
   public var account: String?
   /// The conversation: as `to` in ``LinksPost``.
   public var conversation: String?
-  /// The post whose replies are wanted: they come after the post itself, the oldest first.
+  /// The post whose replies are wanted: its id, or the first digits of it, ``LinkRow/idDigitsMinimum`` or more. They
+  /// come after the post itself, the oldest first.
   public var post: String?
   /// As in ``LinksList``.
   public var limit: Int?
@@ -151,6 +152,10 @@ public struct LinkRow: Codable, Sendable, Hashable, Payload {
   /// Whether it came as kind 4, which any relay could read the names of.
   public var isLegacy: Bool?
 
+  /// The digits of an `id`.
+  public static let idDigitCount = 64
+  /// The fewest first digits of an `id` that name a post or a message.
+  public static let idDigitsMinimum = 8
   /// The longest `problem`, in bytes.
   public static let problemByteCountMaximum = 1_024
 
@@ -189,7 +194,7 @@ public struct LinksRead: MethodArguments {
   public var oldest: String?
   /// The `place` of the newest row that was shown: what came meanwhile stays unread.
   public var newest: String?
-  /// The post that is read, with its replies.
+  /// The post that is read, with its replies: as in ``LinksShow``.
   public var post: String?
 
   /// What was read.

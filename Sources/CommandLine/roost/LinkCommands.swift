@@ -20,7 +20,7 @@ struct LinksCommand: ParsableCommand {
         roost links post Bob https://example.com --note 'look'
         roost links list
         roost links show Bob
-        roost links reply 3f2a91 'nice'
+        roost links reply 3f2a9100 'nice'
         roost links share
       """,
     subcommands: [
@@ -83,11 +83,11 @@ struct LinksReplyCommand: LoopCommand {
   static let configuration = CommandConfiguration(
     commandName: "reply", abstract: "Sends a reply to a post.",
     discussion: """
-      POST is an id (64 hexadecimal digits, note1…) or its first digits, as 'roost links show' shows them. TEXT may be several \
+      POST is an id (64 hexadecimal digits, note1…) or its first 8 digits or more, as 'roost links show' shows them. TEXT may be several \
       words; - alone is standard input.
 
-        roost links reply 3f2a91 that is nice
-        roost links reply 3f2a91 - <reply.txt
+        roost links reply 3f2a9100 that is nice
+        roost links reply 3f2a9100 - <reply.txt
       """)
   @Argument(help: ArgumentHelp("The post.", valueName: "post"))
   var post: String
@@ -105,7 +105,7 @@ struct LinksReplyCommand: LoopCommand {
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     let typed = try TypedText(text)
     try await session.client.connect()
-    let id = try await session.postID(post, of: way.account)
+    let id = try LinkReference.id(post)
     return try await session.sendLink(
       way, typed: typed, LinkMethod.reply.declaration, shownBy: "roost links show --post \(id.prefix(12))"
     ) { () async throws(Refusal) in
@@ -187,7 +187,7 @@ struct LinksShowCommand: LoopCommand {
       each is a line.
 
         roost links show Bob
-        roost links show --post 3f2a91
+        roost links show --post 3f2a9100
       """)
   @Argument(help: ArgumentHelp("The conversation.", valueName: "who"))
   var who: String?
@@ -207,7 +207,7 @@ struct LinksShowCommand: LoopCommand {
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()
     if let post {
-      let id = try await session.postID(post, of: account)
+      let id = try LinkReference.id(post)
       let shown = try await show(LinksShow(account: account, post: id), in: session)
       if !paging.keepsUnread, shown.count > 0 {
         try await session.client.markLinksRead(LinksRead(account: account, post: id))
@@ -258,7 +258,7 @@ struct LinksReadCommand: LoopCommand {
     try await session.client.connect()
     let count: Int
     if let post {
-      let id = try await session.postID(post, of: account)
+      let id = try LinkReference.id(post)
       count = try await session.client.markLinksRead(LinksRead(account: account, post: id))
     } else {
       count = try await session.addressing(who ?? "") { who throws(Refusal) in

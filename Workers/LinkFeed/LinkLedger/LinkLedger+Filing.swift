@@ -54,6 +54,8 @@ extension LinkLedger {
   public struct Item: Sendable, Hashable {
     /// The rumor.
     public var id: [UInt8]
+    /// The first digits of the rumor's id; nil: nothing names it by them.
+    public var digits: [UInt8]?
     /// The conversation.
     public var conversation: [UInt8]
     /// The post or message that it is, or belongs to.
@@ -77,10 +79,11 @@ extension LinkLedger {
 
     /// A row.
     public init(
-      id: [UInt8], conversation: [UInt8], thread: [UInt8], sort: Sort, at: Int64, isOwn: Bool,
+      id: [UInt8], digits: [UInt8]?, conversation: [UInt8], thread: [UInt8], sort: Sort, at: Int64, isOwn: Bool,
       isUnread: Bool, noticeAt: Int64, stage: Int64, sealed: [UInt8], sealedConversation: [UInt8]
     ) {
-      (self.id, self.conversation, self.thread, self.sort, self.at) = (id, conversation, thread, sort, at)
+      (self.id, self.digits, self.conversation, self.thread) = (id, digits, conversation, thread)
+      (self.sort, self.at) = (sort, at)
       (self.isOwn, self.isUnread, self.noticeAt, self.stage) = (isOwn, isUnread, noticeAt, stage)
       (self.sealed, self.sealedConversation) = (sealed, sealedConversation)
     }
@@ -182,9 +185,9 @@ extension LinkLedger {
   static func insert(_ item: Item, of account: Int64, _ session: StorageSession) throws -> Bool {
     try session.run(
       """
-      INSERT OR IGNORE INTO item (account, id, conversation, thread, sort, at, isOwn, noticeAt, stage, sealed)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-      """, account, item.id, item.conversation, item.thread, item.sort.rawValue, item.at, item.isOwn,
+      INSERT OR IGNORE INTO item (account, id, conversation, thread, sort, at, isOwn, digits, noticeAt, stage, sealed)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """, account, item.id, item.conversation, item.thread, item.sort.rawValue, item.at, item.isOwn, item.digits,
       item.noticeAt, item.stage, item.sealed)
     guard session.changedRowCount > 0 else { return false }
     if item.isUnread {

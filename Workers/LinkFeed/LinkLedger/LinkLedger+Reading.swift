@@ -188,6 +188,20 @@ extension LinkLedger {
     }
   }
 
+  /// The items whose ids have the same first digits, the oldest first.
+  public func items(
+    digits: [UInt8], of account: Int64, limit: Int
+  ) async throws(StorageFault) -> [(row: Row, thread: [UInt8])] {
+    try await file.read { session in
+      try session.rows(
+        """
+        SELECT \(Row.columns), thread FROM item INDEXED BY itemDigits WHERE account = ? AND digits = ?
+        ORDER BY number LIMIT ?
+        """, account, digits, limit
+      ) { (Row($0), $0.bytes(9)) }
+    }
+  }
+
   /// The events of sessions, in the order of arrival.
   public func sessionEvents(of account: Int64) async throws(StorageFault) -> [Row] {
     try await file.read { session in

@@ -28,10 +28,11 @@ public struct LinkLedger: Sendable {
       CREATE TABLE item (
         number INTEGER PRIMARY KEY, account INTEGER NOT NULL, id BLOB NOT NULL, conversation BLOB NOT NULL,
         thread BLOB NOT NULL, sort INTEGER NOT NULL, at INTEGER NOT NULL, isOwn INTEGER NOT NULL,
-        noticeAt INTEGER NOT NULL, stage INTEGER NOT NULL, sealed BLOB NOT NULL,
+        digits BLOB, noticeAt INTEGER NOT NULL, stage INTEGER NOT NULL, sealed BLOB NOT NULL,
         UNIQUE (account, id));
       CREATE INDEX itemPlace ON item (account, conversation, sort, at, number);
       CREATE INDEX itemThread ON item (account, thread, at, number);
+      CREATE INDEX itemDigits ON item (account, digits) WHERE digits IS NOT NULL;
       CREATE INDEX itemNotice ON item (noticeAt) WHERE noticeAt > 0;
       CREATE TABLE unread (
         account INTEGER NOT NULL, conversation BLOB NOT NULL, sort INTEGER NOT NULL, at INTEGER NOT NULL,

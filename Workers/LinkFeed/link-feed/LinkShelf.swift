@@ -199,9 +199,9 @@ final class LinkShelf {
   private func thread(
     _ text: String, _ family: LinkLedger.Family, _ vault: LinkVault, after place: LinkLedger.Place?, limit: Int
   ) async throws(Refusal) -> [LinkRow] {
-    let root = try await post(text, family, vault)
+    let root = try await feed.post(text, family, vault)
     let first = try await page([root.row], vault)
-    guard !first.isEmpty else { throw Self.noPost(text) }
+    guard !first.isEmpty else { throw LinkFeed.noPost(text, family) }
     let rows = try await feed.ledgered { () async throws(StorageFault) in
       try await self.ledger.thread(root.thread, of: vault.account, after: place ?? .start, limit: limit)
     }
@@ -209,25 +209,6 @@ final class LinkShelf {
     let problems = try await feed.sender.problems(of: others, vault)
     let rest = others.compactMap { row in vault.rumor(row).flatMap { Self.told(row, $0, problems) } }
     return (place == nil ? first : []) + rest
-  }
-
-  private func post(
-    _ text: String, _ family: LinkLedger.Family, _ vault: LinkVault
-  ) async throws(Refusal) -> (row: LinkLedger.Row, thread: [UInt8]) {
-    guard let id = EventID(text) else {
-      throw Refusal(.badRequest, "'post' is no id of a post: 64 hexadecimal digits are expected", outcome: .notStarted)
-    }
-    let found = try await feed.ledgered { () async throws(StorageFault) in
-      try await self.ledger.item(vault.hash(ofItem: id), of: vault.account)
-    }
-    guard let found, let sort = found.row.sort, sort.isRoot, sort.family == family else {
-      throw Self.noPost("\(id)")
-    }
-    return found
-  }
-
-  private static func noPost(_ id: String) -> Refusal {
-    Refusal(.noSuchPost, "there is no post or message \(id.prefix(64))", outcome: .notStarted)
   }
 
   /// A row as callers get it; nil: it is not shown by itself.
@@ -292,11 +273,11 @@ final class LinkShelf {
     let count: Int
     let id: String?
     if let text = wanted.post {
-      let post = try await post(text, family, vault)
+      let post = try await feed.post(text, family, vault)
       count = try await feed.ledgered { () async throws(StorageFault) in
         try await self.ledger.read(thread: post.thread, of: vault.account)
       }
-      id = vault.rumor(post.row)?.conversation
+      id = post.rumor.conversation
     } else {
       let conversation = try await conversation(wanted.conversation ?? "", family, vault)
       count = try await feed.ledgered { () async throws(StorageFault) in

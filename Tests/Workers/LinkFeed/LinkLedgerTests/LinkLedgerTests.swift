@@ -23,7 +23,8 @@ struct LinkLedgerTests {
     isSeen: Bool = true, noticeAt: Int64 = 0, stage: Int64 = 0
   ) -> LinkLedger.Item {
     LinkLedger.Item(
-      id: id(number), conversation: id(1_000_000 + conversation), thread: id(2_000_000 + (about ?? number)), sort: sort,
+      id: id(number), digits: sort.isRoot ? [UInt8(number % 10)] : nil, conversation: id(1_000_000 + conversation),
+      thread: id(2_000_000 + (about ?? number)), sort: sort,
       at: at ?? Int64(number), isOwn: stage > 0, isUnread: isSeen && stage == 0, noticeAt: noticeAt, stage: stage,
       sealed: [1], sealedConversation: [2])
   }
@@ -150,6 +151,21 @@ struct LinkLedgerTests {
     }
     #expect(try await ledger.read(conversation: id(1_000_000), of: account, from: .start, to: .end) == 1)
     #expect(try await ledger.read(conversation: id(1_000_000), of: account, from: .start, to: .end) == 0)
+  }
+
+  @Test("Items are found by the first digits of their ids, those of the account alone")
+  func digits() async throws {
+    let account = try await ledger.account(alice).number
+    let other = try await ledger.account(SecretKey.generate().publicKey).number
+    try await file([item(3), item(13), item(23, .reply, about: 3), item(33, in: 1, .message), item(4)])
+    func found(_ digit: UInt8, _ account: Int64, limit: Int = 10) async throws -> [[UInt8]] {
+      try await ledger.items(digits: [digit], of: account, limit: limit).map(\.row.id)
+    }
+    #expect(try await found(3, account) == [3, 13, 33].map { id($0) })
+    #expect(try await found(3, account, limit: 2).count == 2)
+    #expect(try await ledger.items(digits: [4], of: account, limit: 1).map(\.thread) == [id(2_000_004)])
+    #expect(try await found(5, account).isEmpty)
+    #expect(try await found(3, other).isEmpty)
   }
 
   @Test("An item is as far as its copies to others, and what is taken back leaves nothing")
