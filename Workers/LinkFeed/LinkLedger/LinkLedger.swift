@@ -9,7 +9,7 @@ public import Storage
 //     unread        which items are unread: narrow rows, a hundred to a page, where those of `item` fill one
 //     conversation  with whom, sealed
 //     contact       sealed
-//     copy          a gift wrap that is being sent, sealed, until its publication has ended
+//     copy          a gift wrap that is sent, sealed; the wrap itself until its publication has ended, the rest 30 days
 //
 // URLs, texts, names and keys of others are sealed under the account's data key. In clear are keyed hashes, times and
 // flags. So the file says of a locked account how much it writes and when, and of a forgotten one nothing.
@@ -45,10 +45,11 @@ public struct LinkLedger: Sendable {
         account INTEGER NOT NULL, id BLOB NOT NULL, sealed BLOB NOT NULL, PRIMARY KEY (account, id)) WITHOUT ROWID;
       CREATE TABLE copy (
         number INTEGER PRIMARY KEY, account INTEGER NOT NULL, item BLOB NOT NULL, token BLOB NOT NULL,
-        isOwn INTEGER NOT NULL, stage INTEGER NOT NULL, sealed BLOB NOT NULL);
+        isOwn INTEGER NOT NULL, stage INTEGER NOT NULL, endedAt INTEGER NOT NULL DEFAULT 0, sealed BLOB NOT NULL);
       CREATE INDEX copyItem ON copy (account, item);
       CREATE INDEX copyToken ON copy (account, token);
       CREATE INDEX copyOpen ON copy (stage) WHERE stage < 2;
+      CREATE INDEX copyEnded ON copy (endedAt) WHERE endedAt > 0;
       """)
   ]
 

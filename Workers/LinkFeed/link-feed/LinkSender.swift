@@ -326,7 +326,7 @@ final class LinkSender {
     one.copy.stage = stage
     open[one.kept.wrap] = one
     do throws(StorageFault) {
-      try await feed.ledger.set(stage, sealed, of: copy, one.vault.account)
+      try await feed.ledger.set(stage, sealed, of: copy, one.vault.account, now: WallClock.seconds)
     } catch { feed.health.notWritten(error) }
     if stage == 2 { handed.remove(one.kept.wrap) }
     if stage == 2 || (stage > 2 && !isHanded) { open[one.kept.wrap] = nil }

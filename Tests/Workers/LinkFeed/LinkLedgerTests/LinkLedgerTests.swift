@@ -175,7 +175,7 @@ struct LinkLedgerTests {
     try await ledger.keep(item(1, stage: 1), copies, token: [5], of: account)
     var kept = try await ledger.copies(token: [5], account)
     for (index, stage, whole) in [(0, 1, 1), (1, 2, 2), (2, 3, 2), (0, 2, 3), (1, 3, 5)] as [(Int, Int64, Int64)] {
-      try await ledger.set(stage, [], of: kept[index], account)
+      try await ledger.set(stage, [], of: kept[index], account, now: 9)
       kept = try await ledger.copies(of: id(1), account)
       #expect(try await self.stage(of: account) == whole, "copy \(index) is at \(stage)")
     }
@@ -184,6 +184,34 @@ struct LinkLedgerTests {
     #expect(try await ledger.item(id(1), of: account) == nil)
     #expect(try await ledger.conversation(id(1_000_000), of: account) == nil)
     #expect(try await ledger.copies(token: [5], account).isEmpty)
+  }
+
+  @Test("Copies that ended long ago are removed in slices, those of an item together, and the item keeps its stage")
+  func sweeping() async throws {
+    let account = try await ledger.account(alice).number
+    func send(_ number: Int, _ endings: [(stage: Int64, at: Int64)]) async throws {
+      let copies = endings.map { _ in LinkLedger.Copy(item: id(number), isOwn: false, sealed: []) }
+      try await ledger.keep(item(number, stage: 1), copies, token: [UInt8(number % 256)], of: account)
+      for (copy, ending) in zip(try await ledger.copies(of: id(number), account), endings) {
+        try await ledger.set(ending.stage, [], of: copy, account, now: ending.at)
+      }
+    }
+    try await send(1, [(2, 10), (3, 20)])
+    try await send(2, [(2, 10), (1, 10)])
+    try await send(3, [(2, 10), (2, 30)])
+    #expect(try await ledger.sweep(before: 20) == 0, "of each item one copy is newer, or has not ended")
+    #expect(try await ledger.sweep(before: 21) == 2)
+    #expect(try await ledger.copies(of: id(1), account).isEmpty)
+    #expect(try await ledger.copies(token: [1], account).isEmpty)
+    #expect(try await ledger.item(id(1), of: account)?.row.stage == 5)
+    #expect(try await ledger.copies(of: id(2), account).count == 2)
+    #expect(try await ledger.openCopies(of: account).count == 1)
+    #expect(try await ledger.copies(of: id(3), account).count == 2)
+    for number in 100..<100 + LinkLedger.sweepCount { try await send(number, [(2, 5)]) }
+    #expect(try await ledger.sweep(before: 25) == LinkLedger.sweepCount)
+    #expect(try await ledger.sweep(before: 25) == 0)
+    #expect(try await ledger.sweep(before: 31) == 2)
+    #expect(try await ledger.copies(of: id(2), account).count == 2, "one has not ended")
   }
 
   private func stage(of account: Int64) async throws -> Int64 {
