@@ -122,7 +122,8 @@ let rooms: [[Target]] = [
     library(
       "Backups", ["Clocks", "Cryptography", "LinuxSystem", "EventLoop", "Frames", "Contracts"]),
     library("UserPrograms", ["LinuxSystem", "EventLoop", "Frames"]),
-    library("DataKeys", ["Cryptography", "EventLoop", "Frames", "Contracts", "NostrContracts", "Bus"]),
+    library(
+      "DataKeys", ["Cryptography", "EventLoop", "Storage", "Frames", "Contracts", "NostrContracts", "Bus"]),
     library(
       "PersonAccounts",
       ["Cryptography", "Nostr", "EventLoop", "Frames", "Contracts", "Bus", "WorkerKit", "Logging"]),

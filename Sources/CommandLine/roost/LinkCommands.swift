@@ -152,22 +152,31 @@ struct LinksListCommand: LoopCommand {
   @OptionGroup var general: GeneralOptions
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    try await session.client.connect()
-    let rows = try await session.waiting(for: LinkMethod.list.declaration) { () async throws(Refusal) in
-      try await session.client.conversations(listing.wanted)
+    let none =
+      "No links yet. 'roost links post WHO URL' sends one; 'roost links share' shows others where to send theirs."
+    try await session.list(listing, LinkMethod.list.declaration, entries: "POSTS", none: none) {
+      wanted throws(Refusal) in try await session.client.conversations(wanted)
     }
-    let empty =
-      listing.unread
-      ? "Nothing is unread."
-      : "No links yet. 'roost links post WHO URL' sends one; 'roost links share' shows others where to send theirs."
-    await session.list(rows, listing, entries: "POSTS", empty: empty)
     return .done
   }
 }
 
 extension CommandSession {
-  /// Prints conversations.
-  func list(_ rows: [LinkConversationRow], _ listing: LinkListing, entries: String, empty: String) async {
+  /// Asks for conversations and prints them.
+  ///
+  /// - Parameters:
+  ///   - listing: which ones.
+  ///   - method: what is asked.
+  ///   - entries: what they have: `POSTS`, `MESSAGES`.
+  ///   - none: what is said when the account has none.
+  ///   - ask: asks.
+  func list(
+    _ listing: LinkListing, _ method: MethodDeclaration, entries: String, none: String,
+    _ ask: (LinksList) async throws(Refusal) -> [LinkConversationRow]
+  ) async throws(Refusal) {
+    try await client.connect()
+    let rows = try await waiting(for: method) { () async throws(Refusal) in try await ask(listing.wanted) }
+    let empty = listing.unread ? "Nothing is unread." : none
     if isJSON {
       for row in rows { await output.writeLine(JSONPayload.encode(row)) }
     } else {

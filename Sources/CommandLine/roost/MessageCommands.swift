@@ -96,13 +96,10 @@ struct MessagesListCommand: LoopCommand {
   @OptionGroup var general: GeneralOptions
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    try await session.client.connect()
-    let rows = try await session.waiting(for: LinkMethod.listMessages.declaration) { () async throws(Refusal) in
-      try await session.client.messageConversations(listing.wanted)
+    let none = "No messages yet. 'roost messages send WHO TEXT' sends one."
+    try await session.list(listing, LinkMethod.listMessages.declaration, entries: "MESSAGES", none: none) {
+      wanted throws(Refusal) in try await session.client.messageConversations(wanted)
     }
-    let empty =
-      listing.unread ? "Nothing is unread." : "No messages yet. 'roost messages send WHO TEXT' sends one."
-    await session.list(rows, listing, entries: "MESSAGES", empty: empty)
     return .done
   }
 }
