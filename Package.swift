@@ -121,7 +121,8 @@ let rooms: [[Target]] = [
     library("WorkerKit", values + ["LinuxSystem", "EventLoop", "Bus", "ArgumentParser", "Logging"]),
     library("Backups", ["Clocks", "Cryptography", "LinuxSystem", "EventLoop", "Frames", "Contracts"]),
     library("UserPrograms", ["LinuxSystem", "EventLoop", "Frames"]),
-    library("DataKeys", ["Cryptography", "EventLoop", "Frames", "Contracts", "NostrContracts", "Bus"]),
+    library(
+      "DataKeys", ["Cryptography", "EventLoop", "Storage", "Frames", "Contracts", "NostrContracts", "Bus"]),
     library(
       "PersonAccounts", ["Cryptography", "Nostr", "EventLoop", "Frames", "Contracts", "Bus", "WorkerKit", "Logging"]),
     library("WorkerLedger", ["LinuxSystem", "EventLoop", "Storage", "Frames", "Contracts", "WorkerKit", "Logging"])

@@ -73,7 +73,8 @@ public struct LinksShow: MethodArguments {
   public var account: String?
   /// The conversation: as `to` in ``LinksPost``.
   public var conversation: String?
-  /// The post whose replies are wanted: they come after the post itself, the oldest first.
+  /// The post whose replies are wanted: its id, or the first digits of it, ``LinkRow/idDigitsMinimum`` or more. They
+  /// come after the post itself, the oldest first.
   public var post: String?
   /// As in ``LinksList``.
   public var limit: Int?
@@ -143,10 +144,20 @@ public struct LinkRow: Codable, Sendable, Hashable, Payload {
   public var reactions: [LinkReactionRow]?
   /// How far it is, of one's own.
   public var stage: SendingStage?
+  /// Why a recipient does not have it, of one's own that is not `sent`: the words of relays or of the planner, with the
+  /// recipients where there are several; at most ``problemByteCountMaximum`` bytes. Absent: nothing is known.
+  public var problem: String?
   /// Its place in the order of the rows.
   public var place: String
   /// Whether it came as kind 4, which any relay could read the names of.
   public var isLegacy: Bool?
+
+  /// The digits of an `id`.
+  public static let idDigitCount = 64
+  /// The fewest first digits of an `id` that name a post or a message.
+  public static let idDigitsMinimum = 8
+  /// The longest `problem`, in bytes.
+  public static let problemByteCountMaximum = 1_024
 
   /// A row.
   public init(
@@ -183,7 +194,7 @@ public struct LinksRead: MethodArguments {
   public var oldest: String?
   /// The `place` of the newest row that was shown: what came meanwhile stays unread.
   public var newest: String?
-  /// The post that is read, with its replies.
+  /// The post that is read, with its replies: as in ``LinksShow``.
   public var post: String?
 
   /// What was read.

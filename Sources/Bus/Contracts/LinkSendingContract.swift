@@ -77,7 +77,7 @@ public struct LinksReply: MethodArguments {
 
   /// The account that replies.
   public var account: String?
-  /// The id of the post.
+  /// The post: as in ``LinksShow``.
   public var post: String
   /// The reply.
   public var text: String
@@ -117,7 +117,7 @@ public struct MessagesSend: MethodArguments {
   public var text: String
   /// The title of the conversation from now on.
   public var subject: String?
-  /// The id of the message that it answers.
+  /// The message that it answers: its id, or the first digits of one that is here, ``LinkRow/idDigitsMinimum`` or more.
   public var replyTo: String?
   /// Whether it is sent as kind 4 (NIP-04), which shows who writes to whom: for recipients who read nothing else.
   public var legacy: Bool?

@@ -4,6 +4,7 @@ public import Cryptography
 public import EventLoop
 public import Frames
 internal import NostrContracts
+public import Storage
 
 // The data keys of a worker's role, one for each account, while the account is unlocked.
 //
@@ -30,6 +31,24 @@ public final class DataKeys {
       keep: @escaping @EventLoopActor (PublicKey, String) async throws(Refusal) -> Void
     ) {
       (self.read, self.keep) = (read, keep)
+    }
+
+    /// A ledger of texts in a database; its faults become refusals.
+    public init(
+      reading: @escaping @EventLoopActor (PublicKey) async throws(StorageFault) -> String?,
+      keeping: @escaping @EventLoopActor (PublicKey, String) async throws(StorageFault) -> Void
+    ) {
+      self.init(
+        read: { account throws(Refusal) in
+          do throws(StorageFault) { return try await reading(account) } catch { throw Self.refusal(error) }
+        },
+        keep: { account, text throws(Refusal) in
+          do throws(StorageFault) { try await keeping(account, text) } catch { throw Self.refusal(error) }
+        })
+    }
+
+    private static func refusal(_ fault: StorageFault) -> Refusal {
+      Refusal(fault.kind == .full ? .diskFull : .failed, fault.description, outcome: .notStarted)
     }
   }
 

@@ -422,6 +422,7 @@ public enum MemberTexts {
     LinkRow.isUnread	Whether it was not read yet.
     LinkRow.label	`Video` or `Link`.
     LinkRow.place	Its place in the order of the rows.
+    LinkRow.problem	Why a recipient does not have it, of one's own that is not `sent`: the words of relays or of the planner, with the recipients where there are several; at most 1024 bytes. Absent: nothing is known.
     LinkRow.reactions	Reactions to it: the emoji, and who.
     LinkRow.replies	Replies of a post.
     LinkRow.sort	What it is.
@@ -451,10 +452,10 @@ public enum MemberTexts {
     LinksRead.conversation	The conversation whose posts are read. Their replies stay unread.
     LinksRead.newest	The `place` of the newest row that was shown: what came meanwhile stays unread.
     LinksRead.oldest	The `place` of the oldest row that was shown: older ones of the conversation stay unread.
-    LinksRead.post	The post that is read, with its replies.
+    LinksRead.post	The post that is read, with its replies: as in LinksShow.
     LinksReply.account	The account that replies.
     LinksReply.givesUp	As in LinksPost.
-    LinksReply.post	The id of the post.
+    LinksReply.post	The post: as in LinksShow.
     LinksReply.text	The reply.
     LinksReply.token	As in LinksPost.
     LinksReply.waitMilliseconds	As in LinksPost.
@@ -462,7 +463,7 @@ public enum MemberTexts {
     LinksShow.before	Where the next page begins: the `place` of the last row of the page before. The next page of a post has newer replies, and not the post again.
     LinksShow.conversation	The conversation: as `to` in LinksPost.
     LinksShow.limit	As in LinksList.
-    LinksShow.post	The post whose replies are wanted: they come after the post itself, the oldest first.
+    LinksShow.post	The post whose replies are wanted: its id, or the first digits of it, 8 or more. They come after the post itself, the oldest first.
     LinksStatus.Account.isOpen	Whether its wraps can be opened now.
     LinksStatus.Account.name	Its name.
     LinksStatus.Account.publicKey	Its key, 64 hexadecimal digits.
@@ -555,7 +556,7 @@ public enum MemberTexts {
     MessagesSend.account	The account that writes.
     MessagesSend.givesUp	As in LinksPost.
     MessagesSend.legacy	Whether it is sent as kind 4 (NIP-04), which shows who writes to whom: for recipients who read nothing else.
-    MessagesSend.replyTo	The id of the message that it answers.
+    MessagesSend.replyTo	The message that it answers: its id, or the first digits of one that is here, idDigitsMinimum or more.
     MessagesSend.subject	The title of the conversation from now on.
     MessagesSend.text	The text.
     MessagesSend.to	To whom, 1 to 32: as in LinksPost.

@@ -79,7 +79,9 @@ public enum LinkText {
     if let stage = row.stage.flatMap({ Self.stage($0, style) }) { heading.append(stage) }
     if row.isLegacy == true { heading.append(style.paint("kind 4, relays see who writes to whom", .warning)) }
     heading.append(style.paint(VisibleText.make(row.id.prefix(idDigits)), .dim))
-    let below = [row.about.flatMap { about(row, $0) }, replies(row, style), reactions(row, names)].compactMap(\.self)
+    let below = [
+      problem(row), row.about.flatMap { about(row, $0) }, replies(row, style), reactions(row, names),
+    ].compactMap(\.self)
     guard isBlock else {
       let url = row.url.map { VisibleText.make($0) }
       let text = row.text.map { text in
@@ -111,6 +113,13 @@ public enum LinkText {
     case .partly: style.paint("not sent to all", .bad)
     }
   }
+
+  private static func problem(_ row: LinkRow) -> String? {
+    guard let problem = row.problem, row.stage != .sent else { return nil }
+    return DisplayWidth.cut(VisibleText.make(problem), to: problemColumns)
+  }
+
+  private static let problemColumns = 240
 
   private static func about(_ row: LinkRow, _ id: String) -> String? {
     row.sort == .message || row.sort == .file ? "answers \(VisibleText.make(id.prefix(idDigits)))" : nil

@@ -77,21 +77,21 @@ struct LinkPaging: ParsableArguments, Sendable {
 
 /// A post or a message as it is typed.
 enum LinkReference {
-  /// The fewest digits that name one.
-  static let digitsMinimum = 6
-
   /// Refuses what is no id, and no beginning of one.
   static func check(_ text: String) throws {
-    if isBeginning(text) { return }
-    do throws(Refusal) { _ = try PublicationArgument.eventID(text) } catch {
+    do throws(Refusal) { _ = try id(text) } catch {
       throw ValidationError(
-        "'\(text.prefix(80))' is no id: 64 hexadecimal digits, note1…, or the first \(digitsMinimum) digits or more.")
+        "'\(text.prefix(80))' is no id: \(LinkRow.idDigitCount) hexadecimal digits, note1…, or the first "
+          + "\(LinkRow.idDigitsMinimum) digits or more.")
     }
   }
 
-  /// Whether it is only the first digits of an id.
-  static func isBeginning(_ text: String) -> Bool {
-    (digitsMinimum..<64).contains(text.utf8.count) && text.allSatisfy { $0.isASCII && $0.isHexDigit }
+  /// An id, or the first digits of one, as the worker takes it.
+  static func id(_ text: String) throws(Refusal) -> String {
+    let isBeginning =
+      (LinkRow.idDigitsMinimum..<LinkRow.idDigitCount).contains(text.utf8.count)
+      && text.allSatisfy { $0.isASCII && $0.isHexDigit }
+    return isBeginning ? text.lowercased() : "\(try PublicationArgument.eventID(text))"
   }
 }
 

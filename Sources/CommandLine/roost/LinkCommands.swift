@@ -20,7 +20,7 @@ struct LinksCommand: ParsableCommand {
         roost links post Bob https://example.com --note 'look'
         roost links list
         roost links show Bob
-        roost links reply 3f2a91 'nice'
+        roost links reply 3f2a9100 'nice'
         roost links share
       """,
     subcommands: [
@@ -83,11 +83,11 @@ struct LinksReplyCommand: LoopCommand {
   static let configuration = CommandConfiguration(
     commandName: "reply", abstract: "Sends a reply to a post.",
     discussion: """
-      POST is an id (64 hexadecimal digits, note1…) or its first digits, as 'roost links show' shows them. TEXT may be several \
+      POST is an id (64 hexadecimal digits, note1…) or its first 8 digits or more, as 'roost links show' shows them. TEXT may be several \
       words; - alone is standard input.
 
-        roost links reply 3f2a91 that is nice
-        roost links reply 3f2a91 - <reply.txt
+        roost links reply 3f2a9100 that is nice
+        roost links reply 3f2a9100 - <reply.txt
       """)
   @Argument(help: ArgumentHelp("The post.", valueName: "post"))
   var post: String
@@ -105,7 +105,7 @@ struct LinksReplyCommand: LoopCommand {
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     let typed = try TypedText(text)
     try await session.client.connect()
-    let id = try await session.postID(post, of: way.account)
+    let id = try LinkReference.id(post)
     return try await session.sendLink(
       way, typed: typed, LinkMethod.reply.declaration, shownBy: "roost links show --post \(id.prefix(12))"
     ) { () async throws(Refusal) in
@@ -152,22 +152,31 @@ struct LinksListCommand: LoopCommand {
   @OptionGroup var general: GeneralOptions
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    try await session.client.connect()
-    let rows = try await session.waiting(for: LinkMethod.list.declaration) { () async throws(Refusal) in
-      try await session.client.conversations(listing.wanted)
+    let none =
+      "No links yet. 'roost links post WHO URL' sends one; 'roost links share' shows others where to send theirs."
+    try await session.list(listing, LinkMethod.list.declaration, entries: "POSTS", none: none) {
+      wanted throws(Refusal) in try await session.client.conversations(wanted)
     }
-    let empty =
-      listing.unread
-      ? "Nothing is unread."
-      : "No links yet. 'roost links post WHO URL' sends one; 'roost links share' shows others where to send theirs."
-    await session.list(rows, listing, entries: "POSTS", empty: empty)
     return .done
   }
 }
 
 extension CommandSession {
-  /// Prints conversations.
-  func list(_ rows: [LinkConversationRow], _ listing: LinkListing, entries: String, empty: String) async {
+  /// Asks for conversations and prints them.
+  ///
+  /// - Parameters:
+  ///   - listing: which ones.
+  ///   - method: what is asked.
+  ///   - entries: what they have: `POSTS`, `MESSAGES`.
+  ///   - none: what is said when the account has none.
+  ///   - ask: asks.
+  func list(
+    _ listing: LinkListing, _ method: MethodDeclaration, entries: String, none: String,
+    _ ask: (LinksList) async throws(Refusal) -> [LinkConversationRow]
+  ) async throws(Refusal) {
+    try await client.connect()
+    let rows = try await waiting(for: method) { () async throws(Refusal) in try await ask(listing.wanted) }
+    let empty = listing.unread ? "Nothing is unread." : none
     if isJSON {
       for row in rows { await output.writeLine(JSONPayload.encode(row)) }
     } else {
@@ -187,7 +196,7 @@ struct LinksShowCommand: LoopCommand {
       each is a line.
 
         roost links show Bob
-        roost links show --post 3f2a91
+        roost links show --post 3f2a9100
       """)
   @Argument(help: ArgumentHelp("The conversation.", valueName: "who"))
   var who: String?
@@ -207,7 +216,7 @@ struct LinksShowCommand: LoopCommand {
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()
     if let post {
-      let id = try await session.postID(post, of: account)
+      let id = try LinkReference.id(post)
       let shown = try await show(LinksShow(account: account, post: id), in: session)
       if !paging.keepsUnread, shown.count > 0 {
         try await session.client.markLinksRead(LinksRead(account: account, post: id))
@@ -258,7 +267,7 @@ struct LinksReadCommand: LoopCommand {
     try await session.client.connect()
     let count: Int
     if let post {
-      let id = try await session.postID(post, of: account)
+      let id = try LinkReference.id(post)
       count = try await session.client.markLinksRead(LinksRead(account: account, post: id))
     } else {
       count = try await session.addressing(who ?? "") { who throws(Refusal) in

@@ -87,47 +87,6 @@ extension CommandSession {
       outcome: .notStarted)
   }
 
-  // MARK: Ids
-
-  /// How many conversations are looked through for the first digits of an id, and how many entries of each.
-  private static let (soughtConversations, soughtEntries) = (50, 200)
-
-  /// The id of a post, also by its first digits.
-  func postID(_ text: String, of account: String?) async throws(Refusal) -> String {
-    try await linkID(text, among: "posts", "roost links show WHO") { () async throws(Refusal) in
-      var wanted = LinksList(account: account)
-      wanted.limit = Self.soughtConversations
-      var ids: [String] = []
-      for conversation in try await client.conversations(wanted) {
-        var page = LinksShow(account: account, conversation: conversation.id)
-        page.limit = Self.soughtEntries
-        ids += try await client.linkRows(page).map(\.id)
-      }
-      return ids
-    }
-  }
-
-  /// The id of a message of a conversation, also by its first digits.
-  func messageID(_ text: String, in conversation: String, of account: String?) async throws(Refusal) -> String {
-    try await linkID(text, among: "messages", "roost messages show WHO") { () async throws(Refusal) in
-      var page = LinksShow(account: account, conversation: conversation)
-      page.limit = LinksList.limitMaximum
-      return try await client.messageRows(page).map(\.id)
-    }
-  }
-
-  private func linkID(
-    _ text: String, among entries: String, _ command: String, _ ids: () async throws(Refusal) -> [String]
-  ) async throws(Refusal) -> String {
-    guard LinkReference.isBeginning(text) else { return "\(try PublicationArgument.eventID(text))" }
-    let found = Set(try await ids().filter { $0.hasPrefix(text.lowercased()) })
-    if found.count == 1, let id = found.first { return id }
-    let words =
-      found.isEmpty ? "none of the newest \(entries) begins with" : "\(found.count) \(entries) begin with"
-    throw Refusal(
-      .noSuchPost, "\(words) \(text); '\(command)' shows them, and with --json their whole ids", outcome: .notStarted)
-  }
-
   // MARK: Names
 
   /// How long profiles may take, in milliseconds: without them keys are shown.

@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import Contracts
-internal import EventLoop
 internal import Frames
 internal import RoostClient
 internal import Rendering
@@ -72,7 +71,7 @@ struct MessagesSendCommand: LoopCommand {
         outcome: .notStarted)
     }
     try await session.client.connect()
-    let answered = try await answered(in: session)
+    let answered = try replyTo.map { text throws(Refusal) in try LinkReference.id(text) }
     let shown = "roost messages show \(people.map { ShellWord.make($0) }.joined(separator: " "))"
     return try await session.sendLink(way, typed: typed, LinkMethod.sendMessage.declaration, shownBy: shown) {
       () async throws(Refusal) in
@@ -83,16 +82,6 @@ struct MessagesSendCommand: LoopCommand {
         wanted.givesUp = way.givesUp ? true : nil
         return try await session.client.sendMessage(wanted)
       }
-    }
-  }
-
-  /// The id of the message that this one answers.
-  @EventLoopActor
-  private func answered(in session: CommandSession) async throws(Refusal) -> String? {
-    guard let replyTo else { return nil }
-    guard LinkReference.isBeginning(replyTo) else { return "\(try PublicationArgument.eventID(replyTo))" }
-    return try await session.inMessages(with: people, of: way.account) { conversation throws(Refusal) in
-      try await session.messageID(replyTo, in: conversation, of: way.account)
     }
   }
 }
@@ -107,13 +96,10 @@ struct MessagesListCommand: LoopCommand {
   @OptionGroup var general: GeneralOptions
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    try await session.client.connect()
-    let rows = try await session.waiting(for: LinkMethod.listMessages.declaration) { () async throws(Refusal) in
-      try await session.client.messageConversations(listing.wanted)
+    let none = "No messages yet. 'roost messages send WHO TEXT' sends one."
+    try await session.list(listing, LinkMethod.listMessages.declaration, entries: "MESSAGES", none: none) {
+      wanted throws(Refusal) in try await session.client.messageConversations(wanted)
     }
-    let empty =
-      listing.unread ? "Nothing is unread." : "No messages yet. 'roost messages send WHO TEXT' sends one."
-    await session.list(rows, listing, entries: "MESSAGES", empty: empty)
     return .done
   }
 }

@@ -299,17 +299,20 @@ import Testing
     }
   }
 
-  @Test("A post is named by its first digits, if only one begins with them")
+  @Test("A post is named by its first digits, which the worker finds; fewer than eight are refused")
   func prefix() async throws {
     try await LoopThread.run {
       try await withLinkFeed(Self.serveRows) { hub, asked in
         let read = try await roost(hub, ["links", "read", "--post", "0000001a"])
         #expect(read == Run(status: 0, output: "Read; 2 unread before.\n"))
-        #expect(asked.all("links.read").last?["post"]?.text == Hexadecimals.id(26))
-        let several = try await roost(hub, ["links", "read", "--post", "000000"])
-        #expect(several.status == 1 && several.output.contains("begin with 000000"))
-        let unknown = try await roost(hub, ["links", "read", "--post", "abcdef"])
-        #expect(unknown.status == 1 && unknown.output.contains("none of the newest posts begins with abcdef"))
+        #expect(asked.all("links.read").last?["post"]?.text == "0000001a")
+        let shown = try await roost(hub, ["links", "show", "--post", "0000001ABC", "--keep-unread", "--limit", "1"])
+        #expect(shown.status == 0 && asked.all("links.show").map { $0["post"]?.text } == ["0000001abc"])
+        for post in ["0000001", "0000001g", Hexadecimals.id(26) + "0"] {
+          let refused = try await roost(hub, ["links", "read", "--post", post])
+          #expect(refused.status == 2 && refused.output.contains("the first 8 digits or more"), "\(refused)")
+        }
+        #expect(asked.all("links.list").isEmpty, "nothing is looked through")
       }
     }
   }
@@ -374,7 +377,7 @@ import Testing
         ["links", "post", "Bob", "https://a.b", "--wait", "121"],
         ["links", "post", "Bob", "https://a.b", "--wait", "0"],
         ["links", "post", "Bob", "https://a.b", "--wait", "5", "--no-wait"],
-        ["links", "post", "Bob", "https://a.b", "--no-wait", "--give-up"], ["links", "reply", "3f2a9", "x"],
+        ["links", "post", "Bob", "https://a.b", "--no-wait", "--give-up"], ["links", "reply", "3f2a910", "x"],
         ["links", "reply", Self.id], ["links", "show"], ["links", "show", "Bob", "--post", Self.id],
         ["links", "show", "Bob", "--limit", "0"], ["links", "show", "Bob", "--limit", "5", "--all"], ["links", "read"],
         ["links", "list", "--limit", "1001"], ["links", "contacts", "add", "Bob"],

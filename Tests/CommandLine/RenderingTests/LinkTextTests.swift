@@ -79,7 +79,12 @@ struct LinkTextTests {
         "2026-02-21 18:53:20  you  message  not sent yet  kind 4, relays see who writes to whom  3f2a9100", "  hi",
         "  answers 3f2a9100",
       ])
+    row.problem = "Bob: wss://relay.example/: blocked\u{1B}; 2 more"
+    let reason = LinkText.lines(row, isBlock: true, names: Self.names, .plain)
+    #expect(reason.count == 4 && reason[2].hasPrefix("  Bob: wss://relay.example/: blocked") && isHarmless(reason[2]))
+    #expect(LinkText.lines(row, isBlock: false, names: Self.names, .plain)[0].contains(": blocked"))
     row.stage = .sent
+    #expect(!LinkText.lines(row, isBlock: true, names: Self.names, .plain).joined().contains("blocked"))
     #expect(!LinkText.lines(row, isBlock: true, names: Self.names, .plain)[0].contains("sent"))
   }
 
@@ -92,7 +97,7 @@ struct LinkTextTests {
     var row = Self.post(evil)
     (row.url, row.label, row.text, row.author, row.at) = ("https://a.b/" + evil, evil, evil, Self.ann, .min)
     row.reactions = Array(repeating: LinkReactionRow(emoji: evil, author: evil), count: 1_000)
-    (row.sort, row.about) = (.message, evil)
+    (row.sort, row.about, row.stage, row.problem) = (.message, evil, .failed, evil)
     var conversation = LinkConversationRow(
       id: evil, members: [Self.bob, evil, Self.ann] + Array(repeating: evil, count: 1_000), lastAt: .max, posts: 1,
       unread: 1)

@@ -102,6 +102,12 @@ extension ProcessTests {
           as: SentLink.self)
         let stages = group.copies.filter { $0.recipient != "\(alice.publicKey)" }.map(\.stage)
         #expect(group.stage == .partly && Set(stages) == [.sent, .failed], "\(group)")
+        let shown = try alice.rows("messages.show", LinksShow(conversation: group.conversation), as: LinkRow.self)
+        let missed = try #require(group.copies.first { $0.stage == .failed }.flatMap { PublicKey($0.recipient) })
+        let problem = try #require(shown.first?.problem, "it says who does not have it, and why")
+        #expect(shown.first?.stage == .partly && problem.hasPrefix("\(missed.npub.prefix(12))…: "), "\(problem)")
+        #expect(problem.contains("kind 10050") && !problem.contains("Carol"), "\(problem)")
+        #expect(try alice.posts(with: stranger).map(\.problem) == [nil], "what is sent has no problem")
         // No other caller may name relays for gift wraps.
         var publish = PlanPublish(event: RawJSON(alice.inboxList([relay.url]).json))
         publish.agreedRelays = [relay.url]
@@ -135,10 +141,14 @@ extension ProcessTests {
           #expect(try alice.posts(with: bob.publicKey).count == 1)
           let queued = try alice.post("https://example.com/later", to: bob.publicKey.npub, token: "later", wait: 500)
           #expect(queued.stage == .queued || queued.stage == .kept, "\(queued)")
+          try awaitSoon("the reason is shown", within: 30, every: 100) {
+            try alice.posts(with: bob.publicKey).first?.problem != nil
+          }
           let again = try RealRelay("--port", port)
           try awaitSoon("it is sent", within: 60, every: 200) {
             try alice.posts(with: bob.publicKey).first?.stage == .sent
           }
+          #expect(try alice.posts(with: bob.publicKey).allSatisfy { $0.problem == nil })
           // The same token sends nothing again.
           let same = try alice.post("https://example.com/later", to: bob.publicKey.npub, token: "later")
           #expect(same.id == queued.id && same.stage == .sent)

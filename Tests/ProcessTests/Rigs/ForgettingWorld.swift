@@ -4,21 +4,26 @@ import Frames
 import Glibc
 import LinuxSystem
 import Nostr
+import Storage
 import TestSupport
 import Testing
 
 /// Two accounts with all workers that keep something for accounts, and what relays had of both.
 ///
-/// Alice is forgotten; Bob stays. Carol is followed by Alice alone, Dave by both.
+/// Alice is forgotten; Bob stays. Carol is followed by Alice alone, Dave by both. Zoe is a contact of Alice alone, and
+/// gets a link and a message; Dave is a contact of Bob.
 struct ForgettingWorld {
   let alice = SecretKey.generate()
   let bob = SecretKey.generate()
   let carol = SecretKey.generate()
   let dave = SecretKey.generate()
   let erin = SecretKey.generate()
+  let zoe = SecretKey.generate()
   /// Events that only Alice wanted, and those that must stay.
   var hers: [Event] = []
   var others: [Event] = []
+  /// What `link-feed` had sealed of Alice's.
+  var sealed: [[UInt8]] = []
 
   /// A word that is in each of Alice's texts and nowhere else.
   static let word = "quicksilver"
@@ -52,7 +57,11 @@ struct ForgettingWorld {
 
   static func layout(_ relay: String) throws -> Layout {
     var layout = PlannerRig.layout([relay])
-    for name in ["mirror", "people", "dvm-tracker"] {
+    for index in layout.workers.indices where layout.workers[index].name == "outbox-planner" {
+      // What is sent to contacts goes to the relay of this test.
+      layout.workers[index].keys["allow-private-relays"] = "true"
+    }
+    for name in ["mirror", "people", "dvm-tracker", "link-feed"] {
       layout.workers.append(
         Layout.Worker(
           name: name,
@@ -60,11 +69,45 @@ struct ForgettingWorld {
             "role": "\"\(name)\"", "program": "\"\(SpawnedProcess.builtProgram(name))\"", "sandbox": "\"try\"",
           ]))
     }
+    layout.workers[layout.workers.count - 1].keys["relays"] = "[]"
     return .localRelay(port: try RelayVisitor.freePort(), beside: layout)
   }
 
   /// The workers that are asked to forget, in their order.
-  static let asked = ["mirror", "dvm-tracker", "outbox-planner", "local-relay", "event-store"]
+  static let asked = ["mirror", "dvm-tracker", "link-feed", "outbox-planner", "local-relay", "event-store"]
+
+  // MARK: Links
+
+  /// Has an account name a contact, and send it a link and a message over a relay.
+  func send(as account: String, to contact: PublicKey, named name: String, _ relay: String, _ rig: PlannerRig) throws {
+    var kept = LinksContact(account: account, publicKey: contact.npub, name: name)
+    kept.relays = [relay]
+    _ = try rig.ask("links.contact", kept, as: LinkContact.self)
+    let post = LinksPost(account: account, to: name, url: "https://\(name).example/", note: "\(name) rises")
+    let message = MessagesSend(account: account, to: [name], text: "\(name) falls")
+    for sent in [
+      try rig.ask("links.post", post, as: SentLink.self), try rig.ask("messages.send", message, as: SentLink.self),
+    ] {
+      #expect(sent.stage == .sent, "\(sent)")
+    }
+  }
+
+  /// Reads what `link-feed` has sealed of Alice: texts, names and keys of others cannot be searched for in it.
+  mutating func readSealed(_ rig: PlannerRig) throws {
+    let path = rig.roost.directory.path + "/state/link-feed/links.db"
+    let file = try StorageFile(path: path, StorageSettings(durability: .full, readerCount: 1), migrations: [])
+    defer { #expect(throws: Never.self) { try file.close() } }
+    let account = alice.publicKey.octets
+    sealed = try file.readNow { session in
+      try ["item", "conversation", "contact", "copy"].flatMap { table in
+        let rows = try session.rows(
+          "SELECT sealed FROM \(table) WHERE account = (SELECT number FROM account WHERE account = ?)", account
+        ) { $0.bytes(0) }
+        #expect(!rows.isEmpty, "\(table)")
+        return rows
+      }
+    }
+  }
 
   // MARK: The search
 
@@ -76,7 +119,8 @@ struct ForgettingWorld {
       traces.append(("her secret", Array(secret)))
       traces.append(("her secret as text", Array(Hexadecimal.text(of: secret).utf8)))
     }
-    for (name, key) in [("her key", alice.publicKey), ("her friend's key", carol.publicKey)] {
+    let keys = [("her key", alice), ("her friend's key", carol), ("her contact's key", zoe)]
+    for (name, key) in keys.map({ ($0, $1.publicKey) }) {
       traces.append((name, Array(key.octets.bytes)))
       traces.append(("\(name) as text", Array("\(key)".utf8)))
       traces.append(("\(name) as npub", Array(key.npub.utf8)))
@@ -85,6 +129,7 @@ struct ForgettingWorld {
       traces.append(("the id of kind \(event.kind) by \(event.pubkey.npub.prefix(9))", Array(event.id.octets.bytes)))
       traces.append(("the id as text of kind \(event.kind)", Array("\(event.id)".utf8)))
     }
+    for (number, bytes) in sealed.enumerated() { traces.append(("sealed value \(number)", bytes)) }
     return traces
   }
 

@@ -54,6 +54,8 @@ extension LinkLedger {
   public struct Item: Sendable, Hashable {
     /// The rumor.
     public var id: [UInt8]
+    /// The first digits of the rumor's id; nil: nothing names it by them.
+    public var digits: [UInt8]?
     /// The conversation.
     public var conversation: [UInt8]
     /// The post or message that it is, or belongs to.
@@ -77,10 +79,11 @@ extension LinkLedger {
 
     /// A row.
     public init(
-      id: [UInt8], conversation: [UInt8], thread: [UInt8], sort: Sort, at: Int64, isOwn: Bool,
+      id: [UInt8], digits: [UInt8]?, conversation: [UInt8], thread: [UInt8], sort: Sort, at: Int64, isOwn: Bool,
       isUnread: Bool, noticeAt: Int64, stage: Int64, sealed: [UInt8], sealedConversation: [UInt8]
     ) {
-      (self.id, self.conversation, self.thread, self.sort, self.at) = (id, conversation, thread, sort, at)
+      (self.id, self.digits, self.conversation, self.thread) = (id, digits, conversation, thread)
+      (self.sort, self.at) = (sort, at)
       (self.isOwn, self.isUnread, self.noticeAt, self.stage) = (isOwn, isUnread, noticeAt, stage)
       (self.sealed, self.sealedConversation) = (sealed, sealedConversation)
     }
@@ -151,9 +154,18 @@ extension LinkLedger {
         // A notice that was given is not given again, also where the post could not be seen for a time.
         try session.run(
           """
-          UPDATE item SET isUnread = ?, noticeAt = CASE WHEN noticeAt < 0 THEN noticeAt WHEN at > ? THEN ? ELSE 0 END
+          UPDATE item SET noticeAt = CASE WHEN noticeAt < 0 THEN noticeAt WHEN at > ? THEN ? ELSE 0 END
           WHERE account = ? AND id = ? AND isOwn = 0
-          """, mark.noticeAt != nil, mark.noticeSince, mark.noticeAt ?? 0, account, mark.id)
+          """, mark.noticeSince, mark.noticeAt ?? 0, account, mark.id)
+        guard mark.noticeAt != nil else {
+          _ = try Self.clear(unreadBy: "id", mark.id, of: account, session)
+          continue
+        }
+        try session.run(
+          """
+          INSERT OR IGNORE INTO unread (\(Self.unreadKey))
+          SELECT \(Self.unreadKey) FROM item WHERE account = ? AND id = ? AND isOwn = 0
+          """, account, mark.id)
       }
       try session.run(
         "UPDATE account SET seq = max(seq, ?), usesLinks = max(usesLinks, ?) WHERE number = ?", seq, usesLinks, account)
@@ -166,15 +178,23 @@ extension LinkLedger {
     try session.count("SELECT count(*) FROM account WHERE number = ?", account) > 0
   }
 
+  /// The columns of the table `unread`; an item has them too.
+  static let unreadKey = "account, conversation, sort, at, number"
+
   /// Inserts an item, unless it is known; whether it was new.
   static func insert(_ item: Item, of account: Int64, _ session: StorageSession) throws -> Bool {
     try session.run(
       """
-      INSERT OR IGNORE INTO item (account, id, conversation, thread, sort, at, isOwn, isUnread, noticeAt, stage, sealed)
+      INSERT OR IGNORE INTO item (account, id, conversation, thread, sort, at, isOwn, digits, noticeAt, stage, sealed)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-      """, account, item.id, item.conversation, item.thread, item.sort.rawValue, item.at, item.isOwn,
-      item.isUnread, item.noticeAt, item.stage, item.sealed)
+      """, account, item.id, item.conversation, item.thread, item.sort.rawValue, item.at, item.isOwn, item.digits,
+      item.noticeAt, item.stage, item.sealed)
     guard session.changedRowCount > 0 else { return false }
+    if item.isUnread {
+      try session.run(
+        "INSERT INTO unread (\(unreadKey)) VALUES (?, ?, ?, ?, last_insert_rowid())", account, item.conversation,
+        item.sort.rawValue, item.at)
+    }
     // What only says something about a message does not bring its conversation to the top.
     let at = item.sort.isRoot || item.sort == .reply ? item.at : 0
     try session.run(

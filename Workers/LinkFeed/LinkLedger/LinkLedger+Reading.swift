@@ -3,7 +3,10 @@ public import Storage
 extension LinkLedger {
   /// A row of the table `item`.
   public struct Row: Sendable, Hashable {
-    static let columns = "number, id, conversation, sort, at, isOwn, isUnread, stage, sealed"
+    static let columns = """
+      number, id, conversation, sort, at, isOwn,
+      EXISTS (SELECT 1 FROM unread AS u WHERE \(LinkLedger.isUnread("item"))), stage, sealed
+      """
 
     /// Its number, in the order of arrival.
     public var number: Int64
@@ -61,6 +64,11 @@ extension LinkLedger {
     public static let start = Place(at: .min, number: .min)
   }
 
+  /// Whether a row `u` of the table `unread` is an item's.
+  fileprivate static func isUnread(_ item: String) -> String {
+    unreadKey.split(separator: ", ").map { "u.\($0) = \(item).\($0)" }.joined(separator: " AND ")
+  }
+
   private static let roots = Sort.allCases.filter(\.isRoot).map { "\($0.rawValue)" }.joined(separator: ", ")
 
   /// A place in the order of conversations.
@@ -82,13 +90,13 @@ extension LinkLedger {
     let place = place ?? ConversationPlace(lastAt: .max, id: [UInt8](repeating: 0xFF, count: 33))
     return try await file.read { session in
       let unread =
-        isUnread ? "AND EXISTS (SELECT 1 FROM item AS i WHERE i.account = c.account AND \(Self.isUnread))" : ""
+        isUnread ? "AND (EXISTS (SELECT 1 \(Self.unreadRoots)) OR EXISTS (SELECT 1 \(Self.repliedRoots)))" : ""
       return try session.rows(
         """
         SELECT c.id, c.lastAt, c.sealed,
           (SELECT count(*) FROM item AS i
             WHERE i.account = c.account AND i.conversation = c.id AND i.sort IN (\(Self.roots))),
-          (SELECT count(DISTINCT i.thread) FROM item AS i WHERE i.account = c.account AND \(Self.isUnread))
+          (SELECT count(*) \(Self.unreadRoots)) + (SELECT count(*) \(Self.repliedRoots))
         FROM conversation AS c WHERE c.account = ? AND c.family = ? AND (c.lastAt, c.id) < (?, ?) \(unread)
           AND EXISTS (SELECT 1 FROM item AS r WHERE r.account = c.account AND r.conversation = c.id
             AND r.sort IN (\(Self.roots), \(Sort.session.rawValue)))
@@ -102,10 +110,16 @@ extension LinkLedger {
     }
   }
 
-  /// Unread things of a conversation: a reply counts only where its post is here.
-  private static let isUnread = """
-    i.conversation = c.id AND i.isUnread = 1 AND (i.sort <> 1 OR EXISTS (
-      SELECT 1 FROM item AS p WHERE p.account = i.account AND p.thread = i.thread AND p.sort = 0))
+  /// Unread posts or messages of a conversation `c`.
+  private static let unreadRoots =
+    "FROM unread AS v WHERE v.account = c.account AND v.conversation = c.id AND v.sort IN (\(roots))"
+
+  /// Posts of a conversation `c` that are read and have unread replies: a reply counts only where its post is here.
+  private static let repliedRoots = """
+    FROM (SELECT DISTINCT r.thread AS thread FROM unread AS v CROSS JOIN item AS r ON r.number = v.number
+      WHERE v.account = c.account AND v.conversation = c.id AND v.sort = 1) AS t
+    WHERE EXISTS (SELECT 1 FROM item AS p WHERE p.account = c.account AND p.thread = t.thread AND p.sort = 0
+      AND NOT EXISTS (SELECT 1 FROM unread AS u WHERE \(isUnread("p"))))
     """
 
   /// One conversation; nil: it has no row.
@@ -156,9 +170,10 @@ extension LinkLedger {
     try await file.read { session in
       try threads.map { thread in
         try session.first(
-          "SELECT count(*), coalesce(sum(isUnread), 0) FROM item WHERE account = ? AND thread = ? AND sort = 1",
-          account,
-          thread
+          """
+          SELECT count(*), count(u.number) FROM item AS i LEFT JOIN unread AS u ON \(Self.isUnread("i"))
+          WHERE i.account = ? AND i.thread = ? AND i.sort = 1
+          """, account, thread
         ) { (Int($0.number(0)), Int($0.number(1))) } ?? (0, 0)
       }
     }
@@ -170,6 +185,20 @@ extension LinkLedger {
       try session.first("SELECT \(Row.columns), thread FROM item WHERE account = ? AND id = ?", account, id) {
         (Row($0), $0.bytes(9))
       }
+    }
+  }
+
+  /// The items whose ids have the same first digits, the oldest first.
+  public func items(
+    digits: [UInt8], of account: Int64, limit: Int
+  ) async throws(StorageFault) -> [(row: Row, thread: [UInt8])] {
+    try await file.read { session in
+      try session.rows(
+        """
+        SELECT \(Row.columns), thread FROM item INDEXED BY itemDigits WHERE account = ? AND digits = ?
+        ORDER BY number LIMIT ?
+        """, account, digits, limit
+      ) { (Row($0), $0.bytes(9)) }
     }
   }
 
@@ -196,25 +225,44 @@ extension LinkLedger {
     conversation: [UInt8], of account: Int64, from oldest: Place, to newest: Place
   ) async throws(StorageFault) -> Int {
     try await file.write { session in
-      // Without INDEXED BY, SQLite looks at every post of the conversation. OR FAIL: otherwise it keeps each page in
-      // memory as it was before, 40 MB for 10,000 posts; the transaction ends with the statement in any case.
-      try session.run(
-        """
-        UPDATE OR FAIL item INDEXED BY itemUnread SET isUnread = 0
-        WHERE account = ? AND conversation = ? AND isUnread = 1 AND sort IN (\(Self.roots))
-          AND (at, number) BETWEEN (?, ?) AND (?, ?)
-        """, account, conversation, oldest.at, oldest.number, newest.at, newest.number)
-      return session.changedRowCount
+      // Each sort has its place in the table.
+      var count = 0
+      for sort in Sort.allCases where sort.isRoot {
+        try session.run(
+          """
+          DELETE FROM unread WHERE account = ? AND conversation = ? AND sort = ?
+            AND (at, number) >= (?, ?) AND (at, number) <= (?, ?)
+          """, account, conversation, sort.rawValue, oldest.at, oldest.number, newest.at, newest.number)
+        count += session.changedRowCount
+      }
+      return count
     }
   }
 
   /// Marks a post and its replies as read.
   public func read(thread: [UInt8], of account: Int64) async throws(StorageFault) -> Int {
     try await file.write { session in
-      try session.run(
-        "UPDATE item SET isUnread = 0 WHERE account = ? AND thread = ? AND isUnread = 1", account, thread)
-      return session.changedRowCount
+      try Self.clear(unreadBy: "thread", thread, of: account, session)
     }
+  }
+
+  /// Makes the items read that have this in a column, and says how many were unread.
+  static func clear(
+    unreadBy column: String, _ value: [UInt8], of account: Int64, _ session: StorageSession
+  ) throws -> Int {
+    // One by one, by the whole key: for a join or an IN over several columns SQLite reads all of the account.
+    let keys = try session.rows(
+      """
+      SELECT i.conversation, i.sort, i.at, i.number FROM item AS i
+      WHERE i.account = ? AND i.\(column) = ? AND EXISTS (SELECT 1 FROM unread AS u WHERE \(isUnread("i")))
+      """, account, value
+    ) { ($0.bytes(0), $0.number(1), $0.number(2), $0.number(3)) }
+    for (conversation, sort, at, number) in keys {
+      try session.run(
+        "DELETE FROM unread WHERE account = ? AND conversation = ? AND sort = ? AND at = ? AND number = ?", account,
+        conversation, sort, at, number)
+    }
+    return keys.count
   }
 
   // MARK: Contacts

@@ -65,6 +65,17 @@ extension LinkLedger {
     }
   }
 
+  /// The copies of each of these items.
+  public func copies(ofEach items: [[UInt8]], _ account: Int64) async throws(StorageFault) -> [[Copy]] {
+    try await file.read { session in
+      try items.map { item in
+        try session.rows(
+          "SELECT \(Copy.columns) FROM copy WHERE account = ? AND item = ? ORDER BY number", account, item
+        ) { Copy($0) }
+      }
+    }
+  }
+
   /// The copies that were kept under a token.
   public func copies(token: [UInt8], _ account: Int64) async throws(StorageFault) -> [Copy] {
     try await file.read { session in
@@ -90,9 +101,15 @@ extension LinkLedger {
   ///   - sealed: the recipient, and what relays said; the wrap itself is left out when it has ended.
   ///   - copy: the copy.
   ///   - account: the account's row.
-  public func set(_ stage: Int64, _ sealed: [UInt8], of copy: Copy, _ account: Int64) async throws(StorageFault) {
+  ///   - now: seconds since 1970.
+  public func set(
+    _ stage: Int64, _ sealed: [UInt8], of copy: Copy, _ account: Int64, now: Int64
+  ) async throws(StorageFault) {
     try await file.write { session in
-      try session.run("UPDATE copy SET stage = ?, sealed = ? WHERE number = ?", stage, sealed, copy.number)
+      try session.run(
+        "UPDATE copy SET stage = ?, endedAt = ?, sealed = ? WHERE number = ?", stage, stage < 2 ? 0 : max(1, now),
+        sealed, copy.number)
+      guard session.changedRowCount > 0 else { return }
       // The least of all while one waits; 4 when some are sent and some have failed.
       try session.run(
         """
@@ -102,6 +119,27 @@ extension LinkLedger {
             WHERE c.account = ?1 AND c.item = ?2 AND c.isOwn = 0) = 0))
         WHERE account = ?1 AND id = ?2
         """, account, copy.item)
+    }
+  }
+
+  /// Most copies that one call of ``sweep(before:)`` removes.
+  public static let sweepCount = 200
+
+  /// Removes copies that ended before a time, of items all of whose copies did: the stage of an item is that of its
+  /// copies. The item keeps its stage; its token and the words of relays go.
+  ///
+  /// - Returns: how many; if they are ``sweepCount``, there may be more.
+  public func sweep(before time: Int64) async throws(StorageFault) -> Int {
+    try await file.write { session in
+      try session.run(
+        """
+        DELETE FROM copy WHERE number IN (
+          SELECT c.number FROM copy AS c INDEXED BY copyEnded WHERE c.endedAt > 0 AND c.endedAt < ?1
+            AND NOT EXISTS (SELECT 1 FROM copy AS o WHERE o.account = c.account AND o.item = c.item
+              AND (o.endedAt = 0 OR o.endedAt >= ?1))
+          ORDER BY c.endedAt LIMIT ?2)
+        """, time, Self.sweepCount)
+      return session.changedRowCount
     }
   }
 

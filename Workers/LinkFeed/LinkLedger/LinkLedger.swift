@@ -6,9 +6,10 @@ public import Storage
 //     account       how far its gift wraps were read, the text of its data key
 //     wrap          each gift wrap that was opened or refused, once
 //     item          a post, reply, message, reaction …: the rumor, sealed
+//     unread        which items are unread: narrow rows, a hundred to a page, where those of `item` fill one
 //     conversation  with whom, sealed
 //     contact       sealed
-//     copy          a gift wrap that is being sent, sealed, until its publication has ended
+//     copy          a gift wrap that is sent, sealed; the wrap itself until its publication has ended, the rest 30 days
 //
 // URLs, texts, names and keys of others are sealed under the account's data key. In clear are keyed hashes, times and
 // flags. So the file says of a locked account how much it writes and when, and of a forgotten one nothing.
@@ -27,12 +28,15 @@ public struct LinkLedger: Sendable {
       CREATE TABLE item (
         number INTEGER PRIMARY KEY, account INTEGER NOT NULL, id BLOB NOT NULL, conversation BLOB NOT NULL,
         thread BLOB NOT NULL, sort INTEGER NOT NULL, at INTEGER NOT NULL, isOwn INTEGER NOT NULL,
-        isUnread INTEGER NOT NULL, noticeAt INTEGER NOT NULL, stage INTEGER NOT NULL, sealed BLOB NOT NULL,
+        digits BLOB, noticeAt INTEGER NOT NULL, stage INTEGER NOT NULL, sealed BLOB NOT NULL,
         UNIQUE (account, id));
       CREATE INDEX itemPlace ON item (account, conversation, sort, at, number);
       CREATE INDEX itemThread ON item (account, thread, at, number);
-      CREATE INDEX itemUnread ON item (account, conversation, thread) WHERE isUnread = 1;
+      CREATE INDEX itemDigits ON item (account, digits) WHERE digits IS NOT NULL;
       CREATE INDEX itemNotice ON item (noticeAt) WHERE noticeAt > 0;
+      CREATE TABLE unread (
+        account INTEGER NOT NULL, conversation BLOB NOT NULL, sort INTEGER NOT NULL, at INTEGER NOT NULL,
+        number INTEGER NOT NULL, PRIMARY KEY (account, conversation, sort, at, number)) WITHOUT ROWID;
       CREATE TABLE conversation (
         account INTEGER NOT NULL, id BLOB NOT NULL, family INTEGER NOT NULL, lastAt INTEGER NOT NULL,
         sealed BLOB NOT NULL, PRIMARY KEY (account, id)) WITHOUT ROWID;
@@ -41,10 +45,11 @@ public struct LinkLedger: Sendable {
         account INTEGER NOT NULL, id BLOB NOT NULL, sealed BLOB NOT NULL, PRIMARY KEY (account, id)) WITHOUT ROWID;
       CREATE TABLE copy (
         number INTEGER PRIMARY KEY, account INTEGER NOT NULL, item BLOB NOT NULL, token BLOB NOT NULL,
-        isOwn INTEGER NOT NULL, stage INTEGER NOT NULL, sealed BLOB NOT NULL);
+        isOwn INTEGER NOT NULL, stage INTEGER NOT NULL, endedAt INTEGER NOT NULL DEFAULT 0, sealed BLOB NOT NULL);
       CREATE INDEX copyItem ON copy (account, item);
       CREATE INDEX copyToken ON copy (account, token);
       CREATE INDEX copyOpen ON copy (stage) WHERE stage < 2;
+      CREATE INDEX copyEnded ON copy (endedAt) WHERE endedAt > 0;
       """)
   ]
 
@@ -140,7 +145,7 @@ public struct LinkLedger: Sendable {
     let count = try await file.write { session -> Int in
       let number = try session.count("SELECT coalesce(max(number), 0) FROM account WHERE account = ?", key.octets)
       guard number != 0 else { return 0 }
-      for table in ["wrap", "conversation", "contact", "copy"] {
+      for table in ["wrap", "unread", "conversation", "contact", "copy"] {
         try session.run("DELETE FROM \(table) WHERE account = ?", number)
       }
       try session.run("DELETE FROM item WHERE account = ?", number)

@@ -136,8 +136,8 @@ struct KeptRumor {
     let kept = KeptConversation(
       id: conversation, members: members(besides: vault.key).map(\.description), isSession: isOfSession ? true : nil)
     return LinkLedger.Item(
-      id: hash, conversation: conversationHash, thread: vault.hash(ofThread: root, in: conversation), sort: sort,
-      at: event.createdAt, isOwn: isOwn,
+      id: hash, digits: sort.isRoot ? vault.hash(ofFirstDigits: "\(id)") : nil, conversation: conversationHash,
+      thread: vault.hash(ofThread: root, in: conversation), sort: sort, at: event.createdAt, isOwn: isOwn,
       isUnread: isUnread, noticeAt: isUnread ? noticeAt : 0, stage: stage, sealed: vault.seal(rumor: event.json, hash),
       sealedConversation: vault.seal(kept, "conversation", conversationHash))
   }

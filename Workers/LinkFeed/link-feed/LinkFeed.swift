@@ -42,6 +42,10 @@ final class LinkFeed {
   /// Contacts of open accounts, in memory while the account is open.
   private var contacts: [PublicKey: [PublicKey: LinkContact]] = [:]
 
+  private let sweepTimer = LoopTimer()
+
+  /// How often copies that have ended are looked for, and how long they are kept: as long a token sends nothing again.
+  private static let (sweepMilliseconds, keepSeconds): (UInt64, Int64) = (60_000, 30 * 86_400)
   /// The longest wait after a failure of another worker.
   static let retryMillisecondsMaximum: UInt64 = 10_000
 
@@ -60,16 +64,8 @@ final class LinkFeed {
 
   private static func texts(_ ledger: LinkLedger) -> DataKeys.Texts {
     DataKeys.Texts(
-      read: { account throws(Refusal) in
-        do throws(StorageFault) { return try await ledger.dataKeyText(of: account) } catch { throw refusal(error) }
-      },
-      keep: { account, text throws(Refusal) in
-        do throws(StorageFault) { try await ledger.keep(dataKeyText: text, of: account) } catch { throw refusal(error) }
-      })
-  }
-
-  private static func refusal(_ fault: StorageFault) -> Refusal {
-    Refusal(fault.kind == .full ? .diskFull : .failed, fault.description, outcome: .notStarted)
+      reading: { account throws(StorageFault) in try await ledger.dataKeyText(of: account) },
+      keeping: { account, text throws(StorageFault) in try await ledger.keep(dataKeyText: text, of: account) })
   }
 
   /// Starts to serve.
@@ -83,6 +79,7 @@ final class LinkFeed {
     }
     worker.onDrain = { [unowned self] in
       accounts.drain()
+      sweepTimer.cancel()
       for intake in intakes.values { intake.end() }
     }
     worker.onSettings = { [unowned self] _ in settingsChanged() }
@@ -94,6 +91,25 @@ final class LinkFeed {
     addresses.start()
     sender.start()
     accounts.start()
+    sweep()
+  }
+
+  /// Removes copies that ended long ago.
+  private func sweep() {
+    EventLoopActor.task { [self] in
+      do throws(StorageFault) {
+        while !worker.isDraining {
+          let count = try await ledger.sweep(before: WallClock.seconds - Self.keepSeconds)
+          guard count == LinkLedger.sweepCount else { break }
+        }
+      } catch {
+        health.leaveIfDamaged(error)
+        log.warning("old copies are not removed", metadata: ["why": "\(error)"])
+      }
+      if !worker.isDraining {
+        sweepTimer.set(afterMilliseconds: Self.sweepMilliseconds) { [unowned self] in sweep() }
+      }
+    }
   }
 
   private func received(_ event: BusEvent) {

@@ -36,13 +36,11 @@ extension LinkSender {
 
   func reply(_ request: BusRequest, _ wanted: LinksReply) async throws(Refusal) -> SentLink {
     let vault = try await feed.vault(wanted.account)
-    guard let root = EventID(wanted.post) else {
-      throw Refusal(.badRequest, "'post' is no id of a post: 64 hexadecimal digits are expected", outcome: .notStarted)
-    }
-    let peer = try await peer(ofPost: root, vault)
+    let root = try await feed.post(wanted.post, .links, vault).rumor
+    let peer = try peer(ofPost: root, vault)
     let draft: LinkDraft
     do throws(LinkFault) {
-      draft = try LinkDraft.reply(wanted.text, to: root, with: peer, by: vault.key, at: WallClock.seconds)
+      draft = try LinkDraft.reply(wanted.text, to: root.id, with: peer, by: vault.key, at: WallClock.seconds)
     } catch { throw Self.bad(error) }
     return try await send(
       draft.rumor, to: draft.recipients, vault,
@@ -55,11 +53,10 @@ extension LinkSender {
     for text in wanted.to {
       for member in try await members(text, vault) where member != vault.key { others.insert(member) }
     }
-    let answered = try wanted.replyTo.map { text throws(Refusal) in
-      guard let id = EventID(text) else {
-        throw Refusal(.badRequest, "'replyTo' is no id of a message", outcome: .notStarted)
-      }
-      return id
+    var answered = wanted.replyTo.flatMap { EventID($0) }
+    // What is answered need not be here, if its whole id is given.
+    if let text = wanted.replyTo, answered == nil {
+      answered = try await feed.post(text, as: "replyTo", .messages, vault).rumor.id
     }
     let manner = Manner(
       request, wanted.to + [wanted.text, wanted.subject, wanted.replyTo, "\(wanted.legacy ?? false)"], wanted.token,
@@ -120,14 +117,7 @@ extension LinkSender {
     return members[0]
   }
 
-  private func peer(ofPost id: EventID, _ vault: LinkVault) async throws(Refusal) -> PublicKey {
-    let found = try await feed.ledgered { () async throws(StorageFault) in
-      try await self.feed.ledger.item(vault.hash(ofItem: id), of: vault.account)
-    }
-    guard let row = found?.row, row.sort == .post || row.sort == .sessionPost, let rumor = vault.rumor(row) else {
-      throw Refusal(
-        .noSuchPost, "there is no post \(id); 'roost links show' shows the posts of a contact", outcome: .notStarted)
-    }
+  private func peer(ofPost rumor: KeptRumor, _ vault: LinkVault) throws(Refusal) -> PublicKey {
     let members = rumor.members(besides: vault.key)
     if case .link(let item) = rumor.content, case .session = item.body {
       throw Refusal(.badRequest, "posts of a session take no replies", outcome: .notStarted)

@@ -302,6 +302,8 @@ final class LinkSender {
     let stage: Int64 = !relays.isEmpty ? 2 : publication.state.isFinal ? 3 : 1
     one.kept.relays = relays
     one.kept.message = relays.isEmpty ? publication.targets.compactMap(\.message).first : nil
+    // The last words are in memory until the stage changes: after a death the planner says them again.
+    if stage == 1, one.copy.stage == 1 { open[publication.id]?.kept.message = one.kept.message }
     // Relays that take it later are the publish queue's affair.
     await set(stage, one)
   }
@@ -324,7 +326,7 @@ final class LinkSender {
     one.copy.stage = stage
     open[one.kept.wrap] = one
     do throws(StorageFault) {
-      try await feed.ledger.set(stage, sealed, of: copy, one.vault.account)
+      try await feed.ledger.set(stage, sealed, of: copy, one.vault.account, now: WallClock.seconds)
     } catch { feed.health.notWritten(error) }
     if stage == 2 { handed.remove(one.kept.wrap) }
     if stage == 2 || (stage > 2 && !isHanded) { open[one.kept.wrap] = nil }
@@ -410,14 +412,11 @@ final class LinkSender {
       throw Refusal(.failed, "what was sent is no longer here", outcome: .unknown)
     }
     var remarks: [String] = []
-    // What is open may be further than what is committed.
     let all = copies.compactMap { copy -> (isOwn: Bool, told: SentLink.Copy)? in
-      guard let ledgered = vault.open(copy.sealed, as: KeptCopy.self, "copy", copy.item) else { return nil }
-      let one = open[ledgered.wrap]
-      let (stage, kept) = (SendingStage(ledgered: one?.copy.stage ?? copy.stage), one?.kept ?? ledgered)
-      if copy.isOwn, stage == .failed, let message = kept.message { remarks.append("no copy to yourself: \(message)") }
-      let told = SentLink.Copy(
-        recipient: kept.recipient, wrap: kept.wrap, stage: stage, relays: kept.relays, message: kept.message)
+      guard let told = told(copy, vault) else { return nil }
+      if copy.isOwn, told.stage == .failed, let message = told.message {
+        remarks.append("no copy to yourself: \(message)")
+      }
       return (copy.isOwn, told)
     }
     let others = all.filter { !$0.isOwn }
@@ -425,6 +424,17 @@ final class LinkSender {
       id: "\(rumor.id)", conversation: rumor.conversation,
       stage: SendingStage(of: (others.isEmpty ? all : others).map(\.told.stage)), copies: all.map(\.told),
       remarks: remarks)
+  }
+
+  /// A copy as callers get it; nil: its row was damaged.
+  func told(_ copy: LinkLedger.Copy, _ vault: LinkVault) -> SentLink.Copy? {
+    guard let ledgered = vault.open(copy.sealed, as: KeptCopy.self, "copy", copy.item) else { return nil }
+    // What is open may be further than what is committed.
+    let one = open[ledgered.wrap]
+    let kept = one?.kept ?? ledgered
+    return SentLink.Copy(
+      recipient: kept.recipient, wrap: kept.wrap, stage: SendingStage(ledgered: one?.copy.stage ?? copy.stage),
+      relays: kept.relays, message: kept.message)
   }
 }
 

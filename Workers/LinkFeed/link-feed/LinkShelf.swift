@@ -150,9 +150,10 @@ final class LinkShelf {
     let counts = try await feed.ledgered { () async throws(StorageFault) in
       try await self.ledger.replyCounts(of: threads, of: vault.account)
     }
+    let problems = try await feed.sender.problems(of: rows, vault)
     var told: [LinkRow] = []
     for ((row, rumor), count) in zip(zip(rows, rumors), counts) {
-      guard let rumor, var one = Self.told(row, rumor) else { continue }
+      guard let rumor, var one = Self.told(row, rumor, problems) else { continue }
       if row.sort == .sessionPost {
         guard let session = feed.sessions.session(rumor.conversation, of: vault.key),
           session.shownPost(rumor.id) != nil
@@ -198,44 +199,28 @@ final class LinkShelf {
   private func thread(
     _ text: String, _ family: LinkLedger.Family, _ vault: LinkVault, after place: LinkLedger.Place?, limit: Int
   ) async throws(Refusal) -> [LinkRow] {
-    let root = try await post(text, family, vault)
+    let root = try await feed.post(text, family, vault)
     let first = try await page([root.row], vault)
-    guard !first.isEmpty else { throw Self.noPost(text) }
+    guard !first.isEmpty else { throw LinkFeed.noPost(text, family) }
     let rows = try await feed.ledgered { () async throws(StorageFault) in
       try await self.ledger.thread(root.thread, of: vault.account, after: place ?? .start, limit: limit)
     }
-    let rest = rows.filter { $0.number != root.row.number }.compactMap { row in
-      vault.rumor(row).flatMap { Self.told(row, $0) }
-    }
+    let others = rows.filter { $0.number != root.row.number }
+    let problems = try await feed.sender.problems(of: others, vault)
+    let rest = others.compactMap { row in vault.rumor(row).flatMap { Self.told(row, $0, problems) } }
     return (place == nil ? first : []) + rest
   }
 
-  private func post(
-    _ text: String, _ family: LinkLedger.Family, _ vault: LinkVault
-  ) async throws(Refusal) -> (row: LinkLedger.Row, thread: [UInt8]) {
-    guard let id = EventID(text) else {
-      throw Refusal(.badRequest, "'post' is no id of a post: 64 hexadecimal digits are expected", outcome: .notStarted)
-    }
-    let found = try await feed.ledgered { () async throws(StorageFault) in
-      try await self.ledger.item(vault.hash(ofItem: id), of: vault.account)
-    }
-    guard let found, let sort = found.row.sort, sort.isRoot, sort.family == family else {
-      throw Self.noPost("\(id)")
-    }
-    return found
-  }
-
-  private static func noPost(_ id: String) -> Refusal {
-    Refusal(.noSuchPost, "there is no post or message \(id.prefix(64))", outcome: .notStarted)
-  }
-
   /// A row as callers get it; nil: it is not shown by itself.
-  private static func told(_ row: LinkLedger.Row, _ rumor: KeptRumor) -> LinkRow? {
+  private static func told(
+    _ row: LinkLedger.Row, _ rumor: KeptRumor, _ problems: [[UInt8]: String]
+  ) -> LinkRow? {
     guard let sort = LinkRow.Sort(rumor.sort) else { return nil }
     var told = LinkRow(
       id: "\(rumor.id)", conversation: rumor.conversation, sort: sort, author: "\(rumor.event.pubkey)",
       isOwn: row.isOwn, at: row.at, isUnread: row.isUnread, place: "\(row.at)-\(row.number)")
     if row.stage > 0 { told.stage = SendingStage(ledgered: row.stage - 1) }
+    told.problem = problems[row.id]
     if rumor.sort == .legacy { told.isLegacy = true }
     switch rumor.content {
     case .link(let item):
@@ -288,11 +273,11 @@ final class LinkShelf {
     let count: Int
     let id: String?
     if let text = wanted.post {
-      let post = try await post(text, family, vault)
+      let post = try await feed.post(text, family, vault)
       count = try await feed.ledgered { () async throws(StorageFault) in
         try await self.ledger.read(thread: post.thread, of: vault.account)
       }
-      id = vault.rumor(post.row)?.conversation
+      id = post.rumor.conversation
     } else {
       let conversation = try await conversation(wanted.conversation ?? "", family, vault)
       count = try await feed.ledgered { () async throws(StorageFault) in

@@ -23,6 +23,10 @@ struct LinkVault {
   // MARK: Hashes
 
   func hash(ofItem id: EventID) -> [UInt8] { dataKey.hash(id.octets.bytes, for: "item") }
+  /// Of the first digits of an item's id: eight bytes are enough to find it.
+  func hash(ofFirstDigits id: String) -> [UInt8] {
+    Array(dataKey.hash(Array(id.utf8.prefix(LinkRow.idDigitsMinimum)), for: "digits").prefix(8))
+  }
   func hash(ofWrap id: EventID) -> [UInt8] { dataKey.hash(id.octets.bytes, for: "wrap") }
   func hash(ofConversation id: String) -> [UInt8] { dataKey.hash(id.utf8, for: "conversation") }
   func hash(ofContact key: PublicKey) -> [UInt8] { dataKey.hash(key.octets.bytes, for: "contact") }

@@ -74,5 +74,6 @@ final class NoticeTeller {
     }
   }
 
-  private static func short(_ key: PublicKey) -> String { "\(key.npub.prefix(12))…" }
+  /// The beginning of a key, for one without a name.
+  static func short(_ key: PublicKey) -> String { "\(key.npub.prefix(12))…" }
 }

@@ -12,8 +12,8 @@ import QRCode
 import TLS
 import WorkerKit
 
-// What a browser may ask: a list of methods of `link-feed` and of the planner, which are passed through, and a few of the page's own. No
-// other method of the bus can be reached from here.
+// What a browser may ask: a list of methods of `link-feed` and of the planner, which are passed through, and a few of
+// the page's own. No other method of the bus can be reached from here.
 
 /// Answers requests of browsers.
 @EventLoopActor

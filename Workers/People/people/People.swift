@@ -73,16 +73,8 @@ final class People {
 
   private static func texts(_ ledger: PeopleLedger) -> DataKeys.Texts {
     DataKeys.Texts(
-      read: { account throws(Refusal) in
-        do throws(StorageFault) { return try await ledger.dataKeyText(of: account) } catch { throw refusal(error) }
-      },
-      keep: { account, text throws(Refusal) in
-        do throws(StorageFault) { try await ledger.keep(dataKeyText: text, of: account) } catch { throw refusal(error) }
-      })
-  }
-
-  private static func refusal(_ fault: StorageFault) -> Refusal {
-    Refusal(fault.kind == .full ? .diskFull : .failed, fault.description, outcome: .notStarted)
+      reading: { account throws(StorageFault) in try await ledger.dataKeyText(of: account) },
+      keeping: { account, text throws(StorageFault) in try await ledger.keep(dataKeyText: text, of: account) })
   }
 
   private func received(_ event: BusEvent) {

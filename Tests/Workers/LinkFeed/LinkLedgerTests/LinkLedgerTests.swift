@@ -1,8 +1,9 @@
 import Cryptography
-import LinkLedger
 import Storage
 import TestSupport
 import Testing
+
+@testable import LinkLedger
 
 @Suite("The ledger of links")
 struct LinkLedgerTests {
@@ -22,7 +23,8 @@ struct LinkLedgerTests {
     isSeen: Bool = true, noticeAt: Int64 = 0, stage: Int64 = 0
   ) -> LinkLedger.Item {
     LinkLedger.Item(
-      id: id(number), conversation: id(1_000_000 + conversation), thread: id(2_000_000 + (about ?? number)), sort: sort,
+      id: id(number), digits: sort.isRoot ? [UInt8(number % 10)] : nil, conversation: id(1_000_000 + conversation),
+      thread: id(2_000_000 + (about ?? number)), sort: sort,
       at: at ?? Int64(number), isOwn: stage > 0, isUnread: isSeen && stage == 0, noticeAt: noticeAt, stage: stage,
       sealed: [1], sealedConversation: [2])
   }
@@ -107,6 +109,65 @@ struct LinkLedgerTests {
     #expect(try await ledger.thread(id(2_000_001), of: account, after: place(thread[0]), limit: 9).map(\.id) == [id(8)])
   }
 
+  @Test("A post is unread once, by itself or by its replies, and the list of unread conversations has each of them")
+  func unread() async throws {
+    let account = try await ledger.account(alice).number
+    func listed() async throws -> [[UInt8]: Int] {
+      let rows = try await ledger.conversations(of: account, .links, isUnread: true, before: nil, limit: 10)
+      return Dictionary(uniqueKeysWithValues: rows.map { ($0.id, $0.unreadCount) })
+    }
+    let (first, second, third) = (id(1_000_000), id(1_000_001), id(1_000_002))
+    try await file(
+      [item(1), item(2), item(10, in: 1)]
+        + (3...5).map { item($0, .reply, about: 1) } + (11...12).map { item($0, in: 1, .reply, about: 10) }
+        + [item(20, in: 2, .reply, about: 99), item(30, in: 2, stage: 1)])
+    #expect(try await listed() == [first: 2, second: 1], "not a reply without its post, nor one's own")
+    #expect(try await ledger.read(conversation: second, of: account, from: .start, to: .end) == 1)
+    #expect(try await listed() == [first: 2, second: 1], "its replies are unread")
+    let counts = try await ledger.replyCounts(of: [1, 2, 10].map { id(2_000_000 + $0) }, of: account)
+    #expect(counts.map(\.all) == [3, 0, 2] && counts.map(\.unread) == [3, 0, 2])
+    #expect(try await ledger.read(thread: id(2_000_010), of: account) == 2)
+    #expect(try await listed() == [first: 2])
+    #expect(try await ledger.replyCounts(of: [id(2_000_010)], of: account).map(\.unread) == [0])
+    let thread = try await ledger.thread(id(2_000_001), of: account, limit: 10)
+    #expect(thread.map(\.isUnread) == [true, true, true, true])
+    try await file([item(99, in: 2)])
+    #expect(try await listed() == [first: 2, third: 1])
+    #expect(try await ledger.item(id(20), of: account)?.row.isUnread == true)
+  }
+
+  @Test("A post that was read, hidden and shown again is unread, and one's own is not")
+  func shownAgain() async throws {
+    let account = try await ledger.account(alice).number
+    try await file([item(1, .sessionPost), item(2, .sessionPost, stage: 1)])
+    #expect(try await ledger.read(thread: id(2_000_001), of: account) == 1)
+    let hidden = [1, 2].map { LinkLedger.Mark(id: id($0), noticeAt: nil) }
+    let shown = [1, 2, 3].map { LinkLedger.Mark(id: id($0), noticeAt: 9) }
+    for _ in 0..<2 {
+      try await file([], hidden)
+      #expect(try await rows().map(\.isUnread) == [false, false])
+      try await file([], shown + shown)
+      #expect(try await rows().map(\.isUnread) == [false, true])
+    }
+    #expect(try await ledger.read(conversation: id(1_000_000), of: account, from: .start, to: .end) == 1)
+    #expect(try await ledger.read(conversation: id(1_000_000), of: account, from: .start, to: .end) == 0)
+  }
+
+  @Test("Items are found by the first digits of their ids, those of the account alone")
+  func digits() async throws {
+    let account = try await ledger.account(alice).number
+    let other = try await ledger.account(SecretKey.generate().publicKey).number
+    try await file([item(3), item(13), item(23, .reply, about: 3), item(33, in: 1, .message), item(4)])
+    func found(_ digit: UInt8, _ account: Int64, limit: Int = 10) async throws -> [[UInt8]] {
+      try await ledger.items(digits: [digit], of: account, limit: limit).map(\.row.id)
+    }
+    #expect(try await found(3, account) == [3, 13, 33].map { id($0) })
+    #expect(try await found(3, account, limit: 2).count == 2)
+    #expect(try await ledger.items(digits: [4], of: account, limit: 1).map(\.thread) == [id(2_000_004)])
+    #expect(try await found(5, account).isEmpty)
+    #expect(try await found(3, other).isEmpty)
+  }
+
   @Test("An item is as far as its copies to others, and what is taken back leaves nothing")
   func stages() async throws {
     let account = try await ledger.account(alice).number
@@ -114,7 +175,7 @@ struct LinkLedgerTests {
     try await ledger.keep(item(1, stage: 1), copies, token: [5], of: account)
     var kept = try await ledger.copies(token: [5], account)
     for (index, stage, whole) in [(0, 1, 1), (1, 2, 2), (2, 3, 2), (0, 2, 3), (1, 3, 5)] as [(Int, Int64, Int64)] {
-      try await ledger.set(stage, [], of: kept[index], account)
+      try await ledger.set(stage, [], of: kept[index], account, now: 9)
       kept = try await ledger.copies(of: id(1), account)
       #expect(try await self.stage(of: account) == whole, "copy \(index) is at \(stage)")
     }
@@ -123,6 +184,34 @@ struct LinkLedgerTests {
     #expect(try await ledger.item(id(1), of: account) == nil)
     #expect(try await ledger.conversation(id(1_000_000), of: account) == nil)
     #expect(try await ledger.copies(token: [5], account).isEmpty)
+  }
+
+  @Test("Copies that ended long ago are removed in slices, those of an item together, and the item keeps its stage")
+  func sweeping() async throws {
+    let account = try await ledger.account(alice).number
+    func send(_ number: Int, _ endings: [(stage: Int64, at: Int64)]) async throws {
+      let copies = endings.map { _ in LinkLedger.Copy(item: id(number), isOwn: false, sealed: []) }
+      try await ledger.keep(item(number, stage: 1), copies, token: [UInt8(number % 256)], of: account)
+      for (copy, ending) in zip(try await ledger.copies(of: id(number), account), endings) {
+        try await ledger.set(ending.stage, [], of: copy, account, now: ending.at)
+      }
+    }
+    try await send(1, [(2, 10), (3, 20)])
+    try await send(2, [(2, 10), (1, 10)])
+    try await send(3, [(2, 10), (2, 30)])
+    #expect(try await ledger.sweep(before: 20) == 0, "of each item one copy is newer, or has not ended")
+    #expect(try await ledger.sweep(before: 21) == 2)
+    #expect(try await ledger.copies(of: id(1), account).isEmpty)
+    #expect(try await ledger.copies(token: [1], account).isEmpty)
+    #expect(try await ledger.item(id(1), of: account)?.row.stage == 5)
+    #expect(try await ledger.copies(of: id(2), account).count == 2)
+    #expect(try await ledger.openCopies(of: account).count == 1)
+    #expect(try await ledger.copies(of: id(3), account).count == 2)
+    for number in 100..<100 + LinkLedger.sweepCount { try await send(number, [(2, 5)]) }
+    #expect(try await ledger.sweep(before: 25) == LinkLedger.sweepCount)
+    #expect(try await ledger.sweep(before: 25) == 0)
+    #expect(try await ledger.sweep(before: 31) == 2)
+    #expect(try await ledger.copies(of: id(2), account).count == 2, "one has not ended")
   }
 
   private func stage(of account: Int64) async throws -> Int64 {
@@ -145,5 +234,39 @@ struct LinkLedgerTests {
     #expect(try await ledger.contacts(of: number).isEmpty)
     #expect(try await ledger.dataKeyText(of: alice) == nil)
     #expect(try await ledger.forget(alice) == 0)
+  }
+
+  @Test("No table has a row of an account that was forgotten, and each row of another one stays")
+  func tables() async throws {
+    let bob = SecretKey.generate().publicKey
+    for key in [alice, bob] {
+      let account = try await ledger.account(key).number
+      let wrap = LinkLedger.Wrap(id: [1], outcome: 0, item: item(1))
+      _ = try await ledger.file([wrap], upTo: 1, of: account)
+      try await ledger.keep(contact: [9], [9], of: account)
+      let copy = LinkLedger.Copy(item: id(2), isOwn: false, sealed: [])
+      try await ledger.keep(item(2, stage: 1), [copy], token: [1], of: account)
+    }
+    let number = try await ledger.account(alice).number
+    let before = try counts(of: number)
+    #expect(before.count == 7 && before.values.allSatisfy { $0 > 0 }, "\(before)")
+    _ = try await ledger.forget(alice)
+    #expect(try counts(of: number).values.allSatisfy { $0 == 0 })
+    #expect(try counts(of: try await ledger.account(bob).number) == before)
+  }
+
+  /// The rows of an account in each table.
+  private func counts(of account: Int64) throws -> [String: Int64] {
+    try ledger.file.readNow { session in
+      let tables = try session.rows("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'") {
+        $0.text(0)
+      }
+      var counts: [String: Int64] = [:]
+      for table in tables where table != "grdb_migrations" {
+        let column = table == "account" ? "number" : "account"
+        counts[table] = try session.count("SELECT count(*) FROM \(table) WHERE \(column) = ?", account)
+      }
+      return counts
+    }
   }
 }
