@@ -37,6 +37,7 @@ let http2 = ["NIOCore", "NIOPosix", "NIOHTTP2", "NIOHPACK", "NIOSSL"]
 let events = ["Clocks", "Cryptography", "Nostr"]
 let values = ["Clocks", "Cryptography", "Nostr", "Frames", "Contracts"]
 let worker = values + ["LinuxSystem", "EventLoop", "Bus", "WorkerKit", "Logging"]
+let keeper = worker + ["Addresses", "Storage", "NostrContracts", "WorkerLedger"]
 
 /// The targets of one folder, each in a folder of its own there, which has its name unless it says another.
 func room(_ folder: String, _ targets: Target...) -> [Target] {
@@ -179,18 +180,13 @@ let rooms: [[Target]] = [
     library("OutboxRouting", values + ["Addresses", "NostrContracts", "RelaySelection", "DequeModule"]),
     library("PublishQueue", values + queues),
     library("PublishLedger", ["Cryptography", "Nostr", "Storage", "Contracts", "PublishQueue"]),
-    program(
-      "outbox-planner",
-      worker + [
-        "Addresses", "Storage", "NostrContracts", "WorkerLedger", "OutboxRouting", "PublishQueue", "PublishLedger",
-        "DequeModule",
-      ])
+    program("outbox-planner", keeper + ["OutboxRouting", "PublishQueue", "PublishLedger", "DequeModule"])
   ),
   room(
     "Workers/Mirror",
     library("Mirroring", values + ["Addresses"]),
     library("CopyLedger", ["Cryptography", "Nostr", "Storage"]),
-    program("mirror", worker + ["Addresses", "Storage", "NostrContracts", "WorkerLedger", "Mirroring", "CopyLedger"])
+    program("mirror", keeper + ["Mirroring", "CopyLedger"])
   ),
   room(
     "Workers/People",
@@ -201,21 +197,13 @@ let rooms: [[Target]] = [
     library("Feeds", ["JSON", "Cryptography", "Nostr", "Frames", "Contracts"]),
     program(
       "people",
-      worker + [
-        "Addresses", "Storage", "NostrContracts", "DataKeys", "PersonAccounts", "WorkerLedger", "Forgetting",
-        "ListEditing", "PeopleLedger", "Profiles", "Feeds",
-      ])
+      keeper + ["DataKeys", "PersonAccounts", "Forgetting", "ListEditing", "PeopleLedger", "Profiles", "Feeds"])
   ),
   room(
     "Workers/LinkFeed",
     library("Linkstr", ["JSON", "Cryptography", "Nostr", "Contracts", "Wording", "LinkAddresses"]),
     library("LinkLedger", ["Cryptography", "Storage"]),
-    program(
-      "link-feed",
-      worker + [
-        "Addresses", "Storage", "NostrContracts", "DataKeys", "PersonAccounts", "WorkerLedger", "Wording",
-        "LinkAddresses", "Linkstr", "LinkLedger",
-      ])
+    program("link-feed", keeper + ["DataKeys", "PersonAccounts", "Wording", "LinkAddresses", "Linkstr", "LinkLedger"])
   ),
   room(
     "Workers/LinkPage",
@@ -243,8 +231,7 @@ let rooms: [[Target]] = [
     "Workers/DVMTracker",
     library("JobTracking", values + ["Addresses"]),
     library("JobLedger", ["Cryptography", "Nostr", "Storage", "Frames", "Contracts", "JobTracking"]),
-    program(
-      "dvm-tracker", worker + ["Addresses", "Storage", "NostrContracts", "WorkerLedger", "JobTracking", "JobLedger"])
+    program("dvm-tracker", keeper + ["JobTracking", "JobLedger"])
   ),
   room(
     "Workers/DVMProvider",
@@ -252,12 +239,7 @@ let rooms: [[Target]] = [
       "JobProviding",
       ["Addresses", "Cryptography", "Nostr", "Frames", "Contracts", "DequeModule", "OrderedCollections"]),
     library("ProvidingLedger", ["Cryptography", "Nostr", "Storage", "Contracts", "JobProviding"]),
-    program(
-      "dvm-provider",
-      worker + [
-        "Addresses", "Storage", "NostrContracts", "UserPrograms", "WorkerLedger", "JobProviding", "ProvidingLedger",
-        "OrderedCollections",
-      ])
+    program("dvm-provider", keeper + ["UserPrograms", "JobProviding", "ProvidingLedger", "OrderedCollections"])
   ),
   room(
     "Workers/PushRelay",
@@ -268,10 +250,9 @@ let rooms: [[Target]] = [
     library("PushLedger", ["Cryptography", "Storage", "PushDelivery"]),
     program(
       "push-relay",
-      worker + [
-        "Addresses", "Storage", "WebSocket", "TLS", "HTTPClient", "HTTP2Client", "NostrContracts",
-        "WorkerLedger", "PushDelivery", "PushRules", "PushRequests", "PushAdmission", "PushLedger", "NIOCore",
-        "NIOPosix", "NIOHTTP1", "NIOSSL", "NIOHTTPTypes", "HummingbirdCore", "HTTPTypes",
+      keeper + [
+        "WebSocket", "TLS", "HTTPClient", "HTTP2Client", "PushDelivery", "PushRules", "PushRequests", "PushAdmission",
+        "PushLedger", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOSSL", "NIOHTTPTypes", "HummingbirdCore", "HTTPTypes",
       ])
   ),
   room(
