@@ -27,6 +27,7 @@ command -v apt-get >/dev/null || not_now "this system has no apt-get"
 sudo=()
 ((EUID == 0)) || sudo=(sudo -n)
 "${sudo[@]}" true 2>/dev/null || not_now "sudo asks for a password"
-"${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq </dev/null >/dev/null 2>&1 || not_now "no package lists"
+"${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq </dev/null >/dev/null 2>&1 ||
+  not_now "no package lists"
 "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-remove --no-install-recommends \
   "${packages[@]}" </dev/null >/dev/null 2>&1 || not_now "apt-get cannot install them"

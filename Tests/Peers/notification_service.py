@@ -18,7 +18,8 @@ if "--probe" in sys.argv:
         import gi  # noqa: F401
     except ImportError:
         sys.exit("no gi")
-    sys.exit(0 if os.access("/usr/bin/notify-send", os.X_OK) and os.access("/usr/bin/dbus-daemon", os.X_OK) else "no D-Bus")
+    found = all(os.access(f"/usr/bin/{name}", os.X_OK) for name in ("notify-send", "dbus-daemon"))
+    sys.exit(0 if found else "no D-Bus")
 
 from gi.repository import Gio, GLib
 
