@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes sure that tests find Debian's browsers, chromium and firefox-esr, and notify-send.
+# Makes sure that tests find Debian's browsers, chromium and firefox-esr, and notify-send with what shows its notices.
 #
 #   Scripts/browsers.sh
 #
@@ -15,6 +15,7 @@ for pair in chromium:chromium chromedriver:chromium-driver firefox-esr:firefox-e
   dbus-daemon:dbus-daemon; do
   command -v "${pair%%:*}" >/dev/null || packages+=("${pair##*:}")
 done
+/usr/bin/python3 -c 'import gi' 2>/dev/null || packages+=(python3-gi)
 ((${#packages[@]})) || exit 0
 
 not_now() {
