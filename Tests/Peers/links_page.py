@@ -164,7 +164,7 @@ def contacts(page, plan, proxy):
     page.one("dialog [role=alert]", "agree")
     expect("operator" in page.one("dialog .agree").text, "it does not say what the operator learns")
     page.sound("contact")
-    page.press("dialog input[type=checkbox]")
+    page.press("dialog .agree input")
     page.press("dialog button", "Add contact")
     page.gone("dialog")
     page.one("li", "Dora of the test")

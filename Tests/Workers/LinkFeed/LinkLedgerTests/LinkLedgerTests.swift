@@ -111,7 +111,7 @@ struct LinkLedgerTests {
   func stages() async throws {
     let account = try await ledger.account(alice).number
     let copies = [false, false, true].map { LinkLedger.Copy(item: id(1), isOwn: $0, sealed: []) }
-    try await ledger.keep(item(1, stage: 1), copies, token: [5], of: account)
+    try await ledger.keep([item(1, stage: 1)], copies, token: [5], of: account)
     var kept = try await ledger.copies(token: [5], account)
     for (index, stage, whole) in [(0, 1, 1), (1, 2, 2), (2, 3, 2), (0, 2, 3), (1, 3, 5)] as [(Int, Int64, Int64)] {
       try await ledger.set(stage, [], of: kept[index], account)
@@ -138,7 +138,7 @@ struct LinkLedgerTests {
     try await ledger.keep(dataKeyText: "text", of: alice)
     #expect(try await ledger.forget(alice) == 2)
     #expect(try await ledger.file([LinkLedger.Wrap(id: [1], outcome: 0, item: item(3))], upTo: 9, of: number).isEmpty)
-    try await ledger.keep(item(4, stage: 1), [], token: [1], of: number)
+    try await ledger.keep([item(4, stage: 1)], [], token: [1], of: number)
     #expect(try await ledger.account(bob).number != number)
     #expect(try await ledger.item(id(3), of: number) == nil)
     #expect(try await ledger.item(id(4), of: number) == nil)
