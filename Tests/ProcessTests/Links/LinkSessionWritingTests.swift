@@ -172,11 +172,11 @@ extension ProcessTests {
         }
         let three = try alice.post("https://example.com/three", to: "three")
         #expect(three.stage == .sent && three.copies.count == 3, "\(three)")
-        copies = try peer.sessions(relay.url, alice.key, 9).filter { $0.id == three.id }
+        copies = try peer.sessions(relay.url, alice.key, 7).filter { $0.id == three.id }
         #expect(Set(copies.map(\.to)) == ["\(key)", "\(peer.sdk)", "\(peer.monstr)"] && copies.count == 3)
         let lost = try alice.post("https://example.com/lost", to: "lost")
         #expect(lost.stage == .partly && lost.copies.first { $0.recipient == "\(stranger)" }?.stage == .failed)
-        #expect(lost.copies.filter { $0.stage == .sent }.count == 2, "\(lost)")
+        #expect(lost.copies.first { $0.recipient == "\(peer.sdk)" }?.stage == .sent, "\(lost)")
         // The creator takes this account out.
         let now = WallClock.seconds + 2
         let out = try peer.untagged(

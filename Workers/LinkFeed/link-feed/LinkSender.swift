@@ -89,6 +89,7 @@ final class LinkSender {
     let token: String
     let milliseconds: UInt64
     let givesUp: Bool
+    let request: BusRequest
 
     /// A caller without a token is known by its request, which the hub delivers again as it was.
     init(
@@ -100,6 +101,7 @@ final class LinkSender {
       self.token = (token ?? "request \(caller) \(id) \(trace)") + " \(request.method) " + text
       self.milliseconds = UInt64(max(0, milliseconds ?? LinksPost.waitMillisecondsDefault))
       self.givesUp = givesUp ?? false
+      self.request = request
     }
   }
 
@@ -137,6 +139,8 @@ final class LinkSender {
       try await self.feed.ledger.copies(token: token, vault.account)
     }
     if copies.isEmpty { copies = try await make(token) }
+    // Until then the hub holds back what the planner says, if the worker has died with this request before.
+    manner.request.accept()
     // A session that was made for the post comes before it.
     let item = copies[copies.count - 1].item
     let creation = copies[0].item == item ? nil : copies[0].item
