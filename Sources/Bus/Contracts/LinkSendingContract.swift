@@ -36,7 +36,7 @@ public struct LinksPost: MethodArguments {
   public var url: String
   /// What the author says of it.
   public var note: String?
-  /// For a contact with ``LinkContact/sessions``: the name of the session. One of this name is made if there is none.
+  /// For a contact with ``LinkContact/sessions``: the name of the session, which is made if it is missing.
   /// Default: any session; a new one has the names of the account and of the contact, and the contact reads them.
   public var session: String?
   /// The caller's own name for this post, 1 to ``tokenByteCountMaximum`` bytes: a repeated call that sends the same

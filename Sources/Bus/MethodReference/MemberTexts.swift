@@ -446,7 +446,7 @@ public enum MemberTexts {
     LinksPost.account	The account that posts. May be left out while there is exactly one, or one is used.
     LinksPost.givesUp	Whether it is called off when the wait is over. Otherwise the publish queue keeps trying.
     LinksPost.note	What the author says of it.
-    LinksPost.session	For a contact with sessions: the name of the session. One of this name is made if there is none. Default: any session; a new one has the names of the account and of the contact, and the contact reads them.
+    LinksPost.session	For a contact with sessions: the name of the session, which is made if it is missing. Default: any session; a new one has the names of the account and of the contact, and the contact reads them.
     LinksPost.to	To whom: `npub`, 64 hexadecimal digits, the name of a contact, or the id of a conversation.
     LinksPost.token	The caller's own name for this post, 1 to 64 bytes: a repeated call that sends the same under the same name sends nothing again.
     LinksPost.url	The link: http or https, at most 4,096 bytes.

@@ -57,7 +57,7 @@ struct LinksPostCommand: LoopCommand {
   var note: String?
   @Option(
     help: ArgumentHelp(
-      "The name of the session, for a contact with whom you use sessions; one is made if there is none of this name.",
+      "The name of the session, for a contact with whom you use sessions; if you have not one of this name, it is made.",
       valueName: "name"))
   var session: String?
   @OptionGroup var way: LinkWay

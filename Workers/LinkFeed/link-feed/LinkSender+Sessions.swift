@@ -14,8 +14,8 @@ import Storage
 import WorkerKit
 import Wording
 
-// Posts in sessions (v2), which go to all members of now. For a contact to whom sessions are written, the session is one
-// of exactly both; where there is none, its creation is made with the first post, and committed with it.
+// Posts in sessions (v2), which go to all members of now. For a contact to whom sessions are written, the session is
+// one of exactly both; the first post makes it, and its creation is committed with the post.
 //
 //     token ─▶ session of both? ── no ──▶ creation, post ─ wraps for each ─▶ committed ─▶ creation goes ─▶ post goes
 //                    └──────────── yes ──▶ post ─ wraps for each member ───▶ committed ─────────────────────┘
@@ -55,7 +55,7 @@ extension LinkSender {
     return .peer(peer)
   }
 
-  /// Makes a post for a session, and the session where there is none, and commits them.
+  /// Makes a post for a session, and the session if it is the first post, and commits them.
   func keepInSession(
     _ url: LinkURL, _ wanted: LinksPost, _ destination: Destination, _ token: [UInt8], _ vault: LinkVault
   ) async throws(Refusal) -> [LinkLedger.Copy] {
@@ -81,7 +81,7 @@ extension LinkSender {
     }
   }
 
-  /// The session of exactly both that was used last; nil: there is none that the peer can know.
+  /// The session of exactly both that was used last; nil: the peer knows no such session.
   private func session(
     with peer: PublicKey, named name: String?, _ vault: LinkVault
   ) async throws(Refusal) -> LinkSession? {
