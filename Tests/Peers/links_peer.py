@@ -23,8 +23,8 @@ from monstr.giftwrap import GiftWrap
 from monstr.signing.signing import BasicKeySigner
 from nostr_sdk import (
     ClientBuilder, Event, EventBuilder, Filter, Keys, Kind, Nip44Version, PublicKey, RelayUrl, ReqTarget,
-    SignerAuthenticator, Tag, Timestamp, UnwrappedGift, nip17_make_private_msg, nip44_encrypt, nip59_make_gift_wrap,
-    nip59_make_seal, nostr_sdk,
+    SignerAuthenticator, Tag, Timestamp, UnwrappedGift, nip17_make_private_msg, nip44_decrypt, nip44_encrypt,
+    nip59_make_gift_wrap, nip59_make_seal, nostr_sdk,
 )
 
 WAIT = timedelta(seconds=10)
@@ -96,6 +96,12 @@ async def reply(to, post, note, at=None, wrapAt=None):
 async def content(to, text):
     """A rumor of links with any content."""
     rumor = rumor_of(sdk, LINK, text, [["p", to]])
+    return answer(rumor, wrapped(sdk, rumor, to))
+
+
+async def untagged(to, text, at=None):
+    """The same without a tag that names the recipient, as sessions have it."""
+    rumor = rumor_of(sdk, LINK, text, [], at)
     return answer(rumor, wrapped(sdk, rumor, to))
 
 
@@ -194,6 +200,64 @@ def opened(gift, wrap):
     return {"sender": gift.sender().to_hex(), "wrapper": wrap.author().to_hex(), **fields}
 
 
+def layers(keys, wrap):
+    """The seal and the rumor in a gift wrap, decrypted layer by layer."""
+    seal = json.loads(nip44_decrypt(keys.secret_key(), wrap.author(), wrap.content()))
+    author = PublicKey.parse(seal["pubkey"])
+    return seal, json.loads(nip44_decrypt(keys.secret_key(), author, seal["content"]))
+
+
+def checked(keys, wrap):
+    """A rumor of the newer form of linkstr, if every layer and every member is as that form has it."""
+    recipient = public(keys)
+    assert json.loads(wrap.as_json())["tags"] == [["p", recipient]], "the wrap names its recipient only"
+    seal, rumor = layers(keys, wrap)
+    Event.from_json(json.dumps(seal)).verify()
+    assert seal["kind"] == SEAL and seal["tags"] == [] and seal["pubkey"] == rumor["pubkey"], seal
+    fields = [0] + [rumor[name] for name in ("pubkey", "created_at", "kind", "tags", "content")]
+    text = json.dumps(fields, separators=(",", ":"), ensure_ascii=False)
+    assert hashlib.sha256(text.encode()).hexdigest() == rumor["id"], "the id is the hash"
+    assert "sig" not in rumor and rumor["kind"] == LINK, rumor
+    if rumor["pubkey"] == public(sdk) or any(tag[0] == "p" for tag in rumor["tags"]):
+        return None
+    assert rumor["tags"] == [], rumor["tags"]
+    names = []
+    said = json.loads(rumor["content"], object_pairs_hook=lambda pairs: names.extend(pairs) or dict(pairs))
+    assert len(names) == len(said), "a member occurs twice"
+    assert said["conversation_id"] and said["timestamp"] == rumor["created_at"], said
+    wanted = {"conversation_id", "root_id", "kind", "timestamp"}
+    if said["kind"] == "session_create":
+        assert set(said) == wanted | {"session_name", "member_pubkeys"}, said
+        assert said["root_id"] and said["session_name"].strip(), said
+        members = said["member_pubkeys"]
+        assert rumor["pubkey"] in members and len(set(members)) == len(members), members
+        assert all(PublicKey.parse(key).to_hex() == key for key in members), "lower-case hexadecimal"
+    else:
+        assert said["kind"] == "root" and said["root_id"] == "", said
+        assert set(said) - {"note"} == wanted | {"url"} and said["url"].startswith("https://"), said
+    return {"id": rumor["id"], "pubkey": rumor["pubkey"], "wrapper": wrap.author().to_hex(), "to": recipient, **said}
+
+
+async def sessions(relay, secret, count):
+    """The rumors of sessions by others at a relay for this peer's two keys and a third, once there are so many wraps of them;
+    each wrap has a key of its own."""
+    holders = [sdk, Keys.parse(monstr.private_key_hex()), Keys.parse(secret)]
+    for _ in range(100):
+        copies = []
+        for keys in holders:
+            client = await client_of([relay], keys)
+            filter = Filter().kind(Kind(WRAP)).pubkey(keys.public_key())
+            found = list(await client.fetch_events(ReqTarget.auto([filter]), WAIT))
+            await client.shutdown()
+            copies += [checked(keys, event) for event in found]
+        copies = [copy for copy in copies if copy]
+        if len(copies) >= count:
+            break
+        await asyncio.sleep(0.2)
+    assert len({copy["wrapper"] for copy in copies}) == len(copies), "a key is used twice"
+    return {"copies": copies}
+
+
 # monstr as the client
 
 async def monstr_send(to, text, relay):
@@ -231,7 +295,8 @@ async def monstr_fetch(relay, count):
 
 
 COMMANDS = {
-    "who": who, "inboxes": inboxes, "post": post, "reply": reply, "content": content, "message": message,
+    "who": who, "inboxes": inboxes, "post": post, "reply": reply, "content": content,
+    "untagged": untagged, "sessions": sessions, "message": message,
     "forge": forge, "history": history, "send": send, "fetch": fetch, "monstr-send": monstr_send,
     "monstr-fetch": monstr_fetch,
 }

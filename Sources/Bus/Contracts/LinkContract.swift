@@ -54,6 +54,8 @@ public struct LinkConversationRow: Codable, Sendable, Hashable, Payload {
   public var unread: Int
   /// Its place in the order of the rows.
   public var place: String
+  /// Whether it is a session (v2 of linkstr); absent: it is not.
+  public var isSession: Bool?
 
   /// A conversation.
   public init(id: String, members: [String], lastAt: Int64, posts: Int, unread: Int, place: String = "") {
@@ -230,6 +232,8 @@ public struct LinkContact: Codable, Sendable, Hashable, Payload {
   public var name: String
   /// Relays that gift wraps go to while this contact has no list of relays for them (kind 10050); empty: none.
   public var relays: [String]
+  /// Whether links to it are written in sessions, the newer form of linkstr (v2), which has no replies; absent: no.
+  public var sessions: Bool?
 
   /// The longest name, in bytes.
   public static let nameByteCountMaximum = 128
@@ -250,7 +254,8 @@ public struct LinkContact: Codable, Sendable, Hashable, Payload {
 public struct LinksContact: MethodArguments {
   /// An example of the arguments.
   public static let example =
-    #"{"account":"alice","publicKey":"npub1…","name":"Bob","relays":["wss://relay.example"],"remove":false}"#
+    #"{"account":"alice","publicKey":"npub1…","name":"Bob","relays":["wss://relay.example"],"sessions":false,"#
+    + #""remove":false}"#
 
   /// The account.
   public var account: String?
@@ -260,6 +265,8 @@ public struct LinksContact: MethodArguments {
   public var name: String?
   /// Relays that the account agrees to for it, at most ``LinkContact/relayMaximum``: see ``LinkContact/relays``.
   public var relays: [String]?
+  /// Whether links to it are written in sessions: see ``LinkContact/sessions``.
+  public var sessions: Bool?
   /// Whether it is removed.
   public var remove: Bool?
 
@@ -279,7 +286,8 @@ public struct LinksContact: MethodArguments {
     if let relays, relays.count > LinkContact.relayMaximum {
       return "'relays' has \(relays.count) relays; \(LinkContact.relayMaximum) are taken at most"
     }
-    return remove == true && (name != nil || relays != nil) ? "'remove' takes no 'name' and no 'relays'" : nil
+    guard remove == true, name != nil || relays != nil || sessions != nil else { return nil }
+    return "'remove' takes no 'name', no 'relays' and no 'sessions'"
   }
 }
 

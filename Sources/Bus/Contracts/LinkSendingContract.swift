@@ -18,12 +18,14 @@ public enum SendingStage: String, Codable, Sendable, Hashable, CaseIterable {
 
 /// `links.post`: sends a link. Answered when for each recipient a relay has it, or when the wait is over.
 ///
+/// To a contact with ``LinkContact/sessions`` it goes into a session of exactly both: the last used one, or a new one.
+///
 /// Refused: `no-relays` when the recipient has no relays for gift wraps (kind 10050) and the account has agreed to none
 /// for this contact; `not-sent` with `givesUp`, when the wait is over and no relay has it.
 public struct LinksPost: MethodArguments {
   /// An example of the arguments.
   public static let example =
-    #"{"account":"alice","to":"npub1…","url":"https://example.com/","note":"look","token":"5f0c…","#
+    #"{"account":"alice","to":"npub1…","url":"https://example.com/","note":"look","session":"tea","token":"5f0c…","#
     + #""waitMilliseconds":12000,"givesUp":false}"#
 
   /// The account that posts. May be left out while there is exactly one, or one is used.
@@ -34,6 +36,9 @@ public struct LinksPost: MethodArguments {
   public var url: String
   /// What the author says of it.
   public var note: String?
+  /// For a contact with ``LinkContact/sessions``: the name of the session, which is made if it is missing.
+  /// Default: any session; a new one has the names of the account and of the contact, and the contact reads them.
+  public var session: String?
   /// The caller's own name for this post, 1 to ``tokenByteCountMaximum`` bytes: a repeated call that sends the same
   /// under the same name sends nothing again.
   public var token: String?
@@ -48,6 +53,8 @@ public struct LinksPost: MethodArguments {
   public static let waitMillisecondsMaximum: Int64 = 120_000
   /// The longest token, in bytes.
   public static let tokenByteCountMaximum = 64
+  /// The most other members of a session that is posted to: each gets a gift wrap of its own.
+  public static let memberMaximum = 100
 
   /// A link to send.
   public init(account: String? = nil, to: String, url: String, note: String? = nil) {
@@ -182,6 +189,8 @@ public struct SentLink: Codable, Sendable, Hashable, Payload {
   public var id: String
   /// The conversation.
   public var conversation: String
+  /// The name of the session that it is in; absent: it is in none.
+  public var session: String?
   /// How far it is, over all recipients but the account itself.
   public var stage: SendingStage
   /// How far each copy is.

@@ -395,8 +395,10 @@ public enum MemberTexts {
     LinkContact.name	What the account calls it.
     LinkContact.publicKey	Its key, 64 hexadecimal digits.
     LinkContact.relays	Relays that gift wraps go to while this contact has no list of relays for them (kind 10050); empty: none.
+    LinkContact.sessions	Whether links to it are written in sessions, the newer form of linkstr (v2), which has no replies; absent: no.
     LinkConversationRow.contact	The name of the contact, where the only other member is one.
     LinkConversationRow.id	Its id: 64 hexadecimal digits, or the id of a session.
+    LinkConversationRow.isSession	Whether it is a session (v2 of linkstr); absent: it is not.
     LinkConversationRow.lastAt	When its newest entry was written, seconds since 1970.
     LinkConversationRow.members	The other members, 64 hexadecimal digits each; empty for notes to oneself.
     LinkConversationRow.name	The name of a session, or the subject of messages.
@@ -436,6 +438,7 @@ public enum MemberTexts {
     LinksContact.publicKey	The contact's key: `npub`, 64 hexadecimal digits, or its name.
     LinksContact.relays	Relays that the account agrees to for it, at most 5: see relays.
     LinksContact.remove	Whether it is removed.
+    LinksContact.sessions	Whether links to it are written in sessions: see sessions.
     LinksContacts.account	The account.
     LinksList.account	The account.
     LinksList.before	Where the next page begins: the `place` of the last row of the page before.
@@ -444,6 +447,7 @@ public enum MemberTexts {
     LinksPost.account	The account that posts. May be left out while there is exactly one, or one is used.
     LinksPost.givesUp	Whether it is called off when the wait is over. Otherwise the publish queue keeps trying.
     LinksPost.note	What the author says of it.
+    LinksPost.session	For a contact with sessions: the name of the session, which is made if it is missing. Default: any session; a new one has the names of the account and of the contact, and the contact reads them.
     LinksPost.to	To whom: `npub`, 64 hexadecimal digits, the name of a contact, or the id of a conversation.
     LinksPost.token	The caller's own name for this post, 1 to 64 bytes: a repeated call that sends the same under the same name sends nothing again.
     LinksPost.url	The link: http or https, at most 4,096 bytes.
@@ -1212,6 +1216,7 @@ public enum MemberTexts {
     SentLink.copies	How far each copy is.
     SentLink.id	The id of the rumor, 64 hexadecimal digits: what the post, reply or message is named by.
     SentLink.remarks	Further remarks for the sender.
+    SentLink.session	The name of the session that it is in; absent: it is in none.
     SentLink.stage	How far it is, over all recipients but the account itself.
     ServedJob.customer	The customer's public key, 64 hexadecimal digits.
     ServedJob.endedAt	When it ended, seconds since 1970.

@@ -25,6 +25,7 @@ public enum LinkSendingText {
     if !others.isEmpty, sent.copies.contains(where: { $0.recipient == own && $0.stage == .failed }) {
       lines.append("No relay has the copy for your other devices.")
     }
+    if let name = sent.session { lines.append("In the session \(LinkNames.name(name)): \(command)") }
     lines.append(style.paint("  " + VisibleText.make(sent.id.prefix(64)), .dim))
     return lines + sent.remarks.prefix(remarkMaximum).map { style.paint(VisibleText.make($0), .warning) }
   }

@@ -56,7 +56,7 @@ public enum LinkText {
 
   /// What is typed for a conversation whose name is not enough.
   private static func reference(_ row: LinkConversationRow, _ names: LinkNames) -> String {
-    guard row.members.count == 1, let member = row.members.first else { return row.id }
+    guard row.isSession != true, row.members.count == 1, let member = row.members.first else { return row.id }
     if row.contact != nil || names.isContact(member) { return "" }
     return PublicKey(member)?.npub ?? row.id
   }
@@ -147,11 +147,12 @@ public enum LinkText {
     guard !contacts.isEmpty else { return ["No contacts yet. 'roost links contacts add NPUB NAME' adds one."] }
     var table = TextTable([
       TextTable.Column(title: "NAME"), TextTable.Column(title: "NPUB", columnsMaximum: 64),
-      TextTable.Column(title: "RELAYS AGREED TO"),
+      TextTable.Column(title: "SESSIONS"), TextTable.Column(title: "RELAYS AGREED TO"),
     ])
     for contact in contacts {
       table.append([
         TextTable.Cell(contact.name, .strong), TextTable.Cell(PublicKey(contact.publicKey)?.npub ?? contact.publicKey),
+        TextTable.Cell(contact.sessions == true ? "yes" : ""),
         TextTable.Cell(contact.relays.joined(separator: ", "), .dim),
       ])
     }
@@ -166,7 +167,8 @@ public enum LinkText {
     let key = PublicKey(contact.publicKey)?.npub ?? VisibleText.make(contact.publicKey)
     let relays = contact.relays.map { VisibleText.make($0) }.joined(separator: ", ")
     let agreed = contact.relays.isEmpty ? "" : "; you agree to send to \(relays)"
-    return "\(LinkNames.name(contact.name)) is \(key)\(agreed)."
+    let sessions = contact.sessions == true ? "; links are written in sessions" : ""
+    return "\(LinkNames.name(contact.name)) is \(key)\(agreed)\(sessions)."
   }
 
   /// The question before an account agrees to relays that are not in a contact's own list, in whole sentences.

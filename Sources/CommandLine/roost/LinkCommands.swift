@@ -40,6 +40,9 @@ struct LinksPostCommand: LoopCommand {
       the wait is over. It goes to the relays that the recipient names for gift wraps (kind 10050), or to those that you have \
       agreed to ('roost links contacts relays').
 
+      To a contact with whom you use sessions ('roost links contacts sessions') it goes into the session of you both that was \
+      used last, and the first post makes one. WHO may also be the id of any session of which you are a member.
+
       Exit code 1 when no relay has it and none is tried again.
 
         roost links post Bob https://example.com
@@ -52,12 +55,18 @@ struct LinksPostCommand: LoopCommand {
   var url: String
   @Option(help: ArgumentHelp("What you say of it; - for standard input.", valueName: "text"))
   var note: String?
+  @Option(
+    help: ArgumentHelp(
+      "The name of the session, for a contact with whom you use sessions; if you have not one of this name, it is made.",
+      valueName: "name"))
+  var session: String?
   @OptionGroup var way: LinkWay
   @OptionGroup var general: GeneralOptions
 
   func validate() throws {
     guard !UnknownOptions.areSought else { return }
     do throws(LinkURLFault) { _ = try LinkURL(url) } catch { throw ValidationError("That is no link: \(error).") }
+    if session?.allSatisfy(\.isWhitespace) == true { throw ValidationError("The name of the session is empty.") }
   }
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
@@ -72,6 +81,7 @@ struct LinksPostCommand: LoopCommand {
         var wanted = LinksPost(account: way.account, to: who, url: url, note: note)
         wanted.waitMilliseconds = way.waitMilliseconds
         wanted.givesUp = way.givesUp ? true : nil
+        wanted.session = self.session
         return try await session.client.post(wanted)
       }
     }

@@ -17,11 +17,12 @@ struct LinksContactsCommand: ParsableCommand {
         roost links contacts add npub1… Bob
         roost links contacts rename Bob Robert
         roost links contacts relays Bob wss://relay.example
+        roost links contacts sessions Bob
         roost links contacts remove Bob
       """,
     subcommands: [
       ContactsListCommand.self, ContactsAddCommand.self, ContactsRenameCommand.self, ContactsRemoveCommand.self,
-      ContactsRelaysCommand.self,
+      ContactsRelaysCommand.self, ContactsSessionsCommand.self,
     ],
     defaultSubcommand: ContactsListCommand.self)
 }
@@ -61,7 +62,9 @@ struct ContactsAddCommand: LoopCommand {
     discussion: "WHO is an npub, an nprofile, 64 hexadecimal digits, name@domain (NIP-05), or an account.")
   @Argument(help: ArgumentHelp("Whose key.", valueName: "who"))
   var who: String
-  @Argument(help: ArgumentHelp("What you call this person; no one else sees it.", valueName: "name"))
+  @Argument(
+    help: ArgumentHelp(
+      "What you call this person; no one else sees it, unless a session is named by it.", valueName: "name"))
   var name: String
   @OptionGroup var options: ContactOptions
   @OptionGroup var general: GeneralOptions
@@ -173,6 +176,34 @@ struct ContactsRelaysCommand: LoopCommand {
     }
     var wanted = LinksContact(account: options.account, publicKey: contact.publicKey)
     wanted.relays = relays
+    return try await session.change(wanted)
+  }
+}
+
+/// `roost links contacts sessions`
+struct ContactsSessionsCommand: LoopCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sessions",
+    abstract: "Writes links to a contact in sessions, the newer form of linkstr, or takes that back.",
+    discussion: """
+      For a contact whose app shows no links in the older form. A post goes into the session of you both that was used last; \
+      the first post makes one. A new session is named like your account, and the contact reads that name: \
+      'roost links post --session NAME' gives another. Sessions have no replies.
+
+        roost links contacts sessions Bob
+        roost links contacts sessions Bob --off
+      """)
+  @Argument(help: ArgumentHelp("The contact: its name or its key.", valueName: "who"))
+  var who: String
+  @Flag(help: "Take it back: from now on in the older form, between two keys.") var off = false
+  @OptionGroup var options: ContactOptions
+  @OptionGroup var general: GeneralOptions
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    try await session.client.connect()
+    let contact = try await session.contact(who, of: options.account)
+    var wanted = LinksContact(account: options.account, publicKey: contact.publicKey)
+    wanted.sessions = !off
     return try await session.change(wanted)
   }
 }

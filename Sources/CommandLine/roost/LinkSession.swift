@@ -6,6 +6,7 @@ internal import Glibc
 internal import Nostr
 internal import RoostClient
 internal import Rendering
+internal import Wording
 
 // What the commands of links and messages do in the same way: whom a text means, what people are called, sending, and
 // showing page by page.
@@ -149,6 +150,7 @@ extension CommandSession {
     } else {
       let own = await ownKey(way.account)
       let names = await linkNames(way.account, of: sent.copies.map(\.recipient))
+      let command = sent.session == nil ? command : "roost links show \(ShellWord.make(sent.conversation))"
       await output.writeLines(LinkSendingText.lines(sent, own: own, names: names, command: command, style))
     }
     return sent.stage == .failed || sent.stage == .partly ? .failed : .done

@@ -339,6 +339,32 @@ import Testing
     }
   }
 
+  @Test("Sessions are chosen and taken back for a contact, and a post says in which session it is")
+  func sessions() async throws {
+    try await withLinkFeed({ request, json in
+      if request.method == LinkMethod.post.name {
+        var sent = Self.sent(.sent)
+        (sent.conversation, sent.session) = ("3F3A", "Films")
+        return request.respond(BusPayload(json: sent))
+      }
+      var contact = LinkContact(publicKey: Self.bob, name: "Bob")
+      contact.sessions = json["sessions"] == .bool(true) ? true : nil
+      request.respond(BusPayload(json: contact))
+    }) { hub, asked in
+      let chosen = try await roost(hub, ["links", "contacts", "sessions", "Bob"])
+      #expect(chosen.status == 0 && chosen.output.contains("links are written in sessions"), "\(chosen.output)")
+      let revoked = try await roost(hub, ["links", "contacts", "sessions", Self.bob, "--off"])
+      #expect(revoked.status == 0 && !revoked.output.contains("sessions"))
+      let wanted = asked.all("links.contact")
+      #expect(wanted.map { $0["sessions"] } == [.bool(true), .bool(false)])
+      #expect(wanted.allSatisfy { $0["publicKey"]?.text == Self.bob && $0["relays"] == nil && $0["name"] == nil })
+      #expect(try await roost(hub, ["links", "contacts", "sessions", "Zoe"]).status == 1)
+      let sent = try await roost(hub, ["links", "post", "Bob", "https://a.b", "--session", "Films"])
+      #expect(sent.status == 0 && sent.output.contains("In the session Films: roost links show 3F3A"), "\(sent.output)")
+      #expect(asked.all("links.post").map { $0["session"]?.text } == ["Films"])
+    }
+  }
+
   @Test("On a terminal the question about relays is asked, and nothing changes after a no")
   func question() async throws {
     try await LoopThread.run {
@@ -383,7 +409,8 @@ import Testing
         ["links", "list", "--limit", "1001"], ["links", "contacts", "add", "Bob"],
         ["links", "contacts", "rename", "Bob", " "], ["links", "contacts", "relays", "Bob"],
         ["links", "contacts", "relays", "Bob", "wss://a.b", "--none"],
-        ["links", "contacts", "relays", "Bob", "https://a.b"],
+        ["links", "contacts", "relays", "Bob", "https://a.b"], ["links", "contacts", "sessions"],
+        ["links", "post", "Bob", "https://a.b", "--session", " "],
         ["links", "open", "--read"], ["links", "open", "x", "--make", "https://a.b", "--post", Self.id],
         ["links", "open", "--make", "https://a.b"], ["links", "open", "--make", "ftp://a.b", "--post", Self.id],
         ["messages", "send", "Bob"], ["messages", "send", "Bob", "Ann", "x", "--legacy"],

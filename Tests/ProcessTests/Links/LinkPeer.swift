@@ -23,6 +23,7 @@ final class LinkPeer {
     var path: String?
     var at: Int64?
     var wrapAt: Int64?
+    var secret: String?
 
     init(_ ask: String, to: PublicKey? = nil) { (self.ask, self.to) = (ask, to.map { "\($0)" }) }
   }
@@ -56,6 +57,27 @@ final class LinkPeer {
     }
   }
 
+  /// A copy of a rumor of a session, of which the peer has checked every layer and member.
+  struct SessionCopy: Decodable {
+    var id: String
+    var pubkey: String
+    /// Whom its gift wrap is for.
+    var to: String
+    var session: String
+    var kind: String
+    var url: String?
+    var note: String?
+    var name: String?
+    var members: [String]?
+
+    enum CodingKeys: String, CodingKey {
+      case id, pubkey, to, kind, url, note
+      case session = "conversation_id"
+      case name = "session_name"
+      case members = "member_pubkeys"
+    }
+  }
+
   /// The posts of a history, by author.
   struct History: Decodable {
     var counts: [String: Int]
@@ -64,6 +86,7 @@ final class LinkPeer {
 
   private struct Wraps: Decodable { var wraps: [String] }
   private struct OpenedAll: Decodable { var opened: [Opened] }
+  private struct Copies: Decodable { var copies: [SessionCopy] }
   private struct Message: Decodable { var wrap: String }
   private struct Nothing: Decodable {}
   private struct Keys: Decodable {
@@ -119,6 +142,13 @@ final class LinkPeer {
     return try ask(question)
   }
 
+  /// A rumor of links that names no recipient.
+  func untagged(to: PublicKey, _ text: String, at: Int64? = nil) throws -> Made {
+    var question = Question("untagged", to: to)
+    (question.text, question.at) = (text, at)
+    return try ask(question)
+  }
+
   func message(to: PublicKey, _ text: String) throws -> String {
     var question = Question("message", to: to)
     question.text = text
@@ -154,6 +184,14 @@ final class LinkPeer {
     var question = Question("fetch")
     (question.relay, question.count) = (relay, count)
     return try (ask(question) as OpenedAll).opened
+  }
+
+  /// What a relay has of sessions for the peer's two keys and another, once there are so many copies.
+  func sessions(_ relay: String, _ key: SecretKey, _ count: Int) throws -> [SessionCopy] {
+    var question = Question("sessions")
+    (question.relay, question.count) = (relay, count)
+    question.secret = key.withSecret { Hexadecimal.text(of: $0) }
+    return try (ask(question) as Copies).copies
   }
 
   func sendByMonstr(to: PublicKey, _ text: String, _ relay: String) throws {

@@ -36,22 +36,22 @@ extension LinkLedger {
   /// Keeps what is sent, in one transaction.
   ///
   /// - Parameters:
-  ///   - item: the item; nil: it is no row, as an event of a session.
-  ///   - copies: its gift wraps.
+  ///   - items: what is sent: one, or the creation of a session and the first post in it.
+  ///   - copies: the gift wraps.
   ///   - token: the caller's token, as a keyed hash.
   ///   - account: the account's row.
   public func keep(
-    _ item: Item, _ copies: [Copy], token: [UInt8], of account: Int64
+    _ items: [Item], _ copies: [Copy], token: [UInt8], of account: Int64
   ) async throws(StorageFault) {
     try await file.write { session in
       guard try Self.isKnown(account, session) else { return }
-      _ = try Self.insert(item, of: account, session)
+      for item in items { _ = try Self.insert(item, of: account, session) }
       for copy in copies {
         try session.run(
           "INSERT INTO copy (account, item, token, isOwn, stage, sealed) VALUES (?, ?, ?, ?, 0, ?)", account, copy.item,
           token, copy.isOwn, copy.sealed)
       }
-      guard item.sort.family == .links else { return }
+      guard items.contains(where: { $0.sort.family == .links }) else { return }
       try session.run("UPDATE account SET usesLinks = 1 WHERE number = ?", account)
     }
   }

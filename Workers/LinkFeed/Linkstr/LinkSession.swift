@@ -54,6 +54,20 @@ public struct LinkSession: Hashable, Sendable {
   /// Whether the account is a member now.
   public var isMember: Bool { members.contains(account) }
 
+  /// From when on the members are those of now, in seconds since 1970; nil while the creation is missing.
+  public var membersSince: Int64? { creator == nil ? nil : snapshots.last?.createdAt }
+
+  /// The events that have created it, by time: only its creator repeats it.
+  public var creations: [EventID] { creator == nil ? [] : snapshots.filter { $0.name != nil }.map(\.id) }
+
+  /// Whether another author has posted to it: then that author's app knows it.
+  public var hasForeignPosts: Bool { posts.values.contains { $0.author != account } }
+
+  /// When it was last posted to, or its members were last named.
+  public var lastUsedAt: Int64 {
+    max(posts.values.lazy.map(\.createdAt).max() ?? .min, snapshots.last?.createdAt ?? .min)
+  }
+
   /// The posts that are shown, by time and id.
   public var shownPosts: [LinkSessionPost] { sorted { isShown($0) } }
 
@@ -150,6 +164,19 @@ public struct LinkSession: Hashable, Sendable {
     everyMember.formUnion(snapshot.members)
     return .accepted(shown: shownPosts.map(\.id).filter { !shownBefore.contains($0) })
   }
+
+  /// Forgets an event that the account has made and that reached no one.
+  ///
+  /// - Returns: whether anything is left.
+  mutating func takeBack(_ id: EventID) -> Bool {
+    posts[id] = nil
+    snapshots.removeAll { $0.id == id }
+    if snapshots.isEmpty { (creator, everyMember) = (nil, []) }
+    return !(snapshots.isEmpty && posts.isEmpty && earlyDeletions.isEmpty && reactions.isEmpty)
+  }
+
+  /// Whether it has a post or snapshot of this id.
+  func has(_ id: EventID) -> Bool { posts[id] != nil || snapshots.contains { $0.id == id } }
 
   private var shownIDs: Set<EventID> { Set(posts.values.lazy.filter { isShown($0) }.map(\.id)) }
 

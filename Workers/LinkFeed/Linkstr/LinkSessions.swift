@@ -24,7 +24,7 @@ public struct LinkSessions: Sendable {
   /// What an event counts beside its text: about what the tables need for it.
   static let eventByteCount = 512
 
-  private var byteCount = 0
+  private(set) var byteCount = 0
   private var strangerByteCount = 0
   /// What strangers have sent to each session: a session of a contact that names them counts it as its own.
   private var charges: [String: [PublicKey: Int]] = [:]
@@ -97,6 +97,19 @@ public struct LinkSessions: Sendable {
     if trusted.contains(id), Self.rank(item) < 2 { discharge(session.everyMember, of: id) }
     sessions[id] = session
     return outcome
+  }
+
+  /// Forgets a post or a creation that the account has made and that reached no one. Others are ignored.
+  public mutating func takeBack(_ item: LinkItem) {
+    guard item.isOwn, case .session(let id, let event) = item.body, var session = sessions[id], session.has(item.id)
+    else { return }
+    byteCount -= Self.cost(of: event)
+    guard session.takeBack(item.id) else {
+      (sessions[id], charges[id]) = (nil, nil)
+      trusted.remove(id)
+      return
+    }
+    sessions[id] = session
   }
 
   // MARK: Room

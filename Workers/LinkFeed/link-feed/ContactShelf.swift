@@ -59,7 +59,8 @@ final class ContactShelf {
       throw Refusal(
         .nameTaken, "the contact \(other.key.npub) has the name '\(other.value.name)' already", outcome: .notStarted)
     }
-    let contact = LinkContact(publicKey: "\(key)", name: name, relays: relays ?? known?.relays ?? [])
+    var contact = LinkContact(publicKey: "\(key)", name: name, relays: relays ?? known?.relays ?? [])
+    contact.sessions = (wanted.sessions ?? known?.sessions) == true ? true : nil
     if contact != known { try await keep(contact, key, vault) }
     return contact
   }

@@ -17,21 +17,28 @@ import Wording
 extension LinkSender {
   func post(_ request: BusRequest, _ wanted: LinksPost) async throws(Refusal) -> SentLink {
     let vault = try await feed.vault(wanted.account)
-    let peer = try await peer(wanted.to, vault)
-    let draft: LinkDraft
+    let destination = try await destination(wanted, vault)
     let url: LinkURL
     do throws(LinkURLFault) { url = try LinkURL(wanted.url) } catch {
       let shown = VisibleText.make(String(wanted.url.prefix(Self.shownMaximum)))
       throw Refusal(.badRequest, "'\(shown)' cannot be sent: \(error)", outcome: .notStarted)
     }
+    let manner = Manner(
+      request, [wanted.to, wanted.url, wanted.note] + (wanted.session.map { [$0] } ?? []), wanted.token,
+      wanted.waitMilliseconds, wanted.givesUp)
+    guard case .peer(let peer) = destination else {
+      feed.usesLinks(vault.key)
+      return try await send(vault, manner) { [self] (token) throws(Refusal) in
+        try await keepInSession(url, wanted, destination, token, vault)
+      }
+    }
+    let draft: LinkDraft
     do throws(LinkFault) {
       var random = SystemRandomNumberGenerator()
       draft = try LinkDraft.post(
         url, note: wanted.note, to: peer, by: vault.key, at: WallClock.seconds, using: &random)
     } catch { throw Self.bad(error) }
-    return try await send(
-      draft.rumor, to: draft.recipients, vault,
-      Manner(request, [wanted.to, wanted.url, wanted.note], wanted.token, wanted.waitMilliseconds, wanted.givesUp))
+    return try await send(draft.rumor, to: draft.recipients, vault, manner)
   }
 
   func reply(_ request: BusRequest, _ wanted: LinksReply) async throws(Refusal) -> SentLink {
@@ -93,7 +100,7 @@ extension LinkSender {
       let item = kept.row(in: vault, noticeAt: 0, stage: 1)
       let sealed = vault.seal(
         KeptCopy(recipient: "\(peer)", wrap: "\(event.id)", event: signed.event), "copy", item.id)
-      return try await keep(item, [LinkLedger.Copy(item: item.id, isOwn: false, sealed: sealed)], token, vault)
+      return try await keep([item], [LinkLedger.Copy(item: item.id, isOwn: false, sealed: sealed)], token, vault)
     }
   }
 
@@ -101,7 +108,8 @@ extension LinkSender {
   private func members(_ text: String, _ vault: LinkVault) async throws(Refusal) -> [PublicKey] {
     let found = try await feed.conversation(text, vault)
     if found?.isSession == true {
-      throw Refusal(.badRequest, "'\(text)' is a session: those are read only", outcome: .notStarted)
+      throw Refusal(
+        .badRequest, "'\(VisibleText.make(text))' is a session: messages do not go there", outcome: .notStarted)
     }
     if let found, !found.members.isEmpty {
       return found.members.compactMap { PublicKey($0) }
@@ -109,7 +117,7 @@ extension LinkSender {
     return [try await feed.person(text, vault)]
   }
 
-  private func peer(_ text: String, _ vault: LinkVault) async throws(Refusal) -> PublicKey {
+  func peer(_ text: String, _ vault: LinkVault) async throws(Refusal) -> PublicKey {
     let members = try await members(text, vault)
     guard members.count == 1 else {
       throw Refusal(.badRequest, "'\(text)' has several members; a link goes to one contact", outcome: .notStarted)
@@ -120,12 +128,12 @@ extension LinkSender {
   private func peer(ofPost rumor: KeptRumor, _ vault: LinkVault) throws(Refusal) -> PublicKey {
     let members = rumor.members(besides: vault.key)
     if case .link(let item) = rumor.content, case .session = item.body {
-      throw Refusal(.badRequest, "posts of a session take no replies", outcome: .notStarted)
+      throw Refusal(.badRequest, "it is a post of a session, and sessions have no replies", outcome: .notStarted)
     }
     return members.first ?? vault.key
   }
 
-  private static func bad(_ fault: LinkFault) -> Refusal {
+  static func bad(_ fault: LinkFault) -> Refusal {
     Refusal(.badRequest, "it cannot be sent: \(fault)", outcome: .notStarted)
   }
 

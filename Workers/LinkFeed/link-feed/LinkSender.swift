@@ -29,7 +29,7 @@ import WorkerLedger
 @EventLoopActor
 final class LinkSender {
   /// A copy that has not ended, of an open account.
-  private struct Open {
+  struct Open {
     let vault: LinkVault
     var copy: LinkLedger.Copy
     var kept: KeptCopy
@@ -38,14 +38,16 @@ final class LinkSender {
   unowned let feed: LinkFeed
   private let log: Logger
   /// By the ids of wraps.
-  private var open: [String: Open] = [:]
+  var open: [String: Open] = [:]
   /// Wraps that were handed to a relay when they were called off: a relay may still say that it has them. At most
   /// ``openMaximum``; the next process does not know them.
-  private var handed: Set<String> = []
+  var handed: Set<String> = []
   /// Raised when a copy has come further.
-  private let hasChanged = Signal()
+  let hasChanged = Signal()
   /// Tokens that are being kept: a second call with one waits.
   private var claims: Set<[UInt8]> = []
+  /// Accounts for which a session is being chosen: see ``choosing(_:_:)``.
+  var choosing: Set<PublicKey> = []
   /// Accounts whose open copies are being given to the publish queue.
   private var resuming: Set<PublicKey> = []
   /// Accounts whose open copies are with the publish queue.
@@ -53,11 +55,11 @@ final class LinkSender {
 
   /// How long the signer has for one wrap, and the planner for one publication: it may look for the recipient's list.
   static let signMilliseconds: UInt32 = 10_000
-  private static let publishMilliseconds: UInt32 = 30_000
+  static let publishMilliseconds: UInt32 = 30_000
   /// Most calls that send at a time.
   private static let claimMaximum = 256
   /// Most copies that have not ended.
-  private static let openMaximum = 10_000
+  static let openMaximum = 10_000
 
   init(_ feed: LinkFeed) { (self.feed, log) = (feed, feed.log) }
 
@@ -87,6 +89,7 @@ final class LinkSender {
     let token: String
     let milliseconds: UInt64
     let givesUp: Bool
+    let request: BusRequest
 
     /// A caller without a token is known by its request, which the hub delivers again as it was.
     init(
@@ -98,6 +101,7 @@ final class LinkSender {
       self.token = (token ?? "request \(caller) \(id) \(trace)") + " \(request.method) " + text
       self.milliseconds = UInt64(max(0, milliseconds ?? LinksPost.waitMillisecondsDefault))
       self.givesUp = givesUp ?? false
+      self.request = request
     }
   }
 
@@ -106,7 +110,7 @@ final class LinkSender {
   ) async throws(Refusal) -> SentLink {
     if rumor.kind == LinkPayload.rumorKind { feed.usesLinks(vault.key) }
     return try await send(vault, manner) { [self] (token) throws(Refusal) in
-      try await keep(rumor, recipients, token, vault)
+      try await keep([Made(try kept(rumor, vault), for: recipients)], token, vault)
     }
   }
 
@@ -135,30 +139,65 @@ final class LinkSender {
       try await self.feed.ledger.copies(token: token, vault.account)
     }
     if copies.isEmpty { copies = try await make(token) }
-    let item = copies[0].item
-    let refusal = try await give(copies, vault, until: deadline)
+    // Until then the hub holds back what the planner says, if the worker has died with this request before.
+    manner.request.accept()
+    // A session that was made for the post comes before it.
+    let item = copies[copies.count - 1].item
+    let creation = copies[0].item == item ? nil : copies[0].item
+    var refusal: Refusal?
+    if let creation {
+      refusal = try await give(copies.filter { $0.item == creation }, vault, until: deadline)
+      // An app that gets a post before its session does not show it.
+      if refusal == nil { await hasChanged.wait(until: deadline) { [self] in !isOpen(creation) } }
+    }
+    if refusal == nil { refusal = try await give(copies.filter { $0.item == item }, vault, until: deadline) }
     if let refusal {
       try await takeBack(item, vault)
+      if let creation { await callOff(creation: creation, vault) }
       throw refusal
     }
-    await hasChanged.wait(until: deadline) { [self] in
-      !open.values.contains { $0.copy.item == item && !$0.copy.isOwn }
-    }
-    if manner.givesUp, open.values.contains(where: { $0.copy.item == item && !$0.copy.isOwn }) {
-      try await callOff(item, vault, manner)
-    }
+    await hasChanged.wait(until: deadline) { [self] in !isOpen(item) }
+    if manner.givesUp, isOpen(item) { try await giveUp(item, creation, vault, manner) }
     return try await sent(item, vault)
   }
 
-  /// Makes the wraps, and commits them with the item.
-  private func keep(
-    _ rumor: UnsignedEvent, _ recipients: [PublicKey], _ token: [UInt8], _ vault: LinkVault
-  ) async throws(Refusal) -> [LinkLedger.Copy] {
+  /// Whether something is on its way to another.
+  func isOpen(_ item: [UInt8]) -> Bool { open.values.contains { $0.copy.item == item && !$0.copy.isOwn } }
+
+  /// Something that is sent, before its wraps are made.
+  struct Made {
+    let rumor: KeptRumor
+    let recipients: [PublicKey]
+
+    init(_ rumor: KeptRumor, for recipients: [PublicKey]) { (self.rumor, self.recipients) = (rumor, recipients) }
+  }
+
+  /// A rumor that was made, as it is read again.
+  func kept(_ rumor: UnsignedEvent, _ vault: LinkVault) throws(Refusal) -> KeptRumor {
     guard let kept = KeptRumor(rumor, for: vault.key) else {
       throw Refusal(.failed, "what was made cannot be read again", outcome: .notStarted)
     }
-    let item = kept.row(in: vault, noticeAt: 0, stage: 1)
-    let draft = try JSONPayload.decode(JSONValue.self, from: rumor.json)
+    return kept
+  }
+
+  /// Makes the wraps, and commits them with the items, in one transaction.
+  func keep(
+    _ made: [Made], _ token: [UInt8], _ vault: LinkVault
+  ) async throws(Refusal) -> [LinkLedger.Copy] {
+    var (items, copies) = ([LinkLedger.Item](), [LinkLedger.Copy]())
+    for one in made {
+      let item = one.rumor.row(in: vault, noticeAt: 0, stage: 1)
+      items.append(item)
+      copies += try await wrapped(one, item, vault)
+    }
+    return try await keep(items, copies, token, vault)
+  }
+
+  private func wrapped(
+    _ made: Made, _ item: LinkLedger.Item, _ vault: LinkVault
+  ) async throws(Refusal) -> [LinkLedger.Copy] {
+    let draft = try JSONPayload.decode(JSONValue.self, from: made.rumor.event.json)
+    let recipients = made.recipients
     var copies: [LinkLedger.Copy] = []
     for recipient in recipients {
       let wrapped = try await feed.worker.bus.request(
@@ -173,15 +212,17 @@ final class LinkSender {
       copies.append(
         LinkLedger.Copy(item: item.id, isOwn: recipient == vault.key && recipients.count > 1, sealed: sealed))
     }
-    return try await keep(item, copies, token, vault)
+    return copies
   }
 
   func keep(
-    _ item: LinkLedger.Item, _ made: [LinkLedger.Copy], _ token: [UInt8], _ vault: LinkVault
+    _ items: [LinkLedger.Item], _ made: [LinkLedger.Copy], _ token: [UInt8], _ vault: LinkVault
   ) async throws(Refusal) -> [LinkLedger.Copy] {
     try await feed.ledgered { () async throws(StorageFault) in
-      try await self.feed.ledger.keep(item, made, token: token, of: vault.account)
-      return try await self.feed.ledger.copies(of: item.id, vault.account)
+      try await self.feed.ledger.keep(items, made, token: token, of: vault.account)
+      var copies: [LinkLedger.Copy] = []
+      for item in items { copies += try await self.feed.ledger.copies(of: item.id, vault.account) }
+      return copies
     }
   }
 
@@ -244,10 +285,8 @@ final class LinkSender {
     }
   }
 
-  /// How often it is looked again whether a relay was given something and does not answer.
-  private static let handedLookMaximum = 3
   /// How soon the planner is asked again.
-  private static let againMilliseconds: UInt64 = 250
+  static let againMilliseconds: UInt64 = 250
 
   /// Workers have come or gone: what the planner told meanwhile may have been missed.
   func workersChanged() {
@@ -296,7 +335,7 @@ final class LinkSender {
     EventLoopActor.task { [self] in await follow(publication) }
   }
 
-  private func follow(_ publication: Publication) async {
+  func follow(_ publication: Publication) async {
     guard var one = open[publication.id] else { return }
     let relays = publication.targets.filter { $0.state == .confirmed }.map(\.relay)
     let stage: Int64 = !relays.isEmpty ? 2 : publication.state.isFinal ? 3 : 1
@@ -333,132 +372,5 @@ final class LinkSender {
     hasChanged.raise()
     guard !copy.isOwn, stage != 1 else { return }
     await feed.teller.changed(LinkChange(account: "\(one.vault.key)"))
-  }
-
-  // MARK: Answers
-
-  private func takeBack(_ item: [UInt8], _ vault: LinkVault) async throws(Refusal) {
-    for (id, one) in open where one.copy.item == item { open[id] = nil }
-    try await feed.ledgered { () async throws(StorageFault) in
-      try await self.feed.ledger.takeBack(item, vault.account)
-    }
-  }
-
-  /// Calls off what no relay has. If one has it by then, it is sent; if one was given it and has not answered, it may
-  /// have it, and the item is kept.
-  private func callOff(_ item: [UInt8], _ vault: LinkVault, _ manner: Manner) async throws(Refusal) {
-    let ids = open.filter { $0.value.copy.item == item }.map(\.key)
-    var handedTo = try await handedOver(ids)
-    // A relay that is only being dialled counts as given it: a moment shows whether it is.
-    for _ in 0..<Self.handedLookMaximum where !handedTo.isEmpty {
-      await EventLoopActor.sleep(milliseconds: Self.againMilliseconds)
-      let still = try await handedOver(ids)
-      handedTo = handedTo.filter { still[$0.key] == $0.value }
-    }
-    if handed.count < Self.openMaximum { handed.formUnion(handedTo.keys) }
-    var isTaken = false
-    for id in ids {
-      guard let one = open[id] else { continue }
-      do throws(Refusal) {
-        let publication = try await feed.worker.bus.request(
-          PlanMethod.cancel, PlanPublication(id: id), ttlMilliseconds: Self.publishMilliseconds)
-        if !one.copy.isOwn, publication.targets.contains(where: { $0.state == .confirmed }) { isTaken = true }
-        await follow(publication)
-      } catch {
-        // The publish queue never had it, or cannot be asked: then it may still go.
-        guard error.code == .noSuchEvent else {
-          isTaken = true
-          continue
-        }
-      }
-    }
-    let copies = try await feed.ledgered { () async throws(StorageFault) in
-      try await self.feed.ledger.copies(of: item, vault.account)
-    }
-    guard !isTaken, !copies.contains(where: { $0.stage == 2 && !$0.isOwn }) else { return }
-    if let relay = handedTo.values.min() {
-      throw Refusal(
-        .notSent, "it was called off, but \(relay) was given it and has not answered: it may have it", outcome: .unknown
-      )
-    }
-    let obstacle = await feed.sending().flatMap { SendingObstacle($0) }
-    try await takeBack(item, vault)
-    let why = obstacle.map { "; \($0)" } ?? ""
-    throw Refusal(
-      .notSent, "no relay took it within \(manner.milliseconds / 1_000) s, and it was called off\(why)",
-      outcome: .notStarted)
-  }
-
-  /// The wraps among these that a relay was given and has not answered, with the relay.
-  private func handedOver(_ ids: [String]) async throws(Refusal) -> [String: String] {
-    guard !ids.isEmpty else { return [:] }
-    let answer = try await feed.worker.bus.ask(
-      PlanMethod.publications, PlanPublications(ids: ids), ttlMilliseconds: Self.publishMilliseconds)
-    var found: [String: String] = [:]
-    while let publication = try await answer.nextPart() {
-      if let target = publication.targets.first(where: { $0.state == .sent }) { found[publication.id] = target.relay }
-    }
-    return found
-  }
-
-  private func sent(_ item: [UInt8], _ vault: LinkVault) async throws(Refusal) -> SentLink {
-    let (copies, found) = try await feed.ledgered { () async throws(StorageFault) in
-      (
-        try await self.feed.ledger.copies(of: item, vault.account),
-        try await self.feed.ledger.item(item, of: vault.account)
-      )
-    }
-    guard let row = found?.row, let rumor = vault.rumor(row) else {
-      throw Refusal(.failed, "what was sent is no longer here", outcome: .unknown)
-    }
-    var remarks: [String] = []
-    let all = copies.compactMap { copy -> (isOwn: Bool, told: SentLink.Copy)? in
-      guard let told = told(copy, vault) else { return nil }
-      if copy.isOwn, told.stage == .failed, let message = told.message {
-        remarks.append("no copy to yourself: \(message)")
-      }
-      return (copy.isOwn, told)
-    }
-    let others = all.filter { !$0.isOwn }
-    return SentLink(
-      id: "\(rumor.id)", conversation: rumor.conversation,
-      stage: SendingStage(of: (others.isEmpty ? all : others).map(\.told.stage)), copies: all.map(\.told),
-      remarks: remarks)
-  }
-
-  /// A copy as callers get it; nil: its row was damaged.
-  func told(_ copy: LinkLedger.Copy, _ vault: LinkVault) -> SentLink.Copy? {
-    guard let ledgered = vault.open(copy.sealed, as: KeptCopy.self, "copy", copy.item) else { return nil }
-    // What is open may be further than what is committed.
-    let one = open[ledgered.wrap]
-    let kept = one?.kept ?? ledgered
-    return SentLink.Copy(
-      recipient: kept.recipient, wrap: kept.wrap, stage: SendingStage(ledgered: one?.copy.stage ?? copy.stage),
-      relays: kept.relays, message: kept.message)
-  }
-}
-
-extension SendingStage {
-  /// The stage over some copies, as the ledger has it of an item.
-  init(of copies: [SendingStage]) {
-    if copies.contains(.kept) {
-      self = .kept
-    } else if copies.contains(.queued) {
-      self = .queued
-    } else {
-      self = Set(copies).count > 1 ? .partly : copies.first ?? .failed
-    }
-  }
-
-  /// The stage by its number in the ledger.
-  init(ledgered number: Int64) {
-    self =
-      switch number {
-      case ...0: .kept
-      case 1: .queued
-      case 2: .sent
-      case 4: .partly
-      default: .failed
-      }
   }
 }

@@ -84,7 +84,7 @@ final class LinkShelf {
     var told = LinkConversationRow(
       id: kept.id, members: kept.members, lastAt: row.lastAt, posts: row.rootCount, unread: row.unreadCount,
       place: "\(row.lastAt)-\(Hexadecimal.text(of: row.id))")
-    if let session { (told.name, told.posts) = (session.name, session.shownPosts.count) }
+    if let session { (told.name, told.posts, told.isSession) = (session.name, session.shownPosts.count, true) }
     if kept.members.count == 1 { told.contact = PublicKey(kept.members[0]).flatMap { contacts[$0]?.name } }
     return told
   }

@@ -69,7 +69,32 @@ final class SessionBook {
       if case .deletion(let post) = event { judgement.hidden.append(post) }
       return shown.contains(item.id)
     case .waiting: return false
-    case .superseded, .duplicate: return nil
+    // It is filed already, as one's own that comes back in its own copy.
+    case .duplicate: return false
+    case .superseded: return nil
     }
+  }
+
+  // MARK: What the account writes
+
+  /// The sessions of an account and one other key with no further member, the last used first. After ``prepare(_:)``.
+  func sessions(of account: PublicKey, with peer: PublicKey) -> [LinkSession] {
+    let members = [account, peer].sorted()
+    let found = books[account]?.sessions.values.filter { $0.members == members } ?? []
+    return found.sorted { ($0.lastUsedAt, $0.id) > ($1.lastUsedAt, $1.id) }
+  }
+
+  /// Takes an event that the account has made.
+  ///
+  /// - Returns: whether there is room for it.
+  func made(_ rumor: KeptRumor, _ vault: LinkVault) -> Bool {
+    var judgement = SessionJudgement()
+    return received(rumor, vault, &judgement) != nil
+  }
+
+  /// Forgets an event that the account has made and that reached no one.
+  func takeBack(_ rumor: KeptRumor, _ vault: LinkVault) {
+    guard case .link(let item) = rumor.content else { return }
+    books[vault.key]?.takeBack(item)
   }
 }

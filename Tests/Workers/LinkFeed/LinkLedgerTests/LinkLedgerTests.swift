@@ -172,7 +172,7 @@ struct LinkLedgerTests {
   func stages() async throws {
     let account = try await ledger.account(alice).number
     let copies = [false, false, true].map { LinkLedger.Copy(item: id(1), isOwn: $0, sealed: []) }
-    try await ledger.keep(item(1, stage: 1), copies, token: [5], of: account)
+    try await ledger.keep([item(1, stage: 1)], copies, token: [5], of: account)
     var kept = try await ledger.copies(token: [5], account)
     for (index, stage, whole) in [(0, 1, 1), (1, 2, 2), (2, 3, 2), (0, 2, 3), (1, 3, 5)] as [(Int, Int64, Int64)] {
       try await ledger.set(stage, [], of: kept[index], account, now: 9)
@@ -191,7 +191,7 @@ struct LinkLedgerTests {
     let account = try await ledger.account(alice).number
     func send(_ number: Int, _ endings: [(stage: Int64, at: Int64)]) async throws {
       let copies = endings.map { _ in LinkLedger.Copy(item: id(number), isOwn: false, sealed: []) }
-      try await ledger.keep(item(number, stage: 1), copies, token: [UInt8(number % 256)], of: account)
+      try await ledger.keep([item(number, stage: 1)], copies, token: [UInt8(number % 256)], of: account)
       for (copy, ending) in zip(try await ledger.copies(of: id(number), account), endings) {
         try await ledger.set(ending.stage, [], of: copy, account, now: ending.at)
       }
@@ -227,7 +227,7 @@ struct LinkLedgerTests {
     try await ledger.keep(dataKeyText: "text", of: alice)
     #expect(try await ledger.forget(alice) == 2)
     #expect(try await ledger.file([LinkLedger.Wrap(id: [1], outcome: 0, item: item(3))], upTo: 9, of: number).isEmpty)
-    try await ledger.keep(item(4, stage: 1), [], token: [1], of: number)
+    try await ledger.keep([item(4, stage: 1)], [], token: [1], of: number)
     #expect(try await ledger.account(bob).number != number)
     #expect(try await ledger.item(id(3), of: number) == nil)
     #expect(try await ledger.item(id(4), of: number) == nil)
@@ -245,7 +245,7 @@ struct LinkLedgerTests {
       _ = try await ledger.file([wrap], upTo: 1, of: account)
       try await ledger.keep(contact: [9], [9], of: account)
       let copy = LinkLedger.Copy(item: id(2), isOwn: false, sealed: [])
-      try await ledger.keep(item(2, stage: 1), [copy], token: [1], of: account)
+      try await ledger.keep([item(2, stage: 1)], [copy], token: [1], of: account)
     }
     let number = try await ledger.account(alice).number
     let before = try counts(of: number)

@@ -1,5 +1,6 @@
 import Clocks
 import Cryptography
+import Frames
 import LinkAddresses
 import Nostr
 import TestSupport
@@ -287,6 +288,52 @@ import Testing
       creation([bob], by: alice),
     ]
     #expect(LinkSessions.ordered(items) == [items[3], items[2], items[1], items[0]])
+  }
+
+  @Test("are read as they were written: the new session of both, then the post in it")
+  func written() throws {
+    var random = SeededGenerator(seed: 5)
+    let id = LinkDraft.randomID(using: &random)
+    let drafts = [
+      try LinkDraft.creation(of: id, name: " alice, Bob ", members: [bob], by: alice, at: now, using: &random),
+      try LinkDraft.post(LinkURL("https://a.b/\"c"), note: " look ", in: id, of: [bob], by: alice, at: now),
+    ]
+    for draft in drafts {
+      #expect(draft.rumor.tags.isEmpty && draft.recipients == [alice, bob].sorted() && draft.rumor.createdAt == now)
+    }
+    let payloads = try drafts.map { try JSONPayload.decode(JSONValue.self, from: Array($0.rumor.content.utf8)) }
+    #expect(payloads[0]["kind"]?.text == "session_create" && payloads[0]["session_name"]?.text == "alice, Bob")
+    #expect(payloads[0]["member_pubkeys"]?.elements.compactMap(\.text) == [alice, bob].sorted().map { "\($0)" })
+    #expect(payloads[1]["kind"]?.text == "root" && payloads[1]["root_id"]?.text == "")
+    #expect(payloads.allSatisfy { $0["conversation_id"]?.text == id && $0["timestamp"] == .integer(now) })
+    for account in [alice, bob] {
+      var sessions = LinkSessions(account)
+      for draft in drafts { _ = try sessions.received(item(draft, for: account), fromContact: false) }
+      let session = try #require(sessions.sessions[id])
+      #expect(session.name == "alice, Bob" && session.members == [alice, bob].sorted() && session.isMember)
+      #expect(session.shownPosts.map(\.note) == ["look"] && session.membersSince == now && session.lastUsedAt == now)
+      #expect(session.creations == [drafts[0].rumor.id] && session.hasForeignPosts == (account == bob))
+    }
+  }
+
+  @Test("forget what the account has made and no one got, and nothing else")
+  func takenBack() throws {
+    let own = try [creation([alice], by: bob), post("a", by: bob, at: 1), post("b", by: bob, at: 2)]
+    var sessions = LinkSessions(bob)
+    let empty = sessions.sessions
+    for item in own { _ = try sessions.received(item, fromContact: false) }
+    sessions.takeBack(own[2])
+    sessions.takeBack(own[2])
+    #expect(sessions.sessions[session]?.shownPosts.map(\.id) == [own[1].id])
+    #expect(try sessions.received(own[2], fromContact: false) == .accepted(shown: [own[2].id]))
+    let foreign = try post("c", by: alice, at: 3)
+    _ = try sessions.received(foreign, fromContact: false)
+    sessions.takeBack(foreign)
+    #expect(sessions.sessions[session]?.shownPosts.count == 3)
+    var other = LinkSessions(bob)
+    for item in own.prefix(2) { _ = try other.received(item, fromContact: false) }
+    for item in own.prefix(2).reversed() { other.takeBack(item) }
+    #expect(other.sessions == empty && other.byteCount == 0)
   }
 
   @Test("are written so that others take them: no recipient in tags, a wrap for each member and oneself")

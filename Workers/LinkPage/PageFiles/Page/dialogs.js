@@ -160,7 +160,8 @@ export function compose(app, { isMessage = false, selected, locked, lockedName, 
       dialog.close();
       const done = `The ${isMessage ? "message" : "post"} is sent.`;
       const words = sent.stage === "sent" ? done : `${stageWords(sent.stage)}.`;
-      notice([words, ...(sent.remarks ?? [])].join(" "));
+      const place = sent.session ? [`It is in the session ${visible(sent.session)}.`] : [];
+      notice([words, ...place, ...(sent.remarks ?? [])].join(" "));
       app.refresh();
     } catch (error) {
       problem.textContent = `Not sent. ${reason(error)}`;
@@ -230,6 +231,9 @@ export function editContact(app, contact, key) {
     placeholder: "wss://relay.example", "aria-describedby": `why-${dialogNumber}` });
   relays.value = (contact?.relays ?? []).join("\n");
   const agreed = make("input", { id: `agree-${dialogNumber}`, type: "checkbox" });
+  const sessions = make("input", { id: `sessions-${dialogNumber}`, type: "checkbox",
+    "aria-describedby": `sessions-why-${dialogNumber}` });
+  sessions.checked = contact?.sessions === true;
   const problem = make("p", { class: "bad-text", role: "alert" });
   const save = make("button", { type: "submit", class: "main" }, contact ? "Save" : "Add contact");
   const listed = () => relays.value.split(/\s+/).filter(Boolean);
@@ -247,6 +251,10 @@ export function editContact(app, contact, key) {
       make("p", { class: "soft small", id: `why-${dialogNumber}` }, "Posts go to the relays that this contact has " +
         "published for private messages (kind 10050). Only while no such list is known they go to the relays named " +
         `here, one a line, ${RELAY_MAXIMUM} at most. Without either, nothing is sent.`), agreement),
+    make("div", { class: "field" }, make("div", { class: "tick" }, sessions, make("label", { for: sessions.id },
+      "Send links in sessions, the newer form")), make("p", { class: "soft small", id: `sessions-why-${dialogNumber}` },
+      "For a contact whose app does not show your links. A new session is named like your account, and the contact " +
+        "reads that name. Sessions have no replies.")),
     problem, make("div", { class: "buttons end" },
       make("button", { type: "button", onclick: () => dialog.close() }, "Cancel"), save));
   const showAgreement = () => {
@@ -274,7 +282,8 @@ export function editContact(app, contact, key) {
       if (!name.value.trim()) return fails("A name is wanted.", name);
       if (listed().length > RELAY_MAXIMUM) return fails(`At most ${RELAY_MAXIMUM} relays are taken.`, relays);
       if (!agreement.hidden && !agreed.checked) return fails("Tick that you agree, or take the relays out.", agreed);
-      await app.call("links.contact", { account, publicKey, name: name.value.trim(), relays: listed() });
+      await app.call("links.contact", { account, publicKey, name: name.value.trim(), relays: listed(),
+        sessions: sessions.checked });
       dialog.close();
       notice(contact ? "The contact is changed." : "The contact is added.");
       await app.contactsChanged();

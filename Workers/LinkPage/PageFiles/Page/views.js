@@ -179,12 +179,11 @@ export function conversationView(app, id) {
   } };
 }
 
-/// Whether it is a session (v2): those are only read.
-const isSession = (row) => !row.isUnlisted && (row.name !== undefined || row.members.length > 1);
-
 function conversationActions(app, row) {
-  if (isSession(row)) {
-    return make("p", { class: "soft small" }, "A session: it can be read here, and takes no posts.");
+  if (row.isSession) {
+    return make("div", { class: "buttons" }, make("button", { type: "button", class: "main", id: "compose",
+      onclick: () => compose(app, { locked: row.id, lockedName: conversationName(row, app), to: row.id }) },
+    "Post a link"));
   }
   const peer = row.members[0];
   const contact = peer && app.contacts.get(peer);
@@ -291,7 +290,7 @@ export function threadView(app, id) {
     back.firstChild.href = app.address("links", root.conversation);
     back.firstChild.replaceChildren("Conversation with ", conversationName(row, app));
     document.title = `Thread: ${hostOf(root.url)} – Roost`;
-    box.hidden = isSession(row);
+    box.hidden = row.isSession === true;
     put(post, [root], () => app.contactsNumber, () => make("div", {}, ...postParts(app, root)));
     show();
     if (!document.hidden && rows.some((each) => each.isUnread)) {

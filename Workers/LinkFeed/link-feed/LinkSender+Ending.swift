@@ -1,0 +1,183 @@
+import Bus
+import Contracts
+import EventLoop
+import Frames
+import LinkLedger
+import Linkstr
+import LinuxSystem
+import Nostr
+import Storage
+import WorkerKit
+
+// How a call that sends ends: with what became of each copy, or with nothing left of what it made.
+
+extension LinkSender {
+  func takeBack(_ item: [UInt8], _ vault: LinkVault) async throws(Refusal) {
+    for (id, one) in open where one.copy.item == item { open[id] = nil }
+    let found = try await feed.ledgered { () async throws(StorageFault) in
+      let found = try await self.feed.ledger.item(item, of: vault.account)
+      try await self.feed.ledger.takeBack(item, vault.account)
+      return found
+    }
+    if let rumor = found.flatMap({ vault.rumor($0.row) }), rumor.isOfSession { feed.sessions.takeBack(rumor, vault) }
+  }
+
+  /// Calls off a session that was made for a post that is not sent, unless another post is in it.
+  func callOff(creation: [UInt8], _ vault: LinkVault) async {
+    // `try?`: a session without posts that stays takes the next post.
+    _ = try? await choosing(vault.key) { [self] () async throws(Refusal) in
+      let isUsed = try await feed.ledgered { () async throws(StorageFault) in
+        guard let row = try await self.feed.ledger.item(creation, of: vault.account)?.row else { return true }
+        return try await !self.feed.ledger.roots(in: row.conversation, of: vault.account, before: .end, limit: 1)
+          .isEmpty
+      }
+      if !isUsed { _ = try await callOff(creation, vault) }
+    }
+  }
+
+  func giveUp(
+    _ item: [UInt8], _ creation: [UInt8]?, _ vault: LinkVault, _ manner: Manner
+  ) async throws(Refusal) {
+    switch try await callOff(item, vault) {
+    case .taken: return
+    case .handed(let relay):
+      throw Refusal(
+        .notSent, "it was called off, but \(relay) was given it and has not answered: it may have it", outcome: .unknown
+      )
+    case .calledOff: break
+    }
+    if let creation { await callOff(creation: creation, vault) }
+    let obstacle = await feed.sending().flatMap { SendingObstacle($0) }
+    let why = obstacle.map { "; \($0)" } ?? ""
+    throw Refusal(
+      .notSent, "no relay took it within \(manner.milliseconds / 1_000) s, and it was called off\(why)",
+      outcome: .notStarted)
+  }
+
+  /// What became of something that was called off.
+  private enum CalledOff {
+    /// It is sent: a relay has it, or may still be given it.
+    case taken
+    /// A relay was given it and has not answered: it may have it, and the item is kept.
+    case handed(String)
+    /// Nothing is left of it.
+    case calledOff
+  }
+
+  /// How often it is looked again whether a relay was given something and does not answer.
+  private static let handedLookMaximum = 3
+
+  /// Calls off what no relay has.
+  private func callOff(_ item: [UInt8], _ vault: LinkVault) async throws(Refusal) -> CalledOff {
+    let ids = open.filter { $0.value.copy.item == item }.map(\.key)
+    var handedTo = try await handedOver(ids)
+    // A relay that is only being dialled counts as given it: a moment shows whether it is.
+    for _ in 0..<Self.handedLookMaximum where !handedTo.isEmpty {
+      await EventLoopActor.sleep(milliseconds: Self.againMilliseconds)
+      let still = try await handedOver(ids)
+      handedTo = handedTo.filter { still[$0.key] == $0.value }
+    }
+    if handed.count < Self.openMaximum { handed.formUnion(handedTo.keys) }
+    var isTaken = false
+    for id in ids {
+      guard let one = open[id] else { continue }
+      do throws(Refusal) {
+        let publication = try await feed.worker.bus.request(
+          PlanMethod.cancel, PlanPublication(id: id), ttlMilliseconds: Self.publishMilliseconds)
+        if !one.copy.isOwn, publication.targets.contains(where: { $0.state == .confirmed }) { isTaken = true }
+        await follow(publication)
+      } catch {
+        // The publish queue never had it, or cannot be asked: then it may still go.
+        guard error.code == .noSuchEvent else {
+          isTaken = true
+          continue
+        }
+      }
+    }
+    let copies = try await feed.ledgered { () async throws(StorageFault) in
+      try await self.feed.ledger.copies(of: item, vault.account)
+    }
+    guard !isTaken, !copies.contains(where: { $0.stage == 2 && !$0.isOwn }) else { return .taken }
+    if let relay = handedTo.values.min() { return .handed(relay) }
+    try await takeBack(item, vault)
+    return .calledOff
+  }
+
+  /// The wraps among these that a relay was given and has not answered, with the relay.
+  private func handedOver(_ ids: [String]) async throws(Refusal) -> [String: String] {
+    guard !ids.isEmpty else { return [:] }
+    let answer = try await feed.worker.bus.ask(
+      PlanMethod.publications, PlanPublications(ids: ids), ttlMilliseconds: Self.publishMilliseconds)
+    var found: [String: String] = [:]
+    while let publication = try await answer.nextPart() {
+      if let target = publication.targets.first(where: { $0.state == .sent }) { found[publication.id] = target.relay }
+    }
+    return found
+  }
+
+  func sent(_ item: [UInt8], _ vault: LinkVault) async throws(Refusal) -> SentLink {
+    let (copies, found) = try await feed.ledgered { () async throws(StorageFault) in
+      (
+        try await self.feed.ledger.copies(of: item, vault.account),
+        try await self.feed.ledger.item(item, of: vault.account)
+      )
+    }
+    guard let row = found?.row, let rumor = vault.rumor(row) else {
+      throw Refusal(.failed, "what was sent is no longer here", outcome: .unknown)
+    }
+    var remarks: [String] = []
+    let all = copies.compactMap { copy -> (isOwn: Bool, told: SentLink.Copy)? in
+      guard let told = told(copy, vault) else { return nil }
+      if copy.isOwn, told.stage == .failed, let message = told.message {
+        remarks.append("no copy to yourself: \(message)")
+      }
+      return (copy.isOwn, told)
+    }
+    let others = all.filter { !$0.isOwn }
+    var sent = SentLink(
+      id: "\(rumor.id)", conversation: rumor.conversation,
+      stage: SendingStage(of: (others.isEmpty ? all : others).map(\.told.stage)), copies: all.map(\.told),
+      remarks: remarks)
+    if rumor.isOfSession {
+      try await feed.sessions.prepare(vault)
+      sent.session = feed.sessions.session(rumor.conversation, of: vault.key)?.name
+    }
+    return sent
+  }
+
+  /// A copy as callers get it; nil: its row was damaged.
+  func told(_ copy: LinkLedger.Copy, _ vault: LinkVault) -> SentLink.Copy? {
+    guard let ledgered = vault.open(copy.sealed, as: KeptCopy.self, "copy", copy.item) else { return nil }
+    // What is open may be further than what is committed.
+    let one = open[ledgered.wrap]
+    let kept = one?.kept ?? ledgered
+    return SentLink.Copy(
+      recipient: kept.recipient, wrap: kept.wrap, stage: SendingStage(ledgered: one?.copy.stage ?? copy.stage),
+      relays: kept.relays, message: kept.message)
+  }
+}
+
+extension SendingStage {
+  /// The stage over some copies, as the ledger has it of an item.
+  init(of copies: [SendingStage]) {
+    if copies.contains(.kept) {
+      self = .kept
+    } else if copies.contains(.queued) {
+      self = .queued
+    } else {
+      self = Set(copies).count > 1 ? .partly : copies.first ?? .failed
+    }
+  }
+
+  /// The stage by its number in the ledger.
+  init(ledgered number: Int64) {
+    self =
+      switch number {
+      case ...0: .kept
+      case 1: .queued
+      case 2: .sent
+      case 4: .partly
+      default: .failed
+      }
+  }
+}

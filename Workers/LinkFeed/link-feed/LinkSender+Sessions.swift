@@ -1,0 +1,187 @@
+import Bus
+import Clocks
+import Contracts
+import Cryptography
+import EventLoop
+import Frames
+import LinkAddresses
+import LinkLedger
+import Linkstr
+import LinuxSystem
+import Nostr
+import PersonAccounts
+import Storage
+import WorkerKit
+import Wording
+
+// Posts in sessions (v2), which go to all members of now. For a contact to whom sessions are written, the session is
+// one of exactly both; the first post makes it, and its creation is committed with the post.
+//
+//     token ─▶ session of both? ── no ──▶ creation, post ─ wraps for each ─▶ committed ─▶ creation goes ─▶ post goes
+//                    └──────────── yes ──▶ post ─ wraps for each member ───▶ committed ─────────────────────┘
+
+extension LinkSender {
+  /// Where a post goes.
+  enum Destination {
+    /// To one key (v1).
+    case peer(PublicKey)
+    /// Into a session (v2).
+    case session(String)
+    /// Into a session of exactly the account and a contact (v2).
+    case sessionWith(PublicKey)
+  }
+
+  /// How far the last snapshot of a session may be ahead of this machine's clock: a post is dated after it.
+  private static let aheadSeconds: Int64 = 172_800
+
+  /// Where a post to this text goes.
+  func destination(_ wanted: LinksPost, _ vault: LinkVault) async throws(Refusal) -> Destination {
+    if let found = try await feed.conversation(wanted.to, vault), found.isSession == true {
+      guard wanted.session == nil else {
+        throw Refusal(.badRequest, "'session' is for a contact; 'to' names a session already", outcome: .notStarted)
+      }
+      return .session(found.id)
+    }
+    let peer = try await peer(wanted.to, vault)
+    if peer != vault.key, let contact = try await feed.contacts(vault)[peer], contact.sessions == true {
+      return .sessionWith(peer)
+    }
+    guard wanted.session == nil else {
+      throw Refusal(
+        .badRequest,
+        "'session' is for a contact to whom sessions are written: 'roost links contacts sessions' chooses that",
+        outcome: .notStarted)
+    }
+    return .peer(peer)
+  }
+
+  /// Makes a post for a session, and the session if it is the first post, and commits them.
+  func keepInSession(
+    _ url: LinkURL, _ wanted: LinksPost, _ destination: Destination, _ token: [UInt8], _ vault: LinkVault
+  ) async throws(Refusal) -> [LinkLedger.Copy] {
+    try await choosing(vault.key) { [self] () async throws(Refusal) in
+      var made: [Made] = []
+      switch destination {
+      case .peer: preconditionFailure("only posts to sessions come here")
+      case .session(let id):
+        try await feed.sessions.prepare(vault)
+        made.append(try post(url, wanted.note, in: feed.sessions.session(id, of: vault.key), vault))
+      case .sessionWith(let peer):
+        if let session = try await session(with: peer, named: wanted.session, vault) {
+          made.append(try post(url, wanted.note, in: session, vault))
+        } else {
+          // Not by what the account calls the contact, who reads it.
+          let name = wanted.session ?? feed.accounts.accounts[vault.key]?.name ?? vault.key.npub
+          made = try first(url, wanted.note, inNew: name, with: peer, vault)
+        }
+      }
+      return try await keepHere(made, token, vault)
+    }
+  }
+
+  /// The session of exactly both that was used last; nil: the peer knows no such session.
+  private func session(
+    with peer: PublicKey, named name: String?, _ vault: LinkVault
+  ) async throws(Refusal) -> LinkSession? {
+    try await feed.sessions.prepare(vault)
+    let name = LinkPayload.trimmed(name)
+    for session in feed.sessions.sessions(of: vault.key, with: peer) where name == nil || session.name == name {
+      guard session.creator == vault.key, !session.hasForeignPosts else { return session }
+      // One whose creation no relay took is unknown to the peer.
+      var hasFailed = true
+      for id in session.creations where hasFailed {
+        let found = try await feed.ledgered { () async throws(StorageFault) in
+          try await self.feed.ledger.item(vault.hash(ofItem: id), of: vault.account)
+        }
+        hasFailed = found.map { $0.row.stage > 0 && SendingStage(ledgered: $0.row.stage - 1) == .failed } ?? true
+      }
+      if !hasFailed { return session }
+    }
+    return nil
+  }
+
+  private func post(
+    _ url: LinkURL, _ note: String?, in session: LinkSession?, _ vault: LinkVault
+  ) throws(Refusal) -> Made {
+    guard let session, let since = session.membersSince else {
+      throw Refusal(.badRequest, "what creates this session has not come yet", outcome: .notStarted)
+    }
+    let name = VisibleText.make(session.name ?? session.id)
+    func refusal(_ why: String) -> Refusal {
+      Refusal(.badRequest, "the session '\(name)' takes no post: \(why)", outcome: .notStarted)
+    }
+    guard session.isMember else { throw refusal("this account is not among its members now") }
+    let others = session.members.filter { $0 != vault.key }
+    guard !others.isEmpty else { throw refusal("it has ended, no other member is left") }
+    guard others.count <= LinksPost.memberMaximum else {
+      throw refusal("it has \(others.count) other members, and \(LinksPost.memberMaximum) can be written to at most")
+    }
+    // Its members take a post only from who was a member at its time.
+    let now = WallClock.seconds
+    let at = max(now, since)
+    guard at - now <= Self.aheadSeconds else { throw refusal("its members are named for a time in the future") }
+    let draft: LinkDraft
+    do throws(LinkFault) {
+      draft = try LinkDraft.post(url, note: note, in: session.id, of: session.members, by: vault.key, at: at)
+    } catch { throw Self.bad(error) }
+    return Made(try kept(draft.rumor, vault), for: draft.recipients)
+  }
+
+  /// A new session, and the first post in it.
+  private func first(
+    _ url: LinkURL, _ note: String?, inNew name: String, with peer: PublicKey, _ vault: LinkVault
+  ) throws(Refusal) -> [Made] {
+    let drafts: [LinkDraft]
+    do throws(LinkFault) {
+      var random = SystemRandomNumberGenerator()
+      let (id, now) = (LinkDraft.randomID(using: &random), WallClock.seconds)
+      drafts = [
+        try LinkDraft.creation(of: id, name: name, members: [peer], by: vault.key, at: now, using: &random),
+        try LinkDraft.post(url, note: note, in: id, of: [peer], by: vault.key, at: now),
+      ]
+    } catch { throw Self.bad(error) }
+    return try drafts.map { draft throws(Refusal) in Made(try kept(draft.rumor, vault), for: draft.recipients) }
+  }
+
+  /// Commits what was made, and takes it into the sessions in memory.
+  private func keepHere(
+    _ made: [Made], _ token: [UInt8], _ vault: LinkVault
+  ) async throws(Refusal) -> [LinkLedger.Copy] {
+    do throws(Refusal) {
+      for one in made where !feed.sessions.made(one.rumor, vault) {
+        throw Refusal(.full, "there is no room for more in sessions", outcome: .notStarted)
+      }
+      let copies = try await keep(made, token, vault)
+      // The account may have been locked and opened again meanwhile.
+      for one in made { _ = feed.sessions.made(one.rumor, vault) }
+      return copies
+    } catch {
+      for one in made { feed.sessions.takeBack(one.rumor, vault) }
+      throw error
+    }
+  }
+
+  // MARK: One at a time
+
+  /// Runs what chooses a session and commits to it, one at a time for an account: two posts do not make two sessions.
+  func choosing<Value>(
+    _ account: PublicKey, _ body: @EventLoopActor () async throws(Refusal) -> Value
+  ) async throws(Refusal) -> Value {
+    let deadline = EventLoop.process.now.advanced(milliseconds: Self.choosingMilliseconds)
+    while choosing.contains(account) {
+      guard await hasChanged.wait(until: deadline) else {
+        throw Refusal(
+          .unavailable, "other posts are being made for sessions", outcome: .notStarted, retryAfterMilliseconds: 1_000)
+      }
+    }
+    choosing.insert(account)
+    defer {
+      choosing.remove(account)
+      hasChanged.raise()
+    }
+    return try await body()
+  }
+
+  /// How long a post waits for others that are being made.
+  private static let choosingMilliseconds: UInt64 = 30_000
+}
