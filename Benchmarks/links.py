@@ -1,5 +1,8 @@
 """Links in gift wraps: how fast link-feed opens them, how soon a post is with its recipient, what a long conversation
-costs to open, and the memory of 100,000 posts.
+costs to open, the memory of 100,000 posts, and how soon a contact's post comes through a flood by strangers.
+
+    python3 Benchmarks/links.py [ROUNDS]
+    python3 Benchmarks/links.py flood [WRAPS]
 
     gift wraps ─▶ event-store ─▶ link-feed ─ signer.open ─▶ links.db ─▶ links.changes ─▶ an application
 
@@ -14,6 +17,12 @@ application has the notice. The yardstick is two clients of nostr-sdk with the s
 A conversation: 100,000 older posts by 10 authors are filed. Then each of the ten conversations is opened: its newest
 100 posts (`links.show`), and all 10,000 marked as read (`links.read`); and again, when all is read. Memory: the private
 memory of the process `link-feed` after that.
+
+A flood: a contact posts every 250 ms from another Roost, over a LocalRelay, while 100,000 gift wraps of strangers with
+links come, each by a key of its own: once 1,000 in a second, and once by `roost import`, which is faster than wraps are
+opened, so that most of them wait. Both go to the store and not through the relay, where the sender stalls at this load.
+The time is that from the contact's `links.post` until `links.show` has the post, which is asked every 10 ms. There are
+figures for posts before the flood (the yardstick), while it comes, and while it waits.
 """
 
 import contextlib
@@ -21,6 +30,7 @@ import json
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import bus
@@ -39,6 +49,12 @@ POSTS = 100  # in a round
 MANY, WRITERS = 100_000, 10
 HOUR, OLD, OLDEST = 3_600, 2 * 86_400, 30 * 86_400  # seconds; what is older than a day has no notice
 AGAIN = 10  # openings of a conversation in which all is read
+FLOOD, EVERY, CALM = 100_000, 0.25, 60  # gift wraps by strangers; seconds between posts, and posts before the flood
+LOOK, SHOWN = 0.01, 8  # seconds between looks, and posts of a look
+ALL, WHOLE = 1_000, 0.25  # posts of a look at all of them, and seconds between these
+CALM_TIME, COMES, WAITS = "before a flood", "while it comes", "while it waits"
+WAYS = {"1,000 a second": 1_000, "imported": None}
+IN_FLIGHT = 64
 PATIENCE = 180  # seconds
 WORKERS = """
 [worker.event-store]
@@ -199,18 +215,23 @@ def post(sender, receiver, key, number):
             return took
 
 
+def neighbours(stack, *secret):
+    """Two Roosts with a relay between them, the public keys of their accounts, and the relay's URL."""
+    local = measure.ROOT / "Benchmarks" / "yardsticks" / "localrelay.py"
+    url, _ = stack.enter_context(relay.other(endtoend.PYTHON, local))
+    houses = [House(stack, [url]) for _ in range(2)]
+    people = [line.split(" ", 1) for line in script("keys", url, *secret).splitlines()]
+    for house, (secret, event) in zip(houses, people):
+        house.account(secret)
+        published(house.client, json.loads(event))
+    return houses, [json.loads(event)["pubkey"] for _, event in people], url
+
+
 def posting(rounds):
     """Posts from one Roost to another."""
-    local = measure.ROOT / "Benchmarks" / "yardsticks" / "localrelay.py"
     ours, theirs = [], []
     with contextlib.ExitStack() as stack:
-        url, _ = stack.enter_context(relay.other(endtoend.PYTHON, local))
-        houses = [House(stack, [url]) for _ in range(2)]
-        people = [line.split(" ", 1) for line in script("keys", url).splitlines()]
-        for house, (secret, event) in zip(houses, people):
-            house.account(secret)
-            published(house.client, json.loads(event))
-        key = json.loads(people[1][1])["pubkey"]
+        houses, (_, key), url = neighbours(stack)
         post(*houses, key, 0)
         for number in range(rounds):
             took = [post(*houses, key, 1 + number * POSTS + turn) for turn in range(POSTS)]
@@ -251,6 +272,129 @@ def many():
     yield measure.result("links-memory", OURS, "MB", [memory])
 
 
+class Watch(threading.Thread):
+    """Looks again and again which posts of a conversation are shown: the moment of each. A post that comes late is not
+    among the newest, so now and then it looks at all."""
+
+    def __init__(self, daemon, conversation):
+        super().__init__(daemon=True)
+        self.socket, self.conversation = daemon.socket, conversation
+        self.seen, self.ended = {}, threading.Event()
+
+    def run(self):
+        with bus.connected(self.socket) as client:
+            whole = 0
+            while not self.ended.wait(LOOK):
+                is_whole = time.monotonic() > whole
+                self.look(client, ALL if is_whole else SHOWN)
+                if is_whole:
+                    whole = time.monotonic() + WHOLE
+
+    def look(self, client, limit):
+        """Notes which of the newest posts are there now."""
+        parts, _ = client.exchange("links.show", {"conversation": self.conversation, "limit": limit})
+        moment, urls = time.perf_counter(), [json.loads(part)["url"] for part in parts]
+        for url in urls:
+            self.seen.setdefault(url, moment)
+
+
+class Contact:
+    """Posts every 250 ms, and knows when."""
+
+    def __init__(self, house, recipient):
+        self.house, self.recipient, self.sent = house, recipient, {}
+
+    def post(self):
+        """One post; it is in the publish queue when this returns."""
+        url, begin = f"https://example.com/{len(self.sent)}", time.perf_counter()
+        self.sent[url] = begin
+        parts = {"account": "alice", "to": self.recipient, "url": url, "waitMilliseconds": 0}
+        self.house.client.exchange("links.post", parts)
+        time.sleep(max(0, begin + EVERY - time.perf_counter()))
+
+    def took(self, watch, since, until):
+        """Milliseconds of the posts between two moments, each until it was shown; all must be."""
+        deadline = time.monotonic() + PATIENCE
+        while missing := self.sent.keys() - watch.seen.keys():
+            if time.monotonic() > deadline or not watch.is_alive():
+                raise RuntimeError(f"{len(missing)} posts of the contact did not come")
+            time.sleep(LOOK)
+        return [1_000 * (watch.seen[url] - begin) for url, begin in self.sent.items() if since <= begin < until]
+
+
+def publish(house, path, rate):
+    """Publishes the events of a file, so many in a second."""
+    with bus.connected(house.daemon.socket) as client, open(path, encoding="utf-8") as file:
+        begin, open_count = time.monotonic(), 0
+        for number, line in enumerate(file):
+            time.sleep(max(0, begin + number / rate - time.monotonic()))
+            client.ask("store.publish", line.encode())
+            open_count += 1
+            while open_count >= IN_FLIGHT or not client.may_ask():
+                client.receive(bus.RESPONSE)
+                open_count -= 1
+        for _ in range(open_count):
+            client.receive(bus.RESPONSE)
+
+
+def flooded(made, rate):
+    """Milliseconds of a contact's posts before a flood, while it comes and while it waits, and the seconds of each; and
+    the memory of link-feed after that."""
+    count = made.count("\n") - 1
+    with contextlib.ExitStack() as stack:
+        houses, keys, _ = neighbours(stack, made[:made.index("\n")])
+        house, pid = houses[1], roostd.child_named(houses[1].daemon.pid, OURS)
+        house.client.call("links.contact", publicKey=keys[0], name="friend")
+        house.reader.close()  # of the topic: it would have 100,000 notices
+        file = stack.enter_context(tempfile.NamedTemporaryFile("w", suffix=".jsonl"))
+        file.write(made[made.index("\n") + 1:])
+        file.flush()
+        contact, watch = Contact(houses[0], keys[1]), Watch(house.daemon, keys[0])
+        watch.start()
+        start = time.perf_counter()
+        for _ in range(CALM):
+            contact.post()
+        moments = {}
+
+        def send():
+            if rate:
+                publish(house, file.name, rate)
+            else:
+                house.store(file.name)
+            moments["sent"] = time.perf_counter()
+
+        begin = time.perf_counter()
+        sending = threading.Thread(target=send)
+        sending.start()
+        while house.client.call("links.status")["accounts"][0]["wraps"] < count + CALM:
+            if time.perf_counter() > begin + PATIENCE:
+                raise RuntimeError("the flood did not end in time")
+            contact.post()
+        end = time.perf_counter()
+        sending.join()
+        house.wait_for_wraps(count + len(contact.sent))
+        sent = min(moments["sent"], end)
+        spans = {CALM_TIME: (start, begin), COMES: (begin, sent), WAITS: (sent, end)}
+        found = {name: (contact.took(watch, *span), span[1] - span[0]) for name, span in spans.items()}
+        watch.ended.set()
+        watch.join()
+        return found, relay.private_megabytes(pid)
+
+
+def flood(count=FLOOD):
+    """A contact's posts while strangers send a flood."""
+    made, kept = script("make", count, count, HOUR, 0), []
+    for way, rate in WAYS.items():
+        found, memory = flooded(made, rate)
+        kept.append(memory)
+        for span, (times, seconds) in found.items():
+            name = f"{span}, {way}"
+            for share, figure in ((0.5, "links-flood-p50"), (0.99, "links-flood-p99")) if times else ():
+                more = {"posts": len(times), "seconds": round(seconds, 1)}
+                yield measure.result(figure, name, "ms", [measure.percentile(times, share)], **more)
+    yield measure.result("links-flood-memory", OURS, "MB", kept)
+
+
 def run(rounds):
     """All figures of links."""
     if not endtoend.has_sdk():
@@ -259,8 +403,12 @@ def run(rounds):
     yield from opening(rounds)
     yield from posting(rounds)
     yield from many()
+    yield from flood()
 
 
 if __name__ == "__main__":
-    for line in run(int(sys.argv[1]) if len(sys.argv) > 1 else 3):
+    arguments = sys.argv[1:]
+    is_flood = arguments[:1] == ["flood"]
+    numbers = [int(number) for number in arguments[is_flood:]]
+    for line in flood(*numbers) if is_flood else run(*(numbers or [3])):
         print(json.dumps(line))

@@ -4,7 +4,8 @@
     wraps.py make COUNT AUTHORS FROM TO     the recipient's secret key in the first line, then a gift wrap in each: a
                                             link (v1) to it, by the authors in turn, FROM to TO seconds old
     wraps.py open                           reads that from standard input, and opens each wrap
-    wraps.py keys URL                       prints two keys, each with its list of relays for gift wraps (kind 10050)
+    wraps.py keys URL [SECRET]              prints two keys, each with its list of relays for gift wraps (kind 10050);
+                                            the second one is SECRET
     wraps.py trip URL COUNT                 one client sends gift wraps to another over this relay, one after another
 
 `open` measures `UnwrappedGift.from_gift_wrap` and the rumor as JSON; the wraps were read as events before. `trip`
@@ -64,9 +65,8 @@ def opened():
     print(json.dumps({"seconds": time.perf_counter() - start, "cpuSeconds": time.process_time() - used}))
 
 
-def keys(url):
-    for _ in range(2):
-        made = Keys.generate()
+def keys(url, secret=None):
+    for made in (Keys.generate(), Keys.parse(secret) if secret else Keys.generate()):
         event = EventBuilder(Kind(10_050), "").tags([Tag.parse(["relay", url])]).finalize(made)
         print(made.secret_key().to_hex(), event.as_json())
 

@@ -4,7 +4,8 @@
 // told by a file that the variable ROOST_TEST_FAULTS names; the file is mapped, so a test changes its mind at any time
 // and sees how often it had its way. The variable is inherited, hence the look at the program's name: workers, the exec
 // shim and the guardian live in peace. Of a provider of jobs one call can be held up: the look into a folder. Of a push
-// relay the reads and writes of its database can fail, and its taking of connections. The wall clock of both can be set.
+// relay and of link-feed the reads and writes of their databases can fail, and the taking of connections. The wall clock
+// of all three can be set.
 // Besides it is the recorder of PowerRecorder.c, of every program, where a test asks for that.
 //
 // Rejected: seccomp with SECCOMP_RET_ERRNO, which cannot be taken back, and ptrace, which makes everything slow.
@@ -31,15 +32,15 @@
 
 static struct roost_fault *faults;         // of roostd
 static struct roost_fault *provider_faults;  // of a provider of jobs
-static struct roost_fault *push_faults;      // of a push relay
+static struct roost_fault *ledger_faults;    // of a push relay, or of link-feed
 
 __attribute__((constructor)) static void begin(void) {
   const char *path = getenv("ROOST_TEST_FAULTS");
   char name[16] = "";
   if (!path || prctl(PR_GET_NAME, name) != 0) return;
   int is_provider = strcmp(name, "dvm-provider") == 0;
-  int is_push = strcmp(name, "push-relay") == 0;
-  if (!is_provider && !is_push && strcmp(name, "roostd") != 0) return;
+  int has_ledger = strcmp(name, "push-relay") == 0 || strcmp(name, "link-feed") == 0;
+  if (!is_provider && !has_ledger && strcmp(name, "roostd") != 0) return;
   int (*real_open)(const char *, int, ...) = dlsym(RTLD_NEXT, "open");
   int file = real_open(path, O_RDWR | O_CLOEXEC);
   if (file < 0) abort();
@@ -48,8 +49,8 @@ __attribute__((constructor)) static void begin(void) {
   if (memory == MAP_FAILED) abort();
   if (is_provider) {
     provider_faults = memory;
-  } else if (is_push) {
-    push_faults = memory;
+  } else if (has_ledger) {
+    ledger_faults = memory;
   } else {
     faults = memory;
   }
@@ -85,12 +86,12 @@ static enum roost_faulty_call write_kind(int descriptor) {
 
 int accept(int socket, __SOCKADDR_ARG address, socklen_t *length) {
   REAL(accept);
-  return fails(ROOST_ACCEPT) || fails_in(push_faults, ROOST_PUSH_ACCEPT) ? -1 : real(socket, address, length);
+  return fails(ROOST_ACCEPT) || fails_in(ledger_faults, ROOST_PUSH_ACCEPT) ? -1 : real(socket, address, length);
 }
 
 int accept4(int socket, __SOCKADDR_ARG address, socklen_t *length, int flags) {
   REAL(accept4);
-  return fails(ROOST_ACCEPT) || fails_in(push_faults, ROOST_PUSH_ACCEPT) ? -1 : real(socket, address, length, flags);
+  return fails(ROOST_ACCEPT) || fails_in(ledger_faults, ROOST_PUSH_ACCEPT) ? -1 : real(socket, address, length, flags);
 }
 
 ssize_t read(int descriptor, void *bytes, size_t count) {
@@ -117,7 +118,7 @@ ssize_t sendmsg(int socket, const struct msghdr *message, int flags) {
 
 int fsync(int descriptor) {
   REAL(fsync);
-  if (fails(ROOST_FSYNC) || fails_in(push_faults, ROOST_DATABASE_SYNC)) return -1;
+  if (fails(ROOST_FSYNC) || fails_in(ledger_faults, ROOST_DATABASE_SYNC)) return -1;
   uint64_t mark = roost_power_mark();
   int result = real(descriptor);
   if (result == 0) roost_power_synced(descriptor, mark);
@@ -126,7 +127,7 @@ int fsync(int descriptor) {
 
 int fdatasync(int descriptor) {
   REAL(fdatasync);
-  if (fails(ROOST_FSYNC) || fails_in(push_faults, ROOST_DATABASE_SYNC)) return -1;
+  if (fails(ROOST_FSYNC) || fails_in(ledger_faults, ROOST_DATABASE_SYNC)) return -1;
   uint64_t mark = roost_power_mark();
   int result = real(descriptor);
   if (result == 0) roost_power_synced(descriptor, mark);
@@ -135,32 +136,32 @@ int fdatasync(int descriptor) {
 
 ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset) {
   REAL(pwrite);
-  ssize_t result = fails_in(push_faults, ROOST_DATABASE_WRITE) ? -1 : real(descriptor, bytes, count, offset);
+  ssize_t result = fails_in(ledger_faults, ROOST_DATABASE_WRITE) ? -1 : real(descriptor, bytes, count, offset);
   roost_power_wrote(descriptor, bytes, result, offset);
   return result;
 }
 
 ssize_t pwrite64(int descriptor, const void *bytes, size_t count, off64_t offset) {
   REAL(pwrite64);
-  ssize_t result = fails_in(push_faults, ROOST_DATABASE_WRITE) ? -1 : real(descriptor, bytes, count, offset);
+  ssize_t result = fails_in(ledger_faults, ROOST_DATABASE_WRITE) ? -1 : real(descriptor, bytes, count, offset);
   roost_power_wrote(descriptor, bytes, result, offset);
   return result;
 }
 
 ssize_t pread(int descriptor, void *bytes, size_t count, off_t offset) {
   REAL(pread);
-  return fails_in(push_faults, ROOST_DATABASE_READ) ? -1 : real(descriptor, bytes, count, offset);
+  return fails_in(ledger_faults, ROOST_DATABASE_READ) ? -1 : real(descriptor, bytes, count, offset);
 }
 
 ssize_t pread64(int descriptor, void *bytes, size_t count, off64_t offset) {
   REAL(pread64);
-  return fails_in(push_faults, ROOST_DATABASE_READ) ? -1 : real(descriptor, bytes, count, offset);
+  return fails_in(ledger_faults, ROOST_DATABASE_READ) ? -1 : real(descriptor, bytes, count, offset);
 }
 
 int clock_gettime(clockid_t clock, struct timespec *time) {
   REAL(clock_gettime);
   int result = real(clock, time);
-  struct roost_fault *table = push_faults ? push_faults : provider_faults;
+  struct roost_fault *table = ledger_faults ? ledger_faults : provider_faults;
   if (table && clock == CLOCK_REALTIME && result == 0)
     time->tv_sec += __atomic_load_n(&table[ROOST_CLOCK].code, __ATOMIC_ACQUIRE);
   return result;

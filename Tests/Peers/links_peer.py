@@ -239,8 +239,8 @@ def checked(keys, wrap):
 
 
 async def sessions(relay, secret, count):
-    """The rumors of sessions by others at a relay for this peer's two keys and a third, once there are so many wraps of them;
-    each wrap has a key of its own."""
+    """The rumors of sessions by others at a relay for this peer's two keys and a third, once there are so many wraps of
+    them; each wrap has a key of its own."""
     holders = [sdk, Keys.parse(monstr.private_key_hex()), Keys.parse(secret)]
     for _ in range(100):
         copies = []

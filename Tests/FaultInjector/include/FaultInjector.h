@@ -19,10 +19,10 @@ enum roost_faulty_call {
   ROOST_WATCH,         // epoll_ctl when it adds
   ROOST_CLOSE,         // close of what is not open: not made to fail, only counted
   ROOST_FOLDER,        // fdopendir of a provider of jobs: does not fail, but waits
-  ROOST_DATABASE_WRITE,  // pwrite of a push relay: what SQLite writes by
-  ROOST_DATABASE_SYNC,   // fsync, fdatasync of a push relay
-  ROOST_CLOCK,           // clock_gettime of a push relay or a provider: does not fail; the wall clock is so many seconds ahead
-  ROOST_DATABASE_READ,   // pread of a push relay: what SQLite reads by
+  ROOST_DATABASE_WRITE,  // pwrite of a push relay or link-feed: what SQLite writes by
+  ROOST_DATABASE_SYNC,   // fsync, fdatasync of a push relay or link-feed
+  ROOST_CLOCK,           // clock_gettime of these or a provider: does not fail; the wall clock is so many seconds ahead
+  ROOST_DATABASE_READ,   // pread of a push relay or link-feed: what SQLite reads by
   ROOST_PUSH_ACCEPT,     // accept, accept4 of a push relay
   ROOST_FAULTY_CALL_COUNT
 };

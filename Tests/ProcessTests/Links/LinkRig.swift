@@ -41,9 +41,17 @@ struct LinkRig {
   /// A Roost with an account of this name, whose list of relays for gift wraps is at its relays.
   static func run(
     _ name: String, _ relays: [String], inbox: [String]? = nil, links: [String]? = nil,
-    page: [String: String]? = nil, key: SecretKey = SecretKey.generate(), _ body: (LinkRig) throws -> Void
+    page: [String: String]? = nil, key: SecretKey = SecretKey.generate(), faults: Faults? = nil,
+    _ body: (LinkRig) throws -> Void
   ) throws {
-    try withRoost(layout(relays, links: links, page: page)) { roost in
+    var layout = layout(relays, links: links, page: page)
+    if let faults {
+      layout.environment += faults.environment
+      for index in layout.workers.indices where layout.workers[index].name == "link-feed" {
+        layout.workers[index].keys["environment"] = #"["LD_PRELOAD", "ROOST_TEST_FAULTS"]"#
+      }
+    }
+    try withRoost(layout) { roost in
       let rig = LinkRig(rig: PlannerRig(roost: roost, client: try roost.client()), key: key, name: name)
       try roost.awaitWorker("link-feed", "is ready", rig.client) { $0.state == "ready" }
       try rig.account(rig.key, name)

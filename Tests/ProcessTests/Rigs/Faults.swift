@@ -42,7 +42,8 @@ final class Faults {
   /// From now on a provider's looks into folders take until ``end()``.
   func holdFolders() { fail(.folder, with: EAGAIN) }
 
-  /// From now on the wall clock of a push relay, or of a provider of jobs, is so many seconds ahead of ours.
+  /// From now on the wall clock of a push relay, of a provider of jobs, or of link-feed is so many seconds ahead of
+  /// ours.
   func setClock(ahead seconds: Int32) { fail(.clock, with: seconds) }
 
   /// How many calls failed so far, or were held up; of ``Call/close``, which is never made to, those of what was not

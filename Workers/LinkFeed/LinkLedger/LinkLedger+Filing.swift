@@ -128,12 +128,12 @@ extension LinkLedger {
     }
   }
 
-  /// Files wraps, in one transaction. All wraps up to `seq` are done then.
+  /// Files wraps, in one transaction. All wraps up to `seq` of the store are done then.
   ///
   /// - Parameters:
   ///   - wraps: what becomes of them.
   ///   - marks: posts of sessions that can be seen now, or no longer.
-  ///   - seq: the seq of the last one.
+  ///   - seq: the seq of the last one; 0: nothing is known of those before.
   ///   - account: the account's row.
   /// - Returns: the ids of items that are new.
   public func file(

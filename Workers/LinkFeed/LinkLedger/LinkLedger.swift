@@ -85,15 +85,20 @@ public struct LinkLedger: Sendable {
 
   // MARK: Accounts
 
-  /// The row of an account, made at the first call.
+  /// The row of an account, made at the first call. Later ones write nothing: an account that is known can be read on a
+  /// full disk.
   public func account(_ key: PublicKey) async throws(StorageFault) -> Account {
-    try await file.write { session in
+    if let known = try await file.read({ try Self.account(key, $0) }) { return known }
+    return try await file.write { session in
       try session.run("INSERT OR IGNORE INTO account (account) VALUES (?)", key.octets)
-      let found = try session.first("SELECT number, seq, usesLinks FROM account WHERE account = ?", key.octets) {
-        Account(number: $0.number(0), seq: $0.number(1), usesLinks: $0.number(2) != 0)
-      }
-      guard let found else { preconditionFailure("the row was just written") }
-      return found
+      guard let made = try Self.account(key, session) else { preconditionFailure("the row was just written") }
+      return made
+    }
+  }
+
+  private static func account(_ key: PublicKey, _ session: StorageSession) throws -> Account? {
+    try session.first("SELECT number, seq, usesLinks FROM account WHERE account = ?", key.octets) {
+      Account(number: $0.number(0), seq: $0.number(1), usesLinks: $0.number(2) != 0)
     }
   }
 

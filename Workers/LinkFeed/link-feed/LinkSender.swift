@@ -220,6 +220,7 @@ final class LinkSender {
   ) async throws(Refusal) -> [LinkLedger.Copy] {
     try await feed.ledgered { () async throws(StorageFault) in
       try await self.feed.ledger.keep(items, made, token: token, of: vault.account)
+      self.feed.health.written()
       var copies: [LinkLedger.Copy] = []
       for item in items { copies += try await self.feed.ledger.copies(of: item.id, vault.account) }
       return copies
@@ -366,6 +367,7 @@ final class LinkSender {
     open[one.kept.wrap] = one
     do throws(StorageFault) {
       try await feed.ledger.set(stage, sealed, of: copy, one.vault.account, now: WallClock.seconds)
+      feed.health.written()
     } catch { feed.health.notWritten(error) }
     if stage == 2 { handed.remove(one.kept.wrap) }
     if stage == 2 || (stage > 2 && !isHanded) { open[one.kept.wrap] = nil }

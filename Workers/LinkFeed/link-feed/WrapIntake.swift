@@ -14,10 +14,13 @@ import WorkerLedger
 
 // The gift wraps of one account, from the store in the order of their seq.
 //
-//     pages of the store ─▶ line (bounded) ─▶ runs of 256 ─ signer.open, two at a time ─▶ filed in order
+//     pages of the store ─▶ WrapLine (bounded) ─▶ runs of 256 ─ signer.open, two at a time ─▶ filed in order
 //
 // A run is filed in one transaction with the seq of its last wrap. The next run is opened meanwhile: signer and disk
 // work at the same time. While the account is locked nothing is read: its wraps wait in the store.
+//
+// When more wraps come than can be opened, what comes now is read by another observation too, and overtakes:
+// `WrapLine` has the order. A wrap that was opened so is passed over when the store is read to it.
 //
 // Relays are asked by a second observation, whose events are thrown away: by then the store has them. It lasts as long
 // as the account is open, and names the relays of the settings when the account uses links, since linkstr sends there.
@@ -25,17 +28,17 @@ import WorkerLedger
 /// Reads an account's gift wraps.
 @EventLoopActor
 final class WrapIntake {
-  /// A wrap that waits to be opened.
-  private struct Waiting {
-    let seq: Int64
-    let kind: UInt16
-    let json: [UInt8]
-  }
-
   /// Wraps that are being opened.
   private struct Run {
-    let wraps: [Waiting]
+    let ids: [[UInt8]]
+    let seq: Int64?
     let task: Task<Result<[Opened], Refusal>, Never>
+  }
+
+  /// A wrap that is being opened, and the hash of its id.
+  private struct Sealed {
+    let id: [UInt8]
+    let wrap: WrapLine.Waiting
   }
 
   /// What was in a wrap.
@@ -51,16 +54,22 @@ final class WrapIntake {
   private let log: Logger
   private var isOver = false
   private var doesUseLinks = false
-  private var line: [Waiting] = []
+  private var line = WrapLine()
+  /// Wraps of the runs that are being opened.
+  private var opening: Set<[UInt8]> = []
+  /// All wraps up to this seq of the store are filed.
+  private var filedSeq: Int64 = 0
+  /// All wraps up to this seq are filed, or wait.
+  private var readSeq: Int64 = 0
   private var isFiling = false
   private var room: [CheckedContinuation<Void, Never>] = []
   /// Why the round has ended: the observation is begun again after the last seq that was filed.
   private var failure: Refusal?
   private var storeAnswer: BusAnswer?
+  private var arrivalAnswer: BusAnswer?
+  private var doesReadArrivals = false
   private var relayAnswer: BusAnswer?
 
-  /// Wraps that wait at most; the store is not read on while there are more.
-  private static let lineMaximum = 1_024
   /// Bytes of a run at most: a frame has room for them.
   private static let runByteMaximum = 700_000
   /// Runs that are being opened at a time.
@@ -88,7 +97,9 @@ final class WrapIntake {
   func end() {
     isOver = true
     askAgain()
-    storeAnswer?.abandon(Refusal(.cancelled, "the account is no longer open"))
+    let refusal = Refusal(.cancelled, "the account is no longer open")
+    storeAnswer?.abandon(refusal)
+    arrivalAnswer?.abandon(refusal)
     wake()
   }
 
@@ -108,7 +119,7 @@ final class WrapIntake {
     let vault = try await feed.vault(of: key)
     if !doesUseLinks { doesUseLinks = try await known(vault).usesLinks }
     let isAskingForLinks = doesUseLinks
-    var wanted = StoreObserve(filters: [JSONValue(of: filters[0])])
+    var wanted = StoreObserve(filters: [JSONValue(of: filters()[0])])
     wanted.policy = .networkOnly
     if isAskingForLinks, !feed.settings.relays.isEmpty { wanted.relays = feed.settings.relays }
     let answer = try await feed.worker.bus.ask(StoreMethod.observe, wanted)
@@ -121,13 +132,14 @@ final class WrapIntake {
   }
 
   /// Gift wraps to the account; and its messages of kind 4, which the mirror fetches with all that names the account.
-  private var filters: [Filter] {
+  /// Of what is stored at most so many.
+  private func filters(limit: Int? = nil) -> [Filter] {
     guard let letter = TagLetter("p") else { preconditionFailure("p is a letter") }
     let legacy = [EventKind.encryptedDirectMessage]
     return [
-      Filter(kinds: [GiftWrap.kind], tags: [letter: [TagValue("\(key)")]]),
-      Filter(kinds: legacy, tags: [letter: [TagValue("\(key)")]]),
-      Filter(authors: [key], kinds: legacy),
+      Filter(kinds: [GiftWrap.kind], tags: [letter: [TagValue("\(key)")]], limit: limit),
+      Filter(kinds: legacy, tags: [letter: [TagValue("\(key)")]], limit: limit),
+      Filter(authors: [key], kinds: legacy, limit: limit),
     ]
   }
 
@@ -141,11 +153,24 @@ final class WrapIntake {
     let vault = try await feed.vault(of: key)
     let known = try await known(vault)
     await teller(vault)
-    (line, failure) = ([], nil)
-    var wanted = StoreObserve(filters: filters.map { JSONValue(of: $0) }, afterSeq: known.seq)
-    wanted.policy = .cacheOnly
-    wanted.pages = true
-    let answer = try await feed.worker.bus.ask(StoreMethod.observe, wanted)
+    (line, failure, filedSeq, readSeq) = (WrapLine(), nil, known.seq, known.seq)
+    while !isOver {
+      guard try await readOn(vault) else { break }
+      // Parts that are not taken would hold up those of every other answer, and so what comes now. So the answer was
+      // given up, and another one begins behind what waits.
+      while line.isHalfFull, failure == nil, !isOver { await withCheckedContinuation { room.append($0) } }
+      if let failure { throw failure }
+    }
+    while isFiling { await withCheckedContinuation { room.append($0) } }
+    if let failure { throw failure }
+  }
+
+  /// Reads the store behind what was read.
+  ///
+  /// - Returns: whether it was given up because the line is full.
+  private func readOn(_ vault: LinkVault) async throws(Refusal) -> Bool {
+    let begin = readSeq
+    let answer = try await observe(filters(), after: begin)
     storeAnswer = answer.answer
     defer { storeAnswer = nil }
     while let part = try await answer.nextPart(), !isOver {
@@ -155,33 +180,78 @@ final class WrapIntake {
       }
       guard part.isRaw else {
         let end = try JSONPayload.decode(StoredEnd.self, from: part.bytes)
-        guard end.seq >= known.seq else {
+        guard end.seq >= begin else {
           log.warning("the store is another one: its gift wraps are read from the beginning")
           do throws(StorageFault) { try await feed.ledger.restart(vault.account) } catch {
             throw feed.health.refusal(error)
           }
-          return answer.abandon(Refusal(.cancelled, "it is read from its beginning"))
+          let refusal = Refusal(.cancelled, "it is read from its beginning")
+          answer.abandon(refusal)
+          throw refusal
         }
         continue
       }
-      try take(part.bytes, vault)
-      while line.count > Self.lineMaximum, failure == nil, !isOver {
-        await withCheckedContinuation { room.append($0) }
+      for wrap in try Self.wraps(part.bytes, of: answer) {
+        line.append(wrap)
+        readSeq = max(readSeq, wrap.seq)
       }
+      fileSoon(vault)
+      guard line.isFull else { continue }
+      readArrivals(vault)
+      answer.abandon(Refusal(.cancelled, "enough gift wraps wait"))
+      return true
     }
-    while isFiling { await withCheckedContinuation { room.append($0) } }
-    if let failure { throw failure }
+    return false
   }
 
-  private func take(_ page: [UInt8], _ vault: LinkVault) throws(Refusal) {
-    let records: [EventPage.Record]
-    do throws(EventPage.Problem) { records = try EventPage.read(page) } catch {
-      throw Refusal(.badPayload, error.description)
+  private func observe(
+    _ filters: [Filter], after seq: Int64? = nil
+  ) async throws(Refusal) -> StreamAnswer<ObservedEvents, Nothing> {
+    var wanted = StoreObserve(filters: filters.map { JSONValue(of: $0) }, afterSeq: seq)
+    wanted.policy = .cacheOnly
+    wanted.pages = true
+    return try await feed.worker.bus.ask(StoreMethod.observe, wanted)
+  }
+
+  /// Reads what comes from now on too, until the store is read to it. If this fails, it comes by seq alone.
+  private func readArrivals(_ vault: LinkVault) {
+    guard !doesReadArrivals, !isOver else { return }
+    doesReadArrivals = true
+    log.debug("gift wraps come faster than they are opened: the newest overtake")
+    EventLoopActor.task { [self] in
+      defer { (doesReadArrivals, arrivalAnswer) = (false, nil) }
+      do throws(Refusal) {
+        let answer = try await observe(filters(limit: 0))
+        guard !isOver else { return answer.abandon(Refusal(.cancelled, "the account is no longer open")) }
+        arrivalAnswer = answer.answer
+        // Nothing is awaited here but parts: they are taken at once, and only the newest are kept.
+        while let part = try await answer.nextPart() {
+          guard part.isRaw else { continue }
+          line.arrived(try Self.wraps(part.bytes, of: answer))
+          fileSoon(vault)
+        }
+      } catch { log.debug("what comes is read by seq alone", metadata: ["why": "\(error.code)"]) }
     }
-    for record in records {
-      guard let seq = record.seq else { continue }
-      line.append(Waiting(seq: seq, kind: record.kind, json: Array(page[record.bytes])))
+  }
+
+  private func endArrivals() { arrivalAnswer?.abandon(Refusal(.cancelled, "the store is read to what comes")) }
+
+  /// The wraps of a page; an answer whose page cannot be read is given up.
+  private static func wraps(
+    _ page: [UInt8], of answer: StreamAnswer<ObservedEvents, Nothing>
+  ) throws(Refusal) -> [WrapLine.Waiting] {
+    do throws(EventPage.Problem) {
+      return try EventPage.read(page).compactMap { record in
+        record.seq.map { WrapLine.Waiting(seq: $0, kind: record.kind, json: Array(page[record.bytes])) }
+      }
+    } catch {
+      let refusal = Refusal(.badPayload, error.description)
+      answer.abandon(refusal)
+      throw refusal
     }
+  }
+
+  private func fileSoon(_ vault: LinkVault) {
     guard !isFiling, !line.isEmpty else { return }
     isFiling = true
     EventLoopActor.task { [self] in await fileLine(vault) }
@@ -197,7 +267,7 @@ final class WrapIntake {
 
   private func fileLine(_ vault: LinkVault) async {
     defer {
-      isFiling = false
+      (isFiling, opening) = (false, [])
       wake()
     }
     var runs: [Run] = []
@@ -207,46 +277,39 @@ final class WrapIntake {
       let run = runs.removeFirst()
       do throws(Refusal) {
         let wraps = try await run.task.value.get()
-        try await file(wraps, upTo: run.wraps[run.wraps.count - 1].seq, vault)
+        try await file(wraps, upTo: run.seq, vault)
+        opening.subtract(run.ids)
+        if let seq = run.seq { filedSeq = max(filedSeq, seq) }
       } catch {
         failure = error
-        line = []
+        line = WrapLine()
         // The observation may wait for a further event: it is ended, and begun again.
         storeAnswer?.abandon(error)
+        arrivalAnswer?.abandon(error)
       }
+      if doesReadArrivals, runs.isEmpty, line.isLevel(at: filedSeq) { endArrivals() }
       wake()
     }
   }
 
   private func nextRun(_ vault: LinkVault) -> Run? {
-    var (count, byteCount) = (0, 0)
-    while count < min(line.count, WrapRun.countMaximum),
-      byteCount + line[count].json.count <= Self.runByteMaximum || count == 0
-    {
-      byteCount += line[count].json.count
-      count += 1
+    guard let run = line.nextRun(count: WrapRun.countMaximum, byteCount: Self.runByteMaximum) else { return nil }
+    // One that a run before this has is filed with that one, and so before this one.
+    let wraps = run.wraps.compactMap { wrap -> Sealed? in
+      // `try?`: the store could read it. One that this program cannot read is passed over.
+      guard let id = wrap.json.withUnsafeBytes({ try? ScannedEvent($0).id }) else { return nil }
+      let sealed = Sealed(id: vault.hash(ofWrap: id), wrap: wrap)
+      return opening.insert(sealed.id).inserted ? sealed : nil
     }
-    guard count > 0 else { return nil }
-    let wraps = Array(line.prefix(count))
-    line.removeFirst(count)
     let task = EventLoopActor.task { [self] () -> Result<[Opened], Refusal> in
       do throws(Refusal) { return .success(try await open(wraps, vault)) } catch { return .failure(error) }
     }
-    return Run(wraps: wraps, task: task)
+    return Run(ids: wraps.map(\.id), seq: run.seq, task: task)
   }
 
   /// Has those wraps opened that were not opened before.
-  private func open(_ wraps: [Waiting], _ vault: LinkVault) async throws(Refusal) -> [Opened] {
-    var ids: [[UInt8]] = []
-    var texts: [[UInt8]] = []
-    var kinds: [UInt16] = []
-    for wrap in wraps {
-      // `try?`: the store could read it. One that this program cannot read is passed over.
-      guard let id = wrap.json.withUnsafeBytes({ try? ScannedEvent($0).id }) else { continue }
-      ids.append(vault.hash(ofWrap: id))
-      texts.append(wrap.json)
-      kinds.append(wrap.kind)
-    }
+  private func open(_ wraps: [Sealed], _ vault: LinkVault) async throws(Refusal) -> [Opened] {
+    let (ids, texts, kinds) = (wraps.map(\.id), wraps.map(\.wrap.json), wraps.map(\.wrap.kind))
     let places: [Int]
     do throws(StorageFault) { places = try await feed.ledger.unknown(ids, of: vault.account) } catch {
       throw feed.health.refusal(error)
@@ -329,7 +392,7 @@ final class WrapIntake {
   private static let notKept: Int64 = 100
 
   /// Files a run. The rules of sessions are applied here, where runs are in their order.
-  private func file(_ opened: [Opened], upTo seq: Int64, _ vault: LinkVault) async throws(Refusal) {
+  private func file(_ opened: [Opened], upTo seq: Int64?, _ vault: LinkVault) async throws(Refusal) {
     let now = WallClock.seconds
     let noticeSince = now - Self.noticeSeconds
     let takenBack = try await takenBack(opened, vault)
@@ -357,9 +420,11 @@ final class WrapIntake {
         LinkLedger.Mark(id: vault.hash(ofItem: $0), noticeAt: now, noticeSince: noticeSince)
       } + judgement.hidden.map { LinkLedger.Mark(id: vault.hash(ofItem: $0), noticeAt: nil) }
     let new: Set<[UInt8]>
-    do throws(StorageFault) { new = try await feed.ledger.file(wraps, marks, upTo: seq, of: vault.account) } catch {
+    do throws(StorageFault) { new = try await feed.ledger.file(wraps, marks, upTo: seq ?? 0, of: vault.account) } catch
+    {
       // What was received in memory is not on the disk: it is read from there again.
       if hasSessions { feed.sessions.drop(key) }
+      feed.health.notWritten(error)
       throw feed.health.refusal(error)
     }
     feed.health.written()
