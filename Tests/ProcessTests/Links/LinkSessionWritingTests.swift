@@ -158,7 +158,7 @@ extension ProcessTests {
             Set(some.map(\.to)) == ["\(key)", "\(peer.sdk)"] && Set(some.map(\.id)).count == 1 && some.count == 2)
         }
         let creation = try #require(copies.first { $0.kind == "session_create" })
-        #expect(creation.name == "alice, Pat" && creation.members.map { Set($0) } == ["\(key)", "\(peer.sdk)"])
+        #expect(creation.name == "alice" && creation.members.map { Set($0) } == ["\(key)", "\(peer.sdk)"])
         let root = try #require(copies.first { $0.kind == "root" })
         #expect(root.id == sent.id && root.url == shown.url && root.note == shown.text)
 
