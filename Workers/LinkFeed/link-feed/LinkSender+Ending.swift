@@ -71,7 +71,7 @@ extension LinkSender {
   private func callOff(_ item: [UInt8], _ vault: LinkVault) async throws(Refusal) -> CalledOff {
     let ids = open.filter { $0.value.copy.item == item }.map(\.key)
     var handedTo = try await handedOver(ids)
-    // A relay that is only being dialled counts as given it: a moment shows whether it is.
+    // A relay that has just gone counts as open: a moment shows it.
     for _ in 0..<Self.handedLookMaximum where !handedTo.isEmpty {
       await EventLoopActor.sleep(milliseconds: Self.againMilliseconds)
       let still = try await handedOver(ids)
@@ -112,7 +112,13 @@ extension LinkSender {
     while let publication = try await answer.nextPart() {
       if let target = publication.targets.first(where: { $0.state == .sent }) { found[publication.id] = target.relay }
     }
-    return found
+    guard !found.isEmpty else { return found }
+    // A relay that is only being dialled counts as given it in the publish queue.
+    let relays = try await feed.worker.bus.request(
+      PlanMethod.relays, NoArguments(), ttlMilliseconds: Self.publishMilliseconds
+    ).relays
+    let dialled = relays.filter { $0.state.map { $0.state != .open } ?? false }.map(\.relay)
+    return found.filter { !dialled.contains($0.value) }
   }
 
   func sent(_ item: [UInt8], _ vault: LinkVault) async throws(Refusal) -> SentLink {

@@ -31,7 +31,7 @@ public enum PlanMethod {
     "Where an event would be sent, or where filters would be asked, and why. Nothing is sent.", refuses: [.noRelays])
   /// The known relays, and why each is known.
   public static let relays = Method<NoArguments, PlanRelayList>(
-    390, "plan.relays", of: .outboxPlanner, for: [.client, .people, .linkPage],
+    390, "plan.relays", of: .outboxPlanner, for: [.client, .people, .linkFeed, .linkPage],
     "The relays that are known, and why each is.")
   /// Adds a relay by hand.
   public static let addRelay = Method<PlanRelay, PlanRelayList>(

@@ -13,7 +13,7 @@ public enum RelayMethod {
     "Sends an EVENT to one relay. Answered by the relay's OK.", refuses: [.noSuchRelay, .ownRelay])
   /// The relays of a connector.
   public static let list = Method<NoArguments, RelayStates>(
-    258, "relay.list", of: .relayConnector, for: [.client, .outboxPlanner, .localRelay, .people, .linkFeed],
+    258, "relay.list", of: .relayConnector, for: [.client, .outboxPlanner, .localRelay, .people],
     "The relays of one connector, and how their connections are.")
   /// The subscriptions to hold open.
   public static let desire = Method<RelayDesire, RelayDesireResult>(
