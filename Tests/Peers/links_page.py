@@ -26,7 +26,7 @@ import sys
 import tempfile
 from urllib.parse import urlsplit
 
-from selenium.common.exceptions import WebDriverException
+from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
@@ -54,13 +54,13 @@ def enter(page, plan, proxy):
 
 
 def read_conversation(page, plan, proxy):
-    row = page.one(".conversation", plan["contact"])
-    expect("Unread" in row.get_attribute("textContent"), "the conversation has no dot")
-    row.click()
+    words = page.read(".conversation", plan["contact"], lambda each: each.get_attribute("textContent"))
+    expect("Unread" in words, "the conversation has no dot")
+    page.press(".conversation", plan["contact"])
     page.one("h2", plan["contact"])
     expect("H2" == page.focused().tag_name.upper(), f"the focus is on {page.focused().tag_name}")
-    post = page.one(".post", plan["note"])
-    plan["playId"] = post.find_element(By.CSS_SELECTOR, "[id^=play-]").get_attribute("id")
+    plan["playId"] = page.read(
+        ".post", plan["note"], lambda each: each.find_element(By.CSS_SELECTOR, "[id^=play-]").get_attribute("id"))
     plan["postId"] = plan["playId"].removeprefix("play-")
     plan["conversationAddress"] = urlsplit(page.driver.current_url).fragment
     page.sound("conversation")
@@ -87,8 +87,8 @@ def reply(page, plan, proxy):
     page.press("form button", "Send reply")
     page.until("the reply", lambda: len(page.all("ol li")) == count + 1, SEND_SECONDS)
     page.until("the box is empty", lambda: page.value("#write") == "")
-    last = page.all("ol li")[-1]
-    expect("a reply of the test" in last.text and "\nin two lines" in last.text, f"the last reply is {last.text!r}")
+    last = page.until("the last reply", lambda: page.all("ol li")[-1].text)
+    expect("a reply of the test" in last and "\nin two lines" in last, f"the last reply is {last!r}")
     page.until("the focus at the end", lambda: page.focused() == page.all("ol li")[-1])
 
 
@@ -117,8 +117,8 @@ def composer(page, plan, proxy):
 
 def share_and_paste(page, plan, proxy):
     page.go(f"/{plan['account']}/share")
-    expect(page.one("#npub").text == plan["npub"], "another key is shown")
-    drawn = page.one("svg.code path").get_attribute("d")
+    expect(page.read("#npub", None, lambda each: each.text) == plan["npub"], "another key is shown")
+    drawn = page.read("svg.code path", None, lambda each: each.get_attribute("d"))
     expect(drawn.count("M") > 200, "the code is not drawn")
     page.sound("share")
     page.press("#copy-key")
@@ -176,17 +176,17 @@ def contacts(page, plan, proxy):
     page.one("dialog [role=alert]", "already")
     page.press("dialog button", "Cancel")
     page.sound("contacts")
-    page.one("li", "Dora of the test").find_element(By.CSS_SELECTOR, "[id^=change-]").click()
+    page.press_in("li", "Dora of the test", "[id^=change-]")
     page.type("dialog input[maxlength]", "Dora")
     page.press("dialog .tick input")
     page.press("dialog button", "Save")
     page.gone("dialog")
     page.gone("li", "Dora of the test")
-    page.one("li", "Dora").find_element(By.CSS_SELECTOR, "[id^=change-]").click()
+    page.press_in("li", "Dora", "[id^=change-]")
     expect(page.one("dialog .tick input").is_selected(), "the choice of sessions is not kept")
     page.press("dialog button", "Cancel")
     page.gone("dialog")
-    page.one("li", "Dora").find_element(By.CSS_SELECTOR, "[id^=remove-]").click()
+    page.press_in("li", "Dora", "[id^=remove-]")
     page.press("dialog button", "Remove")
     page.gone("li", "Dora")
 
@@ -296,14 +296,18 @@ def keyboard(page, plan, proxy):
 
 def tab_to(page, is_wanted):
     for _ in range(TAB_MAXIMUM):
-        each = page.focused()
-        if each.tag_name.lower() not in ("body", "html") and is_wanted(each):
-            return
-        page.key(Keys.TAB)
-        each = page.focused()
-        if each.tag_name.lower() in ("a", "button", "input", "textarea", "select"):
-            style = each.value_of_css_property("outline-style")
-            expect(style not in ("none", ""), f"the focus on {each.get_attribute('outerHTML')[:120]} is not seen")
+        try:
+            each = page.focused()
+            if each.tag_name.lower() not in ("body", "html") and is_wanted(each):
+                return
+            page.key(Keys.TAB)
+            each = page.focused()
+            if each.tag_name.lower() in ("a", "button", "input", "textarea", "select"):
+                style = each.value_of_css_property("outline-style")
+                expect(style not in ("none", ""), f"the focus on {each.get_attribute('outerHTML')[:120]} is not seen")
+        except StaleElementReferenceException:
+            # The page has made it again.
+            continue
     raise Failed("the element is not reached with the Tab key")
 
 

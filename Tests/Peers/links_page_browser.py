@@ -113,6 +113,17 @@ class Page:
         return self.until(f"{selector} {text or ''}", lambda: next(
             (each for each in self.all(selector, text) if each.is_displayed()), None), seconds)
 
+    def read(self, selector, text, what):
+        """What is read of an element, which the page may make again at any moment."""
+        return self.until(f"{selector} {text or ''}", lambda: (what(self.one(selector, text)),))[0]
+
+    def press_in(self, selector, text, inner):
+        """Presses something inside of an element."""
+        def pressed():
+            self.one(selector, text).find_element(By.CSS_SELECTOR, inner).click()
+            return True
+        self.until(f"press {inner} in {selector} {text or ''}", pressed)
+
     def press(self, selector, text=None):
         self.until(f"press {selector} {text or ''}", lambda: self.pressed(selector, text))
 
