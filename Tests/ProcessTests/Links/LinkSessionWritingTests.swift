@@ -181,6 +181,10 @@ extension ProcessTests {
         let lost = try alice.post("https://example.com/lost", to: "lost")
         #expect(lost.stage == .partly && lost.copies.first { $0.recipient == "\(stranger)" }?.stage == .failed)
         #expect(lost.copies.first { $0.recipient == "\(peer.sdk)" }?.stage == .sent, "\(lost)")
+        // Who makes a session chooses its id: a contact of that name comes first.
+        try alice.contact(peer.monstr, "Lost", sessions: false)
+        let named = try alice.post("https://example.com/named", to: "lost")
+        #expect(Set(named.copies.map(\.recipient)) == ["\(key)", "\(peer.monstr)"], "\(named)")
         // The creator takes this account out.
         let now = WallClock.seconds + 2
         let out = try peer.untagged(

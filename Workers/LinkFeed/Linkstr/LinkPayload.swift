@@ -109,11 +109,21 @@ public struct LinkPayload: Hashable, Sendable {
     let dialect = dialectOf(kind)
     if dialect == .v2 {
       guard conversationID.contains(where: { !$0.isWhitespace }) else { throw .blank("conversation_id") }
-      guard conversationID.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { throw .badSessionID }
+      guard conversationID.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), !isTaken(conversationID) else {
+        throw .badSessionID
+      }
     }
     return LinkPayload(
       dialect, conversationID: conversationID, rootID: rootID, timestamp: fields.timestamp,
       try body(of: kind, dialect, fields))
+  }
+
+  /// Whether an id of a session reads as a key, or as the id of a conversation between keys, which anyone can compute:
+  /// posts to these must not go to whom a stranger has chosen.
+  private static func isTaken(_ id: String) -> Bool {
+    let isHexadecimal = id.utf8.allSatisfy { $0 &- 0x30 < 10 || ($0 | 0x20) &- 0x61 < 6 }
+    if id.utf8.count == 64, isHexadecimal { return true }
+    return ["npub1", "nprofile1", "nostr:"].contains { id.lowercased().hasPrefix($0) }
   }
 
   private static func body(

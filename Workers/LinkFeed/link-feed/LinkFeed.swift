@@ -205,6 +205,13 @@ final class LinkFeed {
     return sealed.flatMap { vault.open($0, as: KeptConversation.self, "conversation", hash) }
   }
 
+  /// The conversation that a text names by its id. A contact's name comes first: who makes a session chooses its id.
+  func conversation(named text: String, _ vault: LinkVault) async throws(Refusal) -> KeptConversation? {
+    let name = Self.folded(text)
+    if try await contacts(vault).values.contains(where: { Self.folded($0.name) == name }) { return nil }
+    return try await conversation(text, vault)
+  }
+
   /// The key that a text names: `npub`, 64 hexadecimal digits, or the name of a contact.
   func person(_ text: String, _ vault: LinkVault) async throws(Refusal) -> PublicKey {
     // A key is a key, also where a contact is called so.

@@ -106,7 +106,7 @@ extension LinkSender {
 
   /// The members of the conversation that a text names, besides the account.
   private func members(_ text: String, _ vault: LinkVault) async throws(Refusal) -> [PublicKey] {
-    let found = try await feed.conversation(text, vault)
+    let found = try await feed.conversation(named: text, vault)
     if found?.isSession == true {
       throw Refusal(
         .badRequest, "'\(VisibleText.make(text))' is a session: messages do not go there", outcome: .notStarted)

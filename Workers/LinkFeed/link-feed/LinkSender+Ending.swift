@@ -75,7 +75,10 @@ extension LinkSender {
     for _ in 0..<Self.handedLookMaximum where !handedTo.isEmpty {
       await EventLoopActor.sleep(milliseconds: Self.againMilliseconds)
       let still = try await handedOver(ids)
-      handedTo = handedTo.filter { still[$0.key] == $0.value }
+      handedTo = handedTo.reduce(into: [:]) { kept, one in
+        let both = one.value.intersection(still[one.key] ?? [])
+        if !both.isEmpty { kept[one.key] = both }
+      }
     }
     if handed.count < Self.openMaximum { handed.formUnion(handedTo.keys) }
     var isTaken = false
@@ -98,19 +101,20 @@ extension LinkSender {
       try await self.feed.ledger.copies(of: item, vault.account)
     }
     guard !isTaken, !copies.contains(where: { $0.stage == 2 && !$0.isOwn }) else { return .taken }
-    if let relay = handedTo.values.min() { return .handed(relay) }
+    if let relay = handedTo.values.joined().min() { return .handed(relay) }
     try await takeBack(item, vault)
     return .calledOff
   }
 
-  /// The wraps among these that a relay was given and has not answered, with the relay.
-  private func handedOver(_ ids: [String]) async throws(Refusal) -> [String: String] {
+  /// The wraps among these that relays were given and have not answered, with the relays.
+  private func handedOver(_ ids: [String]) async throws(Refusal) -> [String: Set<String>] {
     guard !ids.isEmpty else { return [:] }
     let answer = try await feed.worker.bus.ask(
       PlanMethod.publications, PlanPublications(ids: ids), ttlMilliseconds: Self.publishMilliseconds)
-    var found: [String: String] = [:]
+    var found: [String: Set<String>] = [:]
     while let publication = try await answer.nextPart() {
-      if let target = publication.targets.first(where: { $0.state == .sent }) { found[publication.id] = target.relay }
+      let relays = Set(publication.targets.filter { $0.state == .sent }.map(\.relay))
+      if !relays.isEmpty { found[publication.id] = relays }
     }
     guard !found.isEmpty else { return found }
     // A relay that is only being dialled counts as given it in the publish queue.
@@ -118,7 +122,7 @@ extension LinkSender {
       PlanMethod.relays, NoArguments(), ttlMilliseconds: Self.publishMilliseconds
     ).relays
     let dialled = relays.filter { $0.state.map { $0.state != .open } ?? false }.map(\.relay)
-    return found.filter { !dialled.contains($0.value) }
+    return found.mapValues { $0.subtracting(dialled) }.filter { !$0.value.isEmpty }
   }
 
   func sent(_ item: [UInt8], _ vault: LinkVault) async throws(Refusal) -> SentLink {

@@ -36,7 +36,7 @@ extension LinkSender {
 
   /// Where a post to this text goes.
   func destination(_ wanted: LinksPost, _ vault: LinkVault) async throws(Refusal) -> Destination {
-    if let found = try await feed.conversation(wanted.to, vault), found.isSession == true {
+    if let found = try await feed.conversation(named: wanted.to, vault), found.isSession == true {
       guard wanted.session == nil else {
         throw Refusal(.badRequest, "'session' is for a contact; 'to' names a session already", outcome: .notStarted)
       }

@@ -142,6 +142,9 @@ final class LinkSender {
     // Until then the hub holds back what the planner says, if the worker has died with this request before.
     manner.request.accept()
     // A session that was made for the post comes before it.
+    guard !copies.isEmpty else {
+      throw Refusal(.noSuchAccount, "the account was forgotten meanwhile", outcome: .notStarted)
+    }
     let item = copies[copies.count - 1].item
     let creation = copies[0].item == item ? nil : copies[0].item
     var refusal: Refusal?

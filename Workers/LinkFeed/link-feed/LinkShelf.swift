@@ -114,7 +114,7 @@ final class LinkShelf {
   private func conversation(
     _ text: String, _ family: LinkLedger.Family, _ vault: LinkVault
   ) async throws(Refusal) -> String {
-    if let known = try await feed.conversation(text, vault) { return known.id }
+    if let known = try await feed.conversation(named: text, vault) { return known.id }
     let peer = try await feed.person(text, vault)
     switch family {
     case .links: return LinkConversation(of: vault.key, with: peer).id

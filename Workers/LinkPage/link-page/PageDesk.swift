@@ -66,7 +66,10 @@ final class PageDesk {
       if list.count > 1 { list.append(UInt8(ascii: ",")) }
       list += part.payload.bytes
       guard list.count < Self.answerByteCountMaximum else {
-        throw Refusal(.full, "that is more than the page can show at once", outcome: .done)
+        let refusal = Refusal(.full, "that is more than the page can show at once", outcome: .done)
+        // Parts that are not taken would hold the connection's room.
+        answer.abandon(refusal)
+        throw refusal
       }
     }
     return list + Array("]".utf8)

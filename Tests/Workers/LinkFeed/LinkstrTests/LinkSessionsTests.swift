@@ -347,8 +347,11 @@ import Testing
       "👍", isActive: true, to: root.id, in: session, of: [alice], by: bob, at: now)
     #expect(reaction.rumor.tags == [["e", "\(root.id)", "", "root"]] && reaction.recipients == [alice, bob].sorted())
     #expect(throws: LinkFault.blank("session_name")) { try creation([bob], by: alice, name: " ") }
-    #expect(throws: LinkFault.badSessionID) {
-      try LinkDraft.deletion(of: root.id, in: "a b", of: [], by: alice, at: now)
+    // What reads as a key, or as the id of a conversation between keys, would take the posts to these.
+    for id in ["a b", "\(bob)", "\(bob)".uppercased(), bob.npub, "NPUB1x", "nostr:x"] {
+      #expect(throws: LinkFault.badSessionID) {
+        try LinkDraft.deletion(of: root.id, in: id, of: [], by: alice, at: now)
+      }
     }
     let id = LinkDraft.randomID(using: &random)
     #expect(id.count == 32 && id == id.uppercased() && id != LinkDraft.randomID(using: &random))

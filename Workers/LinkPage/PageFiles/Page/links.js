@@ -140,8 +140,11 @@ function message(title, text) {
 let changeTimer;
 
 function changed() {
-  clearTimeout(changeTimer);
-  changeTimer = setTimeout(() => view && live.state === "open" && load(view, false), CHANGE_MILLISECONDS);
+  // Not begun anew by each change: many would put it off for ever.
+  changeTimer ??= setTimeout(() => {
+    changeTimer = undefined;
+    if (view && live.state === "open") load(view, false);
+  }, CHANGE_MILLISECONDS);
 }
 
 // The head of the page

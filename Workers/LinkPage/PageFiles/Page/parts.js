@@ -110,6 +110,12 @@ export function nameNode(key, app) {
 
 /// With whom a conversation is.
 export function conversationName(row, app) {
+  // Strangers name their sessions as they like: the members are shown too.
+  if (row.isSession) {
+    const names = row.members.slice(0, 4).flatMap((key) => [", ", nameNode(key, app)]);
+    return make("span", {}, foreign(row.name ?? ""), " (session", ...names,
+      row.members.length > 4 ? ` and ${row.members.length - 4} more` : "", ")");
+  }
   if (row.name) return foreign(row.name);
   const contact = row.members.length === 1 ? app.contacts.get(row.members[0])?.name ?? row.contact : undefined;
   if (contact) return foreign(contact);
