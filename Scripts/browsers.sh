@@ -3,9 +3,8 @@
 #
 #   Scripts/browsers.sh
 #
-# They take 600 MB, so they are installed only where nobody minds: with CI set, as root or with a sudo that asks no
-# password. A test that needs one and does not find it says "skipped: …"; nothing here is needed to build or to run
-# Roost.
+# They take 600 MB, so they are installed only with CI set, as root or with a sudo that asks no password. A test that
+# needs one and does not find it says "skipped: …"; nothing here is needed to build or to run Roost.
 #
 # Exit: 0 there, 75 not now, with one line saying so.
 set -euo pipefail

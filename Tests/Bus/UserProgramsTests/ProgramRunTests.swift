@@ -70,7 +70,7 @@ import Testing
     let denied = "Address family not supported by protocol\n"
     let none = try run(["/usr/bin/python3", "-c", script])
     #expect(String(decoding: none.output ?? [], as: UTF8.self) == denied + denied, "\(none)")
-    // Its way to the socket is free: nobody listens there.
+    // Its way to the socket is free: no program listens there.
     let unix = try run(["/usr/bin/python3", "-c", script], variables: ["RUNNER_UNIX=1"])
     #expect(String(decoding: unix.output ?? [], as: UTF8.self) == "Connection refused\n" + denied, "\(unix)")
   }

@@ -156,7 +156,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("A notice that its program does not show is told to the log, without its words")
+    @Test("A notice that its program does not show comes into the log, without its words")
     func failingNotices() throws {
       let directory = try TemporaryDirectory()
       let program = directory.path + "/notify"

@@ -107,8 +107,8 @@ extension LinkLedger {
   ) async throws(StorageFault) {
     try await file.write { session in
       try session.run(
-        "UPDATE copy SET stage = ?, endedAt = ?, sealed = ? WHERE number = ?", stage, stage < 2 ? 0 : max(1, now),
-        sealed, copy.number)
+        "UPDATE copy SET stage = ?, endedAt = ?, sealed = ? WHERE number = ? AND item = ?", stage,
+        stage < 2 ? 0 : max(1, now), sealed, copy.number, copy.item)
       guard session.changedRowCount > 0 else { return }
       // The least of all while one waits; 4 when some are sent and some have failed.
       try session.run(

@@ -86,7 +86,8 @@ public enum LinkFault: Error, Hashable, Sendable, CustomStringConvertible {
     case .wrongType(let name, let expected): "'\(name)' in its content is not \(expected)"
     case .tooLong(let name, let count, let maximum): "'\(name)' has \(count) bytes, and at most \(maximum) are taken"
     case .blank(let name): "'\(name)' is empty"
-    case .badSessionID: "its session has an id that reads as a key, or has other characters than letters, digits and signs"
+    case .badSessionID:
+      "its session has an id that reads as a key, or has other characters than letters, digits and signs"
     case .unknownKind(let kind): "it is of the kind '\(VisibleText.make(kind.prefix(32)))', which is not known"
     case .badURL(let fault): "its link cannot be used: \(fault)"
     case .replyWithURL: "it is a reply with a link, and replies are text only"

@@ -1,4 +1,5 @@
 import Bus
+import Clocks
 import Contracts
 import EventLoop
 import Frames
@@ -70,6 +71,13 @@ extension LinkSender {
   /// Calls off what no relay has.
   private func callOff(_ item: [UInt8], _ vault: LinkVault) async throws(Refusal) -> CalledOff {
     let ids = open.filter { $0.value.copy.item == item }.map(\.key)
+    calledOff.insert(item)
+    defer { calledOff.remove(item) }
+    // A call that is just giving it to the publish queue would do so after it was called off.
+    let patience = EventLoop.process.now.advanced(milliseconds: UInt64(Self.publishMilliseconds))
+    guard await hasChanged.wait(until: patience, for: { [self] in ids.allSatisfy { giving[$0] == nil } }) else {
+      return .taken
+    }
     var handedTo = try await handedOver(ids)
     // A relay that has just gone counts as open: a moment shows it.
     for _ in 0..<Self.handedLookMaximum where !handedTo.isEmpty {

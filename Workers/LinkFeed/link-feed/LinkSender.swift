@@ -42,6 +42,10 @@ final class LinkSender {
   /// Wraps that were handed to a relay when they were called off: a relay may still say that it has them. At most
   /// ``openMaximum``; the next process does not know them.
   var handed: Set<String> = []
+  /// Items that are being called off: none of their copies is given to the publish queue.
+  var calledOff: Set<[UInt8]> = []
+  /// How many calls are giving a wrap to the publish queue.
+  private(set) var giving: [String: Int] = [:]
   /// Raised when a copy has come further.
   let hasChanged = Signal()
   /// Tokens that are being kept: a second call with one waits.
@@ -141,11 +145,10 @@ final class LinkSender {
     if copies.isEmpty { copies = try await make(token) }
     // Until then the hub holds back what the planner says, if the worker has died with this request before.
     manner.request.accept()
-    // A session that was made for the post comes before it.
-    guard !copies.isEmpty else {
+    guard let item = copies.last?.item else {
       throw Refusal(.noSuchAccount, "the account was forgotten meanwhile", outcome: .notStarted)
     }
-    let item = copies[copies.count - 1].item
+    // A session that was made for the post comes before it.
     let creation = copies[0].item == item ? nil : copies[0].item
     var refusal: Refusal?
     if let creation {
@@ -258,13 +261,20 @@ final class LinkSender {
     guard let kept = vault.open(copy.sealed, as: KeptCopy.self, "copy", copy.item), let event = kept.event else {
       return nil
     }
+    guard !calledOff.contains(copy.item) else { return nil }
     open[kept.wrap] = Open(vault: vault, copy: copy, kept: kept)
+    giving[kept.wrap, default: 0] += 1
+    defer {
+      let left = (giving[kept.wrap] ?? 1) - 1
+      giving[kept.wrap] = left > 0 ? left : nil
+      hasChanged.raise()
+    }
     let contacts = try await feed.contacts(vault)
     var wanted = PlanPublish(event: event)
     if let agreed = PublicKey(kept.recipient).flatMap({ contacts[$0]?.relays }), !agreed.isEmpty {
       wanted.agreedRelays = agreed
     }
-    while true {
+    while !calledOff.contains(copy.item) {
       do throws(Refusal) {
         let publication = try await feed.worker.bus.request(
           PlanMethod.publish, wanted, ttlMilliseconds: Self.publishMilliseconds)
@@ -287,6 +297,7 @@ final class LinkSender {
         }
       }
     }
+    return nil
   }
 
   /// How soon the planner is asked again.
@@ -326,7 +337,11 @@ final class LinkSender {
       try await self.feed.ledger.openCopies(of: vault.account)
     }
     for copy in copies where feed.accounts.isOpen(key) {
-      _ = try await give(copy, vault, until: EventLoop.process.now)
+      // It may have been called off since.
+      let isThere = try await feed.ledgered { () async throws(StorageFault) in
+        try await self.feed.ledger.item(copy.item, of: vault.account) != nil
+      }
+      if isThere { _ = try await give(copy, vault, until: EventLoop.process.now) }
     }
     guard resumed.contains(key) else { throw Refusal(.unavailable, "the planner cannot say yet where something goes") }
   }

@@ -24,14 +24,18 @@ public struct PageAddressing: Sendable {
   /// Whether a WebSocket is asked for by the page itself. A browser always says which page asks.
   public func isFromPage(_ head: HTTPRequestHead) -> Bool { head.values(of: "origin") == [origin] }
 
-  /// The secret of the browser's cookie; nil without one, or with two.
-  public func cookie(in head: HTTPRequestHead) -> Substring? {
-    let found = head.values(of: "cookie").flatMap { $0.split(separator: ";") }.compactMap { pair -> Substring? in
+  /// The secrets of the browser's cookies of this name, the first ``cookieMaximum``: another server on this machine can
+  /// give it one too, and must not lock it out by that.
+  public func cookies(in head: HTTPRequestHead) -> [String] {
+    let found = head.values(of: "cookie").flatMap { $0.split(separator: ";") }.lazy.compactMap { pair -> String? in
       let parts = pair.drop { $0 == " " }.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      return parts.count == 2 && parts[0] == cookieName ? parts[1] : nil
+      return parts.count == 2 && parts[0] == cookieName ? String(parts[1]) : nil
     }
-    return found.count == 1 ? found[0] : nil
+    return Array(found.prefix(Self.cookieMaximum))
   }
+
+  /// Cookies of one request that are looked at.
+  public static let cookieMaximum = 8
 
   /// The field that gives a browser its cookie. It ends with the browser.
   public func setCookie(_ secret: String) -> HTTPField {

@@ -169,7 +169,7 @@ extension LinkPage: WebSocketServerDelegate {
 
   func answer(to head: HTTPRequestHead, from peer: SocketAddress) -> HTTPDecision {
     if let refusal = refusal(of: head) { return .respond(refusal) }
-    let isInside = addressing.cookie(in: head).map { door.isInside($0, at: Self.now) } ?? false
+    let isInside = cookie(of: head) != nil
     if head.wantsWebSocket {
       guard head.path == "/live" else { return refuse(404, "the page's connection is at /live") }
       guard addressing.isFromPage(head) else { return refuse(403, "only the page itself may connect here") }
@@ -185,6 +185,11 @@ extension LinkPage: WebSocketServerDelegate {
       return head.path == "/" ? .respond(answer(403, .entry)) : refuse(403, Self.entryText)
     }
     return .respond(answer(200, file))
+  }
+
+  /// The cookie with which a browser is in.
+  private func cookie(of head: HTTPRequestHead) -> String? {
+    addressing.cookies(in: head).first { door.isInside($0, at: Self.now) }
   }
 
   private static let entryText = "the page is closed to this browser: type 'roost links open'"
@@ -229,7 +234,7 @@ extension LinkPage: WebSocketServerDelegate {
   func opened(_ connection: WebSocketConnection, for head: HTTPRequestHead, from peer: SocketAddress) {
     let number = nextClient
     nextClient += 1
-    let cookie = addressing.cookie(in: head).map(String.init) ?? ""
+    let cookie = cookie(of: head) ?? ""
     let client = PageClient(connection, desk) { [weak self] in
       guard let self else { return false }
       return door.isInside(cookie, at: Self.now)

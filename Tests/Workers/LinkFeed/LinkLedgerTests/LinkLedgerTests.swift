@@ -168,7 +168,7 @@ struct LinkLedgerTests {
     #expect(try await found(3, other).isEmpty)
   }
 
-  @Test("An item is as far as its copies to others, and what is taken back leaves nothing")
+  @Test("The stage of an item is that of its copies to others, and what is taken back leaves nothing")
   func stages() async throws {
     let account = try await ledger.account(alice).number
     let copies = [false, false, true].map { LinkLedger.Copy(item: id(1), isOwn: $0, sealed: []) }

@@ -133,12 +133,15 @@ export function compose(app, { isMessage = false, selected, locked, lockedName, 
   const send = make("button", { type: "submit", class: "main" }, "Send");
   const cancel = make("button", { type: "button", onclick: () => dialog.close() }, "Cancel");
   let isSending = false;
-  const attempt = new Attempt();
+  // A draft that was sent, and may have gone, keeps its token.
+  const attempt = draft.attempt ?? new Attempt();
   const form = make("form", { novalidate: true }, fields, problem, progress,
     make("div", { class: "buttons end" }, cancel, send));
   const keep = () => {
     drafts.delete(draftName);
-    if (link?.input.value || text.value) drafts.set(draftName, { url: link?.input.value ?? "", text: text.value });
+    if (link?.input.value || text.value) {
+      drafts.set(draftName, { url: link?.input.value ?? "", text: text.value, attempt });
+    }
     if (drafts.size > DRAFTS) drafts.delete(drafts.keys().next().value);
   };
   form.addEventListener("submit", async (event) => {

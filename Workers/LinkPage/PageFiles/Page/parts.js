@@ -32,7 +32,8 @@ export function visible(text, keepsLines = false) {
       code < 0x20 || (code >= 0x7f && code < 0xa0) || code === 0xad || code === 0x61c || code === 0x180e ||
       code === 0x200b || code === 0x200e || code === 0x200f || (code >= 0x2028 && code <= 0x202e) ||
       (code >= 0x2060 && code <= 0x206f) || code === 0xfeff || (code >= 0xfff0 && code <= 0xfffb) ||
-      (code >= 0xd800 && code <= 0xdfff) || (code >= 0xe0000 && code <= 0xe007f)
+      (code >= 0xd800 && code <= 0xdfff) || (code >= 0xe0000 && code <= 0xe007f) || code === 0x34f ||
+      code === 0x115f || code === 0x1160 || code === 0x2800 || code === 0x3164 || code === 0xffa0
     ) result += `⟨U+${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;
     else result += character;
   }

@@ -144,7 +144,7 @@ function postRow(app, row, isFresh) {
   return node;
 }
 
-/// Marks rows as read that were shown, unless nobody can see the page: then at the next load.
+/// Marks rows as read that were shown, unless the page is hidden: then at the next load.
 async function markRead(app, method, conversation, rows) {
   if (document.hidden || !rows.some((row) => row.isUnread)) return;
   await app.call(method, { account: app.account.name, conversation, oldest: rows.at(-1).place, newest: rows[0].place });
