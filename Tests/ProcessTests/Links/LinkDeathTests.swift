@@ -53,14 +53,7 @@ extension ProcessTests {
             sent.append(try insist(alice, number, to: bob.publicKey))
           }
           for step in Self.steps {
-            try post {
-              let pid = pid_t(try #require(try alice.rig.roost.worker(step, alice.client).pid))
-              Glibc.kill(pid, SIGSTOP)
-              usleep(500_000)
-              alice.client.receive()
-              try alice.rig.kill("link-feed")
-              Glibc.kill(pid, SIGCONT)
-            }
+            try post { try alice.killLinkFeed(at: step) }
           }
           for victim in Self.victims {
             for moment: UInt32 in [1, 8, 25] {

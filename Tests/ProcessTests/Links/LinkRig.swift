@@ -131,6 +131,17 @@ struct LinkRig {
     return found
   }
 
+  /// Kills link-feed while what it sends is at a worker, which is stopped for as long as that takes to get there:
+  /// nothing says from outside that it has.
+  func killLinkFeed(at worker: String) throws {
+    let pid = pid_t(try #require(try rig.roost.worker(worker, client).pid))
+    Glibc.kill(pid, SIGSTOP)
+    usleep(500_000)
+    client.receive()
+    try rig.kill("link-feed")
+    Glibc.kill(pid, SIGCONT)
+  }
+
   /// Subscribes to changes from now on.
   func follow() throws {
     #expect(try client.answer(to: try client.ask("links.changes", type: .subscribe)).isResponse)

@@ -229,14 +229,7 @@ extension ProcessTests {
             }
           }
           for step in Self.steps {
-            try post {
-              let pid = pid_t(try #require(try alice.rig.roost.worker(step, alice.client).pid))
-              Glibc.kill(pid, SIGSTOP)
-              usleep(500_000)
-              alice.client.receive()
-              try alice.rig.kill("link-feed")
-              Glibc.kill(pid, SIGCONT)
-            }
+            try post { try alice.killLinkFeed(at: step) }
           }
           for moment: UInt32 in [1, 8, 16, 25, 40] {
             try post {
