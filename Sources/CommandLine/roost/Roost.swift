@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Contracts
+internal import LinuxSystem
 
 /// `roost`
 struct Roost: ParsableCommand {
@@ -8,11 +9,11 @@ struct Roost: ParsableCommand {
     abstract: "Looks after a running Roost: its events, its workers, their logs, and any method of theirs.",
     discussion: """
       The supervisor is found at --socket (behind the command: 'roost status --socket PATH'), $ROOST_SOCKET, \
-      $XDG_RUNTIME_DIR/roost/roost.sock or run/roost.sock.
+      $XDG_RUNTIME_DIR/roost/roost.sock, run/roost.sock or /run/roost/roost.sock.
 
       Exit codes: 0 done, 1 failed, 2 usage, 3 no supervisor, 4 not permitted, 5 timed out, 130 interrupted.
       """,
-    version: RoostVersion.text,
+    version: OwnProgram.described(RoostVersion.text),
     subcommands: [],
     groupedSubcommands: [
       CommandGroup(name: "Begin", subcommands: [SetupCommand.self]),
