@@ -12,7 +12,7 @@ enum Schema {
   static let supervisor: [Setting<SupervisorSettings>] = [
     Setting("state-directory", \.stateDirectory, .path, .restartsSupervisor),
     Setting("run-directory", \.runDirectory, .path, .restartsSupervisor),
-    Setting("log-directory", \.logDirectory, .path, .restartsSupervisor),
+    Setting("log-directory", \.logDirectory, .optional(.path), .restartsSupervisor),
     Setting("socket", \.socket, .path, .restartsSupervisor),
     Setting("allow-uids", \.allowUids, .list(of: .uid, "uids")),
     Setting("program-directories", \.programDirectories, .list(of: .path, "paths", count: 1...64)),
