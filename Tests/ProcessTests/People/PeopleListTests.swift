@@ -97,12 +97,12 @@ extension ProcessTests {
         }
         let client = rig.rig.client
         // All of them wait for it: the store keeps none.
-        let people = pid_t(try #require(try rig.rig.roost.worker("people", client).pid))
-        kill(people, SIGSTOP)
-        defer { kill(people, SIGCONT) }
+        let pid = pid_t(try #require(try rig.rig.roost.worker("people", client).pid))
+        Glibc.kill(pid, SIGSTOP)
+        defer { Glibc.kill(pid, SIGCONT) }
         let asked = try late.map { try client.ask("store.publish", String(decoding: $0.json, as: UTF8.self)) }
         for id in asked { #expect(try client.answer(to: id).refusal?.code == .superseded) }
-        kill(people, SIGCONT)
+        Glibc.kill(pid, SIGCONT)
         #expect(try edit(rig, adding: [known[2]]).isNew)
         try awaitSoon("what all of them added is in the list", within: 60, every: 500) {
           try people(rig) == Set(known)
