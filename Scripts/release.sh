@@ -8,7 +8,7 @@
 #   usr/lib/systemd/user/    the unit for one's own Roost
 #   etc/xdg/roost/           supervisor.conf for one's own Roost
 #   etc/roost/               supervisor.conf for the Roost of the system
-#   usr/share/…              completions; in doc/roost the pages and the examples
+#   usr/share/…              manual pages, completions; in doc/roost the pages and the examples
 #
 # docs/decisions/0025-packages.md says why each thing is linked as it is. The script ends with an error if a program
 # would need a library that a package cannot name.
@@ -114,10 +114,16 @@ install -m 644 docs/decisions/*.md "$doc/decisions/"
 install -m 644 supervisor.conf "$doc/examples/"
 install examples/*.py "$doc/examples/"
 
-complete() {
-  install -d "$stage/usr/share/${2%/*}"
-  "$lib/roost" --generate-completion-script "$1" | sed '1{/^#!/d}' >"$stage/usr/share/$2"
-}
-complete bash bash-completion/completions/roost
-complete zsh zsh/vendor-completions/_roost
-complete fish fish/vendor_completions.d/roost.fish
+# Manual pages and completions. A shell reads its file of completions, and does not run it.
+manuals=$scratch/manuals
+rm -rf $manuals
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || date +%s) \
+  python3 Scripts/manuals.py $manuals "$lib/roost" "$lib/roostd"
+sed -i '1{/^#!/d}' $manuals/completions/*/*
+for section in 1 5 8; do
+  install -d "$stage/usr/share/man/man$section"
+  install -m 644 $manuals/man$section/* "$stage/usr/share/man/man$section/"
+done
+install -D -m 644 $manuals/completions/bash/roost "$stage/usr/share/bash-completion/completions/roost"
+install -D -m 644 $manuals/completions/zsh/_roost "$stage/usr/share/zsh/vendor-completions/_roost"
+install -D -m 644 $manuals/completions/fish/roost.fish "$stage/usr/share/fish/vendor_completions.d/roost.fish"
