@@ -8,17 +8,21 @@ FUZZ_SECONDS ?= 600
 MANUALS ?= .build/manuals
 KILLS ?= 1000
 SECONDS ?= 600
+SUITES ?= bookworm
 SANITIZERS ?= address thread
 
 # What the shipped supervisor.conf starts, and what a person needs beside it. `make run` builds no more than this.
 PROGRAMS = roostd roost roost-exec event-store outbox-planner relay-connector signer local-relay \
   dvm-tracker dvm-provider \
   $(foreach name,push-relay mirror people link-feed link-page backup,$(shell Scripts/is-wanted.sh $(name) $(CONFIG)))
+# What a package has: everything that a configuration can name.
+ALL_PROGRAMS = roostd roost roost-exec event-store outbox-planner relay-connector signer local-relay dvm-tracker \
+  dvm-provider mirror people link-feed link-page backup push-relay
 SWIFT_SOURCES = Sources Workers Tests Package.swift $(wildcard Benchmarks)
 
 .DEFAULT_GOAL := help
 .PHONY: help run build test methods check lint documentation sanitize bench bench-outbox hostile chaos fuzz soak \
-  soak-relays power manuals install clean packages python
+  soak-relays power manuals install clean packages package dist package-test python
 
 help: ## print this list
 	@echo 'Roost. Usage: make TARGET'
@@ -104,6 +108,16 @@ manuals: ## write manual pages and completions of the shells into MANUALS=.build
 
 install: packages ## install under PREFIX=~/.local, with a systemd user unit; says how to start it
 	Scripts/install.sh $(PREFIX) $(PROGRAMS)
+
+package: packages ## build a Debian package of everything, .build-package/roost_VERSION_ARCH.deb
+	Scripts/package.sh $(ALL_PROGRAMS)
+
+dist: package ## also make a tarball, the bill of materials (SPDX) and SHA256SUMS, in .build-package
+	Scripts/dist.sh
+
+package-test: packages ## install, use, upgrade and remove that package in fresh roots of SUITES="bookworm"; needs root
+	Scripts/package.sh --keep-stage --version 0.1.99 $(ALL_PROGRAMS)
+	Tests/Packages/run.sh $(SUITES)
 
 clean: ## remove what builds, tests and measurements leave here; the Python environments stay
 	rm -rf .build .build-* Benchmarks/results

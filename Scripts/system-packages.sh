@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Makes sure that what the build needs from the system is there, before a compiler says it in a thousand lines.
 #
-#   Scripts/system-packages.sh [--check]        --check: say what is missing, install nothing
+#   Scripts/system-packages.sh [--check] [PACKAGE…]     --check: say what is missing, install nothing
+#                                                       PACKAGE: another Debian package that must be there
 #
 # Which C libraries are needed stands in Package.swift (`.apt([…])`) and nowhere else. A library counts as present when
 # its Debian package is installed or when its headers compile, so one built by hand is accepted too. What is missing is
@@ -15,6 +16,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 swift_minimum=6.2
 missing=()
+check=
+if [[ ${1:-} == --check ]]; then
+  check=1
+  shift
+fi
 
 installed() { [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
 
@@ -36,6 +42,10 @@ command -v cc >/dev/null || missing+=(gcc)
 command -v python3 >/dev/null || missing+=(python3)
 command -v openssl >/dev/null || missing+=(openssl)
 
+for package in "$@"; do
+  installed "$package" || missing+=("$package")
+done
+
 if ((${#missing[@]})); then
   command="apt-get install -y --no-remove ${missing[*]}"
   sudo=()
@@ -44,7 +54,7 @@ if ((${#missing[@]})); then
     echo "roost: missing: ${missing[*]}. Type:  sudo apt-get update && sudo $command" >&2
     exit 69
   }
-  if [[ ${1:-} == --check ]] || ! command -v apt-get >/dev/null || ! "${sudo[@]}" true 2>/dev/null; then leave; fi
+  if [[ -n $check ]] || ! command -v apt-get >/dev/null || ! "${sudo[@]}" true 2>/dev/null; then leave; fi
   if [[ -z ${CI:-} && -t 0 && -t 2 ]]; then
     echo "roost: missing: ${missing[*]}" >&2
     read -r -p "Install them from this system's package archives, by '$command'? [y/N] " answer || answer=

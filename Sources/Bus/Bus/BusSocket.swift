@@ -7,8 +7,11 @@ public enum BusSocket {
   /// The environment variables that determine it, in addition to `ROOST_SOCKET`.
   public static let variables = ["XDG_RUNTIME_DIR", "XDG_STATE_HOME", "HOME"]
 
+  /// The socket of the system's Roost, which serves the members of a group.
+  public static let system = "/run/roost/roost.sock"
+
   /// The paths to try, in order: only `ROOST_SOCKET` if it is set; otherwise the run directory of an installed Roost,
-  /// which is in its state directory on a machine without `XDG_RUNTIME_DIR`, and then that of a checkout.
+  /// which is in its state directory on a machine without `XDG_RUNTIME_DIR`, then that of a checkout, then ``system``.
   public static func candidates(environment: [String: String]) -> [String] {
     if let path = environment["ROOST_SOCKET"], !path.isEmpty { return [path] }
     var paths: [String] = []
@@ -18,16 +21,15 @@ public enum BusSocket {
     } else if let state = variable("XDG_STATE_HOME") ?? variable("HOME").map({ $0 + "/.local/state" }) {
       paths.append(state + "/roost/run/roost.sock")
     }
-    paths.append("run/roost.sock")
-    return paths
+    return paths + ["run/roost.sock", system]
   }
 
   /// Connects to the first path where a trusted supervisor listens.
   ///
   /// A program may send a passphrase to the supervisor, so the kernel is queried for the listener's user before a byte
-  /// is sent. At a default path the listener must be our own user or root, and paths below the working directory that
-  /// other users made are not tried. A caller that names a socket, by `path` or `ROOST_SOCKET`, has decided whom to
-  /// trust.
+  /// is sent. At a default path the listener must be our own user or root, at ``system`` also the owner of its
+  /// directory, whom root chose. Paths below the working directory that other users made are not tried. A caller that
+  /// names a socket, by `path` or `ROOST_SOCKET`, has decided whom to trust.
   ///
   /// - Throws: a refusal `no-supervisor` that names every path tried and why it failed; `no-access` when the kernel
   ///   denies this user the socket at one of them.
@@ -47,13 +49,14 @@ public enum BusSocket {
         let stream = try await ByteStream.connect(path: candidate)
         guard !isNamed else { return stream }
         let user = try stream.peerUser()
-        if user == geteuid() || user == 0 { return stream }
+        if user == geteuid() || user == 0 || candidate == system && user == ownerOfSystemDirectory() { return stream }
         stream.close()
         tried.append(
           "\(candidate) is served by uid \(user), not by you or root, so nothing was sent to it; if you trust it, name it: "
             + "ROOST_SOCKET=\(candidate)")
       } catch {
-        isForbidden = isForbidden || error.isForbidden
+        // The system's Roost is not for everyone: a user whom it does not let in may have one too.
+        isForbidden = isForbidden || error.isForbidden && candidate != system
         tried.append("\(error)")
       }
     }
@@ -67,6 +70,16 @@ public enum BusSocket {
       .noSupervisor,
       "no supervisor answers. Start one with 'roostd' or 'make run'. Tried: \(tried.joined(separator: "; "))",
       outcome: .notStarted)
+  }
+
+  /// The owner of the directory of ``system``; nil if others than root can have made it. Only root writes to `/run`.
+  private static func ownerOfSystemDirectory() -> UInt32? {
+    var status = stat()
+    guard lstat("/run", &status) == 0, status.st_uid == 0, status.st_mode & S_IFMT == S_IFDIR,
+      status.st_mode & (S_IWGRP | S_IWOTH) == 0, lstat("/run/roost", &status) == 0,
+      status.st_mode & S_IFMT == S_IFDIR, status.st_mode & (S_IWGRP | S_IWOTH) == 0
+    else { return nil }
+    return status.st_uid
   }
 
   /// Why a socket below the working directory is not used: another user may own that directory, as with `/tmp`. Nil for

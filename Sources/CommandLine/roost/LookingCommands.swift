@@ -155,12 +155,13 @@ struct Version: LoopCommand {
 
   private struct Answer: Encodable {
     var version = RoostVersion.text
+    var commit = OwnProgram.commit
     var `protocol` = FrameHeader.version
   }
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     let answer = Answer()
-    await session.print(answer, ["roost \(answer.version), speaks RBP/\(answer.protocol)"])
+    await session.print(answer, ["roost \(OwnProgram.described(answer.version)), speaks RBP/\(answer.protocol)"])
     return .done
   }
 }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Contracts
 internal import Glibc
+internal import LinuxSystem
 
 /// `roost`
 struct Roost: ParsableCommand {
@@ -12,11 +13,11 @@ struct Roost: ParsableCommand {
       'roost account use'. Every command has --help.
 
       The supervisor is found at --socket (behind the command: 'roost status --socket PATH'), $ROOST_SOCKET, \
-      $XDG_RUNTIME_DIR/roost/roost.sock or run/roost.sock.
+      $XDG_RUNTIME_DIR/roost/roost.sock, run/roost.sock or /run/roost/roost.sock.
 
       Exit codes: 0 done, 1 failed, 2 usage, 3 no supervisor, 4 not permitted, 5 timed out, 130 interrupted.
       """,
-    version: RoostVersion.text,
+    version: OwnProgram.described(RoostVersion.text),
     subcommands: [Overview.self],
     groupedSubcommands: [
       CommandGroup(name: "Begin", subcommands: [SetupCommand.self, Status.self, Doctor.self]),

@@ -4,6 +4,7 @@ internal import Contracts
 internal import EventLoop
 internal import Frames
 internal import Glibc
+internal import LinuxSystem
 internal import Rendering
 internal import RoostClient
 
@@ -27,7 +28,7 @@ extension SetupRun {
   func findSupervisor() async throws(Refusal) {
     var isStarted = false
     do throws(Refusal) { try await session.client.connect() } catch {
-      guard error.code == .noSupervisor else { throw error }
+      guard error.code == .noSupervisor || isRefusedBySystem(error) else { throw error }
       guard try isStartWanted(error) else { throw error }
       if !session.isJSON { await session.output.writeLines(["Starting Roost."]) }
       try await start()
@@ -37,6 +38,12 @@ extension SetupRun {
     await tell(
       SetupJSON.Supervisor(isStarted: isStarted),
       ["Roost is running" + (isStarted ? ". 'roost status' shows how it is." : " already.")])
+  }
+
+  /// Whether it was the Roost of the system that refused this user, who is in none of its groups and can have another.
+  private func isRefusedBySystem(_ refusal: Refusal) -> Bool {
+    let named = options.general.socket ?? ProcessEnvironment.current()["ROOST_SOCKET"] ?? ""
+    return refusal.code == .notPermitted && named.isEmpty
   }
 
   private func isStartWanted(_ refusal: Refusal) throws(Refusal) -> Bool {
@@ -56,7 +63,7 @@ extension SetupRun {
       }
       return try await connect(whileRunning: nil)
     }
-    let program = Self.ownDirectory + "/roostd"
+    let program = OwnProgram.directory + "/roostd"
     guard access(program, X_OK) == 0 else {
       throw Self.notStarted("there is no roostd beside this program, at \(program)", [], nil)
     }
@@ -144,14 +151,6 @@ extension SetupRun {
   }
 
   private static var environment: [String] { ProcessEnvironment.current().map { "\($0.key)=\($0.value)" } }
-
-  /// The directory of this program.
-  private static var ownDirectory: String {
-    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-    let count = readlink("/proc/self/exe", &buffer, buffer.count)
-    let program = String(decoding: buffer[..<max(0, count)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    return String(program[..<(program.lastIndex(of: "/") ?? program.startIndex)])
-  }
 
   private static func notStarted(_ reason: String, _ words: [String], _ command: String?) -> Refusal {
     let said = words.isEmpty ? "" : "\n" + words.joined(separator: "\n")

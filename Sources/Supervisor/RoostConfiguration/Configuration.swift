@@ -20,20 +20,23 @@ public enum Configuration {
   ///   - readFile: reads a whole file; returns nil if it does not exist. Throws a reason for people.
   ///   - permissionCheck: receives the absolute path of a file that exists. Returns the reason to refuse the file if a
   ///     user other than its rightful owner could change it, else nil.
+  ///   - members: returns the uids of a group's members; nil if there is no such group.
   /// - Throws: ``ConfigurationError``; when the file has faults, all of them at once.
   public static func load(
     path: String?, surroundings: ConfigurationSurroundings,
     readFile: (String) throws(FileReading.Failure) -> [UInt8]? = FileReading.contents,
-    permissionCheck: (String) -> String?
+    permissionCheck: (String) -> String?, members: (String) -> [UInt32]? = { _ in nil }
   ) throws(ConfigurationError) -> SupervisorConfiguration {
-    try find(path, surroundings, readFile, permissionCheck).verified()
+    var reader = try find(path, surroundings, readFile, permissionCheck)
+    reader.findMembers(members)
+    return try reader.verified()
   }
 
   /// Reads the configuration, and also reports doubts, with or without problems: what is allowed but probably not
   /// intended.
   ///
   /// - Parameters:
-  ///   - path: as for ``load(path:surroundings:readFile:permissionCheck:)``, like the next three.
+  ///   - path: as for ``load(path:surroundings:readFile:permissionCheck:members:)``, like the next three and `members`.
   ///   - surroundings: the process's environment and directories.
   ///   - readFile: reads a whole file.
   ///   - permissionCheck: returns the reason for a refusal.
@@ -41,17 +44,20 @@ public enum Configuration {
   ///   - file: returns what a look at the file with a key or a certificate at this path shows; nil if it was not
   ///     examined.
   ///   - strangers: what is wrong with this machine for programs that do jobs for strangers; nil if nothing is.
+  ///   - members: returns the uids of a group's members.
   /// - Returns: the configuration or why it cannot be used, and the doubts in the order of the file.
   public static func check(
     path: String?, surroundings: ConfigurationSurroundings,
     readFile: (String) throws(FileReading.Failure) -> [UInt8]? = FileReading.contents,
     permissionCheck: (String) -> String?, program: (String) -> ProgramFinding,
-    file: (String) -> SecretFileFinding? = { _ in nil }, strangers: String? = nil
+    file: (String) -> SecretFileFinding? = { _ in nil }, strangers: String? = nil,
+    members: (String) -> [UInt32]? = { _ in nil }
   ) -> ConfigurationVerdict {
     do throws(ConfigurationError) {
       var reader = try find(path, surroundings, readFile, permissionCheck)
+      reader.findMembers(members)
       let outcome = Result { [reader] () throws(ConfigurationError) in try reader.verified() }
-      let doubts = reader.doubts(program: program, secretFile: file, strangers: strangers)
+      let doubts = reader.doubts(program: program, secretFile: file, strangers: strangers, members: members)
       return ConfigurationVerdict(outcome: outcome, doubts: doubts)
     } catch {
       return ConfigurationVerdict(outcome: .failure(error), doubts: [])

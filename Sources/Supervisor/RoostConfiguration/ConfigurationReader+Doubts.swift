@@ -62,10 +62,13 @@ extension ConfigurationReader {
   ///   - program: returns what is at this absolute path.
   ///   - secretFile: returns what a look at a file with a key or a certificate shows; nil if it was not examined.
   ///   - strangers: what is wrong with this machine for programs that do jobs for strangers; nil if nothing is.
+  ///   - members: returns the uids of a group's members; nil if there is no such group.
   mutating func doubts(
-    program: (String) -> ProgramFinding, secretFile: (String) -> SecretFileFinding?, strangers: String?
+    program: (String) -> ProgramFinding, secretFile: (String) -> SecretFileFinding?, strangers: String?,
+    members: (String) -> [UInt32]?
   ) -> [ConfigurationProblem] {
     let problems = takeProblems()
+    doubtGroups(members)
     doubtLevels()
     for worker in configuration.workers {
       if !problems.contains(where: { Self.decidesProgram($0, of: worker) }) { doubtProgram(of: worker, program) }
@@ -84,6 +87,18 @@ extension ConfigurationReader {
     guard configuration.workers.isEmpty, problems.isEmpty else { return sortedProblems }
     let none = "no worker: roostd would run nothing; a table [worker.NAME] gives it one"
     return [ConfigurationProblem(file: file, table: "", message: none)] + sortedProblems
+  }
+
+  /// Takes up which users are in the groups of the file. The reload finds who has come to a group or left it since.
+  mutating func findMembers(_ members: (String) -> [UInt32]?) {
+    configuration.supervisor.groupMembers = configuration.supervisor.allowGroups.flatMap { members($0) ?? [] }
+  }
+
+  private mutating func doubtGroups(_ members: (String) -> [UInt32]?) {
+    for (index, group) in configuration.supervisor.allowGroups.enumerated() where members(group) == nil {
+      let path = ConfigurationPath(steps: ConfigurationPath("supervisor", "allow-groups").steps + [.index(index)])
+      report("this machine has no group '\(group)', so no user is let in for it", at: path, tableDepth: 1)
+    }
   }
 
   /// Whether fixing the problem may give this worker another program.

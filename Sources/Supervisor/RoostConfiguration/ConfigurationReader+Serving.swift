@@ -108,8 +108,8 @@ extension SupervisorConfiguration {
   /// The settings that a worker is sent: the keys of its own table, and what other parts of the file add. A connector
   /// and the planner also get ``ownAddresses`` and ``configuredConnectors``; the planner the mirror's peers, and
   /// whether a signer is enabled; a provider its enabled jobs; a push relay its types of wakes; a mirror what else it
-  /// keeps; the signer the accounts that providers act as (`WorkerAccounts`); a local relay `allow-uids`, the users
-  /// that are not strangers.
+  /// keeps; the signer the accounts that providers act as (`WorkerAccounts`); a local relay the users that
+  /// are not strangers, those of `allow-uids` and `allow-groups`.
   public func settingsSent(to worker: WorkerConfiguration) -> ConfigurationValue {
     if worker.role == Role.dvmProvider.name {
       var settings = worker.settings
@@ -136,7 +136,7 @@ extension SupervisorConfiguration {
     }
     if worker.role == Role.localRelay.name {
       var settings = worker.settings
-      settings.set("allowUids", to: .array(supervisor.allowUids.map { .integer(Int($0)) }))
+      settings.set("allowUids", to: .array(supervisor.admittedUids.map { .integer(Int($0)) }))
       return settings
     }
     guard [Role.relayConnector.name, Role.outboxPlanner.name].contains(worker.role) else { return worker.settings }

@@ -15,6 +15,7 @@ enum Schema {
     Setting("log-directory", \.logDirectory, .optional(.path), .restartsSupervisor),
     Setting("socket", \.socket, .path, .restartsSupervisor),
     Setting("allow-uids", \.allowUids, .list(of: .uid, "uids")),
+    Setting("allow-groups", \.allowGroups, .list(of: .text("a group's name"), "groups' names")),
     Setting("program-directories", \.programDirectories, .list(of: .path, "paths", count: 1...64)),
     Setting("drain-deadline", \.drainDeadline, .duration(.milliseconds(100) ... .seconds(3_600))),
     Setting("spawn-rate", \.spawnRate, .integer(1...1_000)),

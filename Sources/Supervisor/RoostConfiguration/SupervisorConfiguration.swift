@@ -3,9 +3,9 @@ internal import MessageHub
 
 /// Everything `supervisor.conf` says, with every default filled in and every path absolute.
 ///
-/// A value: ``Configuration/load(path:surroundings:readFile:permissionCheck:)`` reads it once, and then it is only
-/// compared. A reload reads a second one and calls ``changes(from:)``. The structures below have the defaults, nothing
-/// else does, except that the hub's bounds are in `HubLimits`; the table that binds them to keys is `Schema`.
+/// A value: ``Configuration/load(path:surroundings:readFile:permissionCheck:members:)`` reads it once, and then it is
+/// only compared. A reload reads a second one and calls ``changes(from:)``. The structures below have the defaults,
+/// nothing else does, except that the hub's bounds are in `HubLimits`; the table that binds them to keys is `Schema`.
 public struct SupervisorConfiguration: Sendable, Hashable {
   /// The file it was read from, as an absolute path.
   public var file: String
@@ -45,6 +45,12 @@ public struct SupervisorSettings: Sendable, Hashable {
   public var socket: String
   /// Uids that may connect in addition to the daemon's own.
   public var allowUids: [UInt32] = []
+  /// Groups of this machine whose members may connect too, by name.
+  public var allowGroups: [String] = []
+  /// The uids of these members. Not of the file: roostd asks the system when it reads the file.
+  public var groupMembers: [UInt32] = []
+  /// All uids that may connect in addition to the daemon's own.
+  public var admittedUids: [UInt32] { allowUids + groupMembers }
   /// Where a `program` without a slash is looked up, in this order. Absolute, never empty.
   public var programDirectories: [String]
   /// How long a whole stop may take before the remaining workers are killed.

@@ -23,7 +23,7 @@ extension Daemon {
     configuration.bus.windowFrames = old.bus.windowFrames
     configuration.bus.windowBytes = old.bus.windowBytes
     adoptBounds()
-    if new.supervisor.allowUids != old.supervisor.allowUids {
+    if new.supervisor.admittedUids != old.supervisor.admittedUids {
       socket.admitListedUsers()
       admission.cutUnlistedUsers()
     }

@@ -65,11 +65,11 @@ final class ListeningSocket {
     if access(directory, F_OK) != 0, errno == ENOENT { try PrivateDirectory.ensure(directory) }
   }
 
-  /// Lets the users of `allow-uids` reach the socket, and no other user: the kernel asks for the right to write to the
-  /// socket and to pass its directory, before the daemon asks for the uid. Only the run directory is opened, which is
-  /// ours, and no further than to be passed.
+  /// Lets the users of `allow-uids` and `allow-groups` reach the socket, and no other user: the kernel asks for the
+  /// right to write to the socket and to pass its directory, before the daemon asks for the uid. Only the run directory
+  /// is opened, which is ours, and no further than to be passed.
   func admitListedUsers() {
-    let listed = daemon.configuration.supervisor.allowUids.filter { $0 != geteuid() }
+    let listed = daemon.configuration.supervisor.admittedUids.filter { $0 != geteuid() }
     let runDirectory = daemon.configuration.supervisor.runDirectory
     let isInRunDirectory = path == runDirectory + "/" + (path.split(separator: "/").last ?? "")
     var changes: [(path: String, mode: mode_t)] = [(path, listed.isEmpty ? 0o600 : 0o666)]

@@ -15,7 +15,7 @@ import Supervision
 /// |---|---|
 /// | managed worker | on the socketpair we gave it; its name and role are ours to say |
 /// | attached worker | of our uid, with a token of `roost attach` for this role, not a descendant of a managed worker |
-/// | client | of our uid (or in `allow-uids`), not a descendant of a managed worker |
+/// | client | of our uid (or of `allow-uids`, `allow-groups`), not a descendant of a managed worker |
 ///
 /// A descendant of a managed worker is refused even as a client: a connector that was taken over could otherwise start
 /// a `roost` of its own and ask for what its role may not.
@@ -56,10 +56,11 @@ final class PeerAdmission {
     }
   }
 
-  /// Why a user may not connect; nil for our own and those of `allow-uids`.
+  /// Why a user may not connect; nil for our own and those of `allow-uids` and `allow-groups`.
   private func unlisted(_ user: UInt32) -> Refusal? {
-    if user == geteuid() || daemon.configuration.supervisor.allowUids.contains(user) { return nil }
-    return Refusal(.notPermitted, "uid \(user) may not connect; allow it with allow-uids in supervisor.conf")
+    if user == geteuid() || daemon.configuration.supervisor.admittedUids.contains(user) { return nil }
+    return Refusal(
+      .notPermitted, "uid \(user) may not connect; allow it with allow-uids or allow-groups in supervisor.conf")
   }
 
   /// Cuts the connections of users that are not listed any longer, those that have not said HELLO among them.

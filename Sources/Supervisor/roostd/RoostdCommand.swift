@@ -19,7 +19,7 @@ struct RoostdCommand: ParsableCommand {
       Exit codes: 0 stopped as asked, 1 a critical worker failed, 3 another supervisor runs here, 64 usage, 71 the \
       system failed, 78 the configuration is wrong.
       """,
-    version: RoostVersion.text)
+    version: OwnProgram.described(RoostVersion.text))
 
   @Option(name: [.short, .long], help: "The configuration file; by default the usual places are tried.")
   var config: String?
@@ -54,7 +54,8 @@ struct RoostdCommand: ParsableCommand {
   private static func load(
     _ path: String?, _ surroundings: ConfigurationSurroundings
   ) throws(ConfigurationError) -> SupervisorConfiguration {
-    try Configuration.load(path: path, surroundings: surroundings, permissionCheck: distrust)
+    try Configuration.load(
+      path: path, surroundings: surroundings, permissionCheck: distrust, members: LocalGroup.members)
   }
 
   /// - Parameter readsFiles: whether to look into files with keys.
@@ -63,7 +64,8 @@ struct RoostdCommand: ParsableCommand {
   ) -> ConfigurationVerdict {
     Configuration.check(
       path: path, surroundings: surroundings, permissionCheck: distrust, program: ProgramFinding.init(at:),
-      file: { SecretFileFinding(at: $0, readsContents: readsFiles) }, strangers: LandlockSupport.current.complaint)
+      file: { SecretFileFinding(at: $0, readsContents: readsFiles) }, strangers: LandlockSupport.current.complaint,
+      members: LocalGroup.members)
   }
 
   /// `--check`: what is doubtful comes first and fails nothing; what is wrong is thrown.
@@ -101,11 +103,8 @@ struct RoostdCommand: ParsableCommand {
     }
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     let directory = getcwd(&buffer, buffer.count).map { String(cString: $0) } ?? "/"
-    let count = readlink("/proc/self/exe", &buffer, buffer.count)
-    let program = String(decoding: buffer[..<max(0, count)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    let slash = program.lastIndex(of: "/") ?? program.startIndex
     return ConfigurationSurroundings(
-      environment: environment, currentDirectory: directory, programDirectory: String(program[..<slash]))
+      environment: environment, currentDirectory: directory, programDirectory: OwnProgram.directory)
   }
 
   private static func directories(_ configuration: SupervisorConfiguration) throws -> SupervisorDirectories {

@@ -243,7 +243,7 @@ struct BackupTests {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/foreign"
     for (old, new, kind) in [
-      ("\"format\":1", "\"format\":2", BackupFault.Kind.newer), ("\"0.1.0\"", "\"9.1.0\"", .newer),
+      ("\"format\":1", "\"format\":2", BackupFault.Kind.newer), ("\"\(RoostVersion.text)\"", "\"9.1.0\"", .newer),
       ("\"keys/alice.key\"", "\"../../../x.key\"", .unsound),
       ("\"signer\",\"role\"", "\"/etc/x\",\"role\"", .unsound),
     ] {

@@ -1,3 +1,4 @@
+import Contracts
 import Glibc
 import TestSupport
 import Testing
@@ -45,5 +46,23 @@ import Testing
     let text = try told("/usr")
     #expect(text.contains("\n  roostd --config ") && text.contains("\n  roost status\n"))
     #expect(try told("/usr", ["DESTDIR=/tmp/stage"]).hasPrefix("Staged under /tmp/stage for /usr. "))
+  }
+
+  @Test("The version names the commit that is written beside the program, and nothing that is no commit")
+  func commit() throws {
+    let directory = try TemporaryDirectory()
+    let program = directory.path + "/roost"
+    let copy = try SpawnedProcess("/bin/cp", [SpawnedProcess.builtProgram("roost"), program])
+    try #require(try copy.waitForEnd() == .exited(0))
+    for (text, said) in [
+      ("", ""), ("3f2a9c41d07b\n", " (3f2a9c41d07b)"), ("3f2a9c41d07b+\n", " (3f2a9c41d07b+)"),
+      ("3f2\n", ""), ("no commit\n", ""),
+    ] {
+      let file = try #require(fopen(directory.path + "/commit", "w"))
+      fputs(text, file)
+      fclose(file)
+      let told = try SpawnedProcess(program, ["--version"]).readAllOutput()
+      #expect(told == "\(RoostVersion.text)\(said)\n", "\(text)")
+    }
   }
 }

@@ -44,6 +44,29 @@ struct ServingTests {
     }
   }
 
+  @Test("Members of allow-groups are let in like allow-uids, and a group that the machine has not is a doubt")
+  func allowedGroups() throws {
+    let text = """
+      [supervisor]
+      allow-uids = [7]
+      allow-groups = ["roost",
+        "rost"]
+      [worker.local-relay]
+      """
+    let verdict = Configuration.check(
+      path: "x.conf", surroundings: checkout,
+      readFile: { (_: String) throws(FileReading.Failure) -> [UInt8]? in Array(text.utf8) },
+      permissionCheck: { _ in nil }, program: { _ in .runnable }, members: { $0 == "roost" ? [1_000, 1_001] : nil })
+    let configuration = try verdict.outcome.get()
+    #expect(configuration.supervisor.admittedUids == [7, 1_000, 1_001])
+    let sent = configuration.settingsSent(to: try #require(configuration.worker(named: "local-relay")))
+    #expect(sent["allowUids"] == .array([.integer(7), .integer(1_000), .integer(1_001)]))
+    #expect(
+      verdict.doubts.map(\.description) == [
+        "x.conf:4: [supervisor] allow-groups[1]: this machine has no group 'rost', so no user is let in for it"
+      ])
+  }
+
   @Test("The planner and the connectors are sent the connectors that are to run, with their relays")
   func connectors() throws {
     let configuration = try parse(
