@@ -34,7 +34,8 @@ struct Roost: ParsableCommand {
         subcommands: [Start.self, Stop.self, Restart.self, Hold.self, Attach.self, Reload.self, Log.self]),
       CommandGroup(
         name: "Messages",
-        subcommands: [Methods.self, Call.self, Pipe.self, Record.self, RecordingFiles.self, ReplayFile.self]),
+        subcommands: [Methods.self, Call.self, Record.self, RecordingFiles.self, ReplayFile.self]),
+      CommandGroup(name: "Programs", subcommands: [BusCommand.self]),
       CommandGroup(name: "Relays", subcommands: [Relay.self, Plan.self, MirrorCommand.self]),
       CommandGroup(name: "Local relay", subcommands: [ClientCommand.self]),
       CommandGroup(name: "Push relay", subcommands: [PushCommand.self]),
