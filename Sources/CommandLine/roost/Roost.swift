@@ -35,7 +35,7 @@ struct Roost: ParsableCommand {
       CommandGroup(
         name: "Messages",
         subcommands: [Methods.self, Call.self, Record.self, RecordingFiles.self, ReplayFile.self]),
-      CommandGroup(name: "Programs", subcommands: [BusCommand.self]),
+      CommandGroup(name: "Programs", subcommands: [BusCommand.self, MCPCommand.self]),
       CommandGroup(name: "Relays", subcommands: [Relay.self, Plan.self, MirrorCommand.self]),
       CommandGroup(name: "Local relay", subcommands: [ClientCommand.self]),
       CommandGroup(name: "Push relay", subcommands: [PushCommand.self]),
