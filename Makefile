@@ -5,6 +5,7 @@ PREFIX ?= $(HOME)/.local
 CONFIG ?= supervisor.conf
 DURATION ?= 24h
 FUZZ_SECONDS ?= 600
+MANUALS ?= .build/manuals
 KILLS ?= 1000
 SECONDS ?= 600
 SANITIZERS ?= address thread
@@ -17,7 +18,7 @@ SWIFT_SOURCES = Sources Workers Tests Package.swift $(wildcard Benchmarks)
 
 .DEFAULT_GOAL := help
 .PHONY: help run build test methods check lint documentation sanitize bench bench-outbox hostile chaos fuzz soak \
-  soak-relays power install clean packages python
+  soak-relays power manuals install clean packages python
 
 help: ## print this list
 	@echo 'Roost. Usage: make TARGET'
@@ -97,6 +98,10 @@ soak-relays: packages python ## observe authors at fifty relays that lie, refuse
 
 power: packages python build ## cut the power 200 times over all that is accepted, and say what was lost
 	ROOST_POWER_CUTS=100 ROOST_POWER_ROUNDS=60 ROOST_POWER_TURNS=12 $(SWIFT) test --skip-build --filter PowerCutTests
+
+manuals: ## write manual pages and completions of the shells into MANUALS=.build/manuals
+	@for program in roostd roost; do $(SWIFT) build -c release --product $$program || exit; done
+	python3 Scripts/manuals.py $(MANUALS) .build/release/roost .build/release/roostd
 
 install: packages ## install under PREFIX=~/.local, with a systemd user unit; says how to start it
 	Scripts/install.sh $(PREFIX) $(PROGRAMS)

@@ -19,6 +19,8 @@ public final class StreamListener {
 
   private let descriptor: Int32
   private let path: String?
+  /// Whether its file is its own to remove: that of an inherited one belongs to the program that opened it.
+  private var ownsFile = true
   /// Path or address, for faults.
   private let name: String
   private var watcher: DescriptorWatcher?
@@ -43,6 +45,39 @@ public final class StreamListener {
     try self.init(path: path, begin: listen, onConnection: onConnection)
   }
 
+  /// Sockets that listened when the process began, and that no listener has taken yet.
+  private static var inherited: [Int32] = []
+
+  /// Takes sockets that the process was started with, as by a service manager that opens them before it: a listener at
+  /// the address of one takes that socket instead of opening its own. Descriptors that do not listen are left alone.
+  public static func inherit(_ descriptors: [Int32]) {
+    for descriptor in descriptors {
+      var (listens, size): (Int32, socklen_t) = (0, socklen_t(MemoryLayout<Int32>.size))
+      guard getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0, listens != 0 else { continue }
+      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+      _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+      inherited.append(descriptor)
+    }
+  }
+
+  /// Whether an inherited socket at this path waits for its listener.
+  public static func hasInherited(path: String) -> Bool { inherited.contains { Self.path(of: $0) == path } }
+
+  private static func takeInherited(where isMeant: (Int32) -> Bool) -> Int32? {
+    inherited.firstIndex(where: isMeant).map { inherited.remove(at: $0) }
+  }
+
+  /// The path of a unix socket; nil for another.
+  private static func path(of descriptor: Int32) -> String? {
+    var address = sockaddr_un()
+    var size = socklen_t(MemoryLayout<sockaddr_un>.size)
+    let result = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
+    }
+    guard result == 0, address.sun_family == sa_family_t(AF_UNIX) else { return nil }
+    return withUnsafeBytes(of: address.sun_path) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+  }
+
   /// The same with another `listen`, for a test in which it fails.
   init(
     path: String, begin: (Int32, Int32) -> Int32, onConnection: @escaping @EventLoopActor (ByteStream) -> Void
@@ -56,6 +91,14 @@ public final class StreamListener {
     address.sun_family = sa_family_t(AF_UNIX)
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
     name = path
+    if let taken = Self.takeInherited(where: { Self.path(of: $0) == path }) {
+      descriptor = taken
+      self.path = path
+      self.onConnection = onConnection
+      ownsFile = false
+      try watch()
+      return
+    }
     descriptor = try withUnsafePointer(to: &address) { pointer throws(LoopFault) in
       try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address throws(LoopFault) in
         try Self.open(
@@ -70,6 +113,12 @@ public final class StreamListener {
   /// Listens on a TCP address; port 0 lets the kernel choose (see ``port``).
   public init(address: SocketAddress, onConnection: @escaping @EventLoopActor (ByteStream) -> Void) throws(LoopFault) {
     name = "\(address)"
+    if let taken = Self.takeInherited(where: { SocketAddress(localEndOf: $0) == address }) {
+      (descriptor, path, ownsFile) = (taken, nil, false)
+      self.onConnection = onConnection
+      try watch()
+      return
+    }
     let made = address.withSocketAddress { pointer -> Result<Int32, LoopFault> in
       let count = address.isIPv6 ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size
       do throws(LoopFault) {
@@ -139,7 +188,7 @@ public final class StreamListener {
     return SocketAddress(localEndOf: descriptor)?.port
   }
 
-  /// Stops listening. A unix socket's file is removed.
+  /// Stops listening. A unix socket's file is removed, unless the socket was inherited.
   public func close() {
     guard isOpen else { return }
     isOpen = false
@@ -147,7 +196,7 @@ public final class StreamListener {
     watcher = nil
     restTimer.cancel()
     Glibc.close(descriptor)
-    if let path { unlink(path) }
+    if let path, ownsFile { unlink(path) }
   }
 
   // MARK: Accepting

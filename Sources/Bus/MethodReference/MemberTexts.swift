@@ -516,12 +516,17 @@ public enum MemberTexts {
     LocalRelaySettings.filtersMaximum	The maximum number of filters of a subscription.
     LocalRelaySettings.guests	Keys that are admitted where a client must authenticate, in addition to the accounts; npub or hexadecimal.
     LocalRelaySettings.hosts	Further names of the relay, in addition to those of its machine.
+    LocalRelaySettings.icon	The address of a picture in NIP-11; "" for none.
     LocalRelaySettings.keyFile	The certificate's key, in PEM; "" when it is in the same file.
     LocalRelaySettings.listen	Addresses to listen at; the defaults are where clients of Nostr look for a local relay.
     LocalRelaySettings.messageBytes	The maximum size of one message of a client, in bytes.
+    LocalRelaySettings.name	The name in NIP-11.
+    LocalRelaySettings.ownKey	The relay's own key in NIP-11 (`self`), npub or hexadecimal; "" for none.
     LocalRelaySettings.requestsPerSecond	The maximum number of subscriptions that a client may open in a second.
     LocalRelaySettings.slowClientMilliseconds	How long a client may read nothing before it is disconnected.
+    LocalRelaySettings.software	The address of the software's page in NIP-11; "" for none.
     LocalRelaySettings.subscriptionsMaximum	The maximum number of subscriptions of a client.
+    LocalRelaySettings.version	The version in NIP-11; "" for Roost's own.
     LocalRelayStatus.accepted	Connections accepted since the start.
     LocalRelayStatus.addresses	Where it listens, as clients dial it: an unspecified address is shown as the machine's names and the loopback.
     LocalRelayStatus.connections	Connections now.

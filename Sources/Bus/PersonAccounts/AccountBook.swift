@@ -60,6 +60,13 @@ public final class AccountBook {
   /// Asks no more.
   public func drain() { timer.cancel() }
 
+  /// Asks the signer and waits, unless it has answered since the start.
+  ///
+  /// - Throws: what the signer, or the hub in its place, refuses with.
+  public func whenKnown() async throws(Refusal) {
+    if !isKnown { try await read() }
+  }
+
   private func read() async throws(Refusal) {
     received(
       try await worker.bus.request(SignerMethod.accounts, NoArguments(), ttlMilliseconds: Self.answerMilliseconds)

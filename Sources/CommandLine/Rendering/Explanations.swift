@@ -38,6 +38,12 @@ public enum DoctorText {
     return lines + ["", verdict(result, style)]
   }
 
+  /// What needs attention only, and the sentence at the end.
+  public static func short(_ result: DoctorResult, _ style: Style) -> [String] {
+    let bad = DoctorResult(checks: result.checks.filter { !$0.isGood })
+    return bad.checks.isEmpty ? [verdict(result, style)] : lines(bad, style)
+  }
+
   private static func mark(_ check: DoctorResult.Check, _ style: Style) -> String {
     guard check.isGood else { return style.paint("✗", .bad) }
     return check.isPending == true ? style.paint("–", .warning) : style.paint("✓", .good)

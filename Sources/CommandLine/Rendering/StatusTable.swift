@@ -27,6 +27,11 @@ public enum StatusTable {
     return lines + [""] + (sending.map { [line($0, style)] } ?? []) + totals(status, style)
   }
 
+  /// The same without the workers: whether events can be sent, and the totals.
+  public static func summary(_ status: SupervisorStatus, sending: SendingState?, _ style: Style) -> [String] {
+    totals(status, style) + (sending.map { [line($0, style)] } ?? [])
+  }
+
   private static func line(_ sending: SendingState, _ style: Style) -> String {
     let (tone, words): (Tone, String) =
       switch sending {

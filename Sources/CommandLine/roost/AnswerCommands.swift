@@ -11,14 +11,14 @@ internal import Rendering
 /// The options of the commands that write about an event.
 struct AnswerOptions: ParsableArguments, Sendable {
   @Option(name: .customLong("as"), help: ArgumentHelp("Who signs.", valueName: "account"))
-  var account: String?
+  var account = AccountWord.unnamed
   @Flag(help: "Publish a text with nsec1… or ncryptsec1… in it: anyone who reads it has the key.")
   var allowSecrets = false
   @OptionGroup var way: PublishWay
 
   func validate() throws {
     guard !UnknownOptions.areSought else { return }
-    if account?.lowercased().hasPrefix("nsec1") == true { throw ValidationError(secretAsArgument) }
+    if account.name?.lowercased().hasPrefix("nsec1") == true { throw ValidationError(secretAsArgument) }
   }
 
   /// The way on which all of them find what they are about, and are published.
@@ -166,7 +166,7 @@ extension CommandSession {
   fileprivate func publish(
     _ options: AnswerOptions, _ make: (PublicKey) async throws(Refusal) -> EventTemplate
   ) async throws(Refusal) -> ExitStatus {
-    let found = try account(options.account, among: try await accounts())
+    let found = try account(options.account.name, among: try await accounts())
     guard let key = PublicKey(found.publicKey) else { throw Refusal(.badPayload, "'\(found.publicKey)' is no key") }
     let template = try await make(key)
     let publishing = PublishRun(

@@ -24,7 +24,7 @@ struct Export: LoopCommand {
   @Option(help: ArgumentHelp("Only what this NIP-01 filter matches; may be given several times.", valueName: "json"))
   var filter: [String] = []
   @OptionGroup var flags: FilterFlags
-  @Option(help: "At most so many, with those that --resume finds in the file.")
+  @Option(name: .shortAndLong, help: "At most so many, with those that --resume finds in the file.")
   var limit: Int?
   @Option(
     name: .shortAndLong,

@@ -11,9 +11,9 @@ internal import Rendering
 /// What `roost feed` and `roost inbox` have in common.
 struct FeedOptions: ParsableArguments, Sendable {
   @Option(name: .customLong("as"), help: ArgumentHelp("Whose: an account, or anyone's key.", valueName: "account"))
-  var account: String?
+  var account = AccountWord.unnamed
   @Option(
-    parsing: .unconditional,
+    name: .shortAndLong, parsing: .unconditional,
     help: ArgumentHelp("At most so many stored ones, the newest; 50 unless given, at most 500.", valueName: "number"))
   var limit: Int?
   @Option(
@@ -65,7 +65,7 @@ struct FeedCommand: LoopCommand {
   @OptionGroup var general: GeneralOptions
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    var wanted = PeopleFeed(account: feed.account, set: set, kinds: kind.isEmpty ? nil : kind)
+    var wanted = PeopleFeed(account: feed.account.name, set: set, kinds: kind.isEmpty ? nil : kind)
     (wanted.limit, wanted.afterSeq, wanted.policy) = (feed.limit, feed.after, feed.policy)
     let display = try await FeedDisplay(session)
     var isListKnown = true
@@ -118,7 +118,7 @@ struct InboxCommand: LoopCommand {
   }
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    var wanted = PeopleInbox(account: feed.account)
+    var wanted = PeopleInbox(account: feed.account.name)
     wanted.only = only.isEmpty ? nil : only.compactMap(InboxItem.Sort.init(rawValue:))
     (wanted.limit, wanted.afterSeq, wanted.policy) = (feed.limit, feed.after, feed.policy)
     let display = try await FeedDisplay(session)

@@ -13,30 +13,58 @@ internal import Wording
 /// Filters as they are typed: NIP-01's JSON, and flags for common conditions.
 struct FilterFlags: ParsableArguments, Sendable {
   @Option(
+    name: .shortAndLong,
     help: ArgumentHelp("Only this kind, as a number; may be given several times.", valueName: "number"),
     transform: KindArgument.read)
   var kind: [UInt16] = []
   @Option(
+    name: .shortAndLong,
     help: ArgumentHelp(
       "Only of this author: npub, nprofile, 64 hexadecimal digits, an account's name or name@domain (NIP-05); "
         + "several times.",
       valueName: "key"))
   var author: [String] = []
   @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp("Only this event: an id, note1… or nevent1…; several times.", valueName: "id"))
+  var id: [String] = []
+  @Option(
+    name: .shortAndLong,
     help: ArgumentHelp("Only with this tag, as in t=nostr or p=npub1…; several times.", valueName: "letter=value"))
   var tag: [String] = []
+  @Option(name: .customShort("e"), help: ArgumentHelp("Only what refers to this event: --tag e=ID.", valueName: "id"))
+  var referredEvent: [String] = []
+  @Option(name: .customShort("p"), help: ArgumentHelp("Only what names this person: --tag p=KEY.", valueName: "key"))
+  var namedPerson: [String] = []
+  @Option(name: .customShort("d"), help: ArgumentHelp("Only with this identifier: --tag d=TEXT.", valueName: "text"))
+  var identifier: [String] = []
+  @Option(help: ArgumentHelp("Only with these words in it (NIP-50).", valueName: "words"))
+  var search: String?
   @Option(
+    name: .shortAndLong,
     help: ArgumentHelp("Not before: 2025-11-21, 2025-11-21T12:30, 3h (ago), or seconds since 1970.", valueName: "time"),
     transform: TypedTime.init(reading:))
   var since: TypedTime?
   @Option(
-    help: ArgumentHelp("Not after, written in the same way.", valueName: "time"),
+    name: .shortAndLong, help: ArgumentHelp("Not after, written in the same way.", valueName: "time"),
     transform: TypedTime.init(reading:))
   var until: TypedTime?
 
   func validate() throws {
     guard !UnknownOptions.areSought else { return }
-    for tag in tag { _ = try Self.condition(tag) }
+    for tag in tags { _ = try Self.condition(tag) }
+    for text in id { _ = try Self.eventID(text) }
+    if let search { try Self.validate(search: search) }
+  }
+
+  /// Whether none was given.
+  var isEmpty: Bool {
+    kind.isEmpty && author.isEmpty && id.isEmpty && tags.isEmpty && search == nil && since == nil && until == nil
+  }
+
+  /// All tags, in the long form.
+  private var tags: [String] {
+    tag + referredEvent.map { "e=\($0)" } + namedPerson.map { "p=\($0)" } + identifier.map { "d=\($0)" }
   }
 
   /// The filters of these texts, each narrowed by the flags; without texts, a filter of the flags alone.
@@ -50,10 +78,13 @@ struct FilterFlags: ParsableArguments, Sendable {
     for index in filters.indices {
       try Self.set(&filters[index].kinds, kind.isEmpty ? nil : kind, "--kind")
       try Self.set(&filters[index].authors, authors.isEmpty ? nil : authors, "--author")
+      // `try?`: they were validated.
+      try Self.set(&filters[index].ids, id.isEmpty ? nil : id.compactMap { try? Self.eventID($0) }, "--id")
+      try Self.set(&filters[index].search, search, "--search")
       try Self.set(&filters[index].since, since?.seconds, "--since")
       try Self.set(&filters[index].until, until?.seconds, "--until")
       try Self.set(&filters[index].limit, limit, "--limit")
-      for text in tag {
+      for text in tags {
         // `try?`: it was validated.
         guard let (letter, typed) = try? Self.condition(text) else { continue }
         let value = TagValue(try await session.tagValue(typed.description, ofTag: letter.description))
@@ -90,12 +121,26 @@ struct FilterFlags: ParsableArguments, Sendable {
     for text in texts {
       let filter: Filter
       do throws(FilterFault) { filter = try Self.filter(text) } catch { throw ValidationError("\(error)") }
-      guard let search = filter.search, SearchQuery(search).isImpossible else { continue }
-      throw ValidationError(
-        "The search '\(search)' has no word that could be found. A word is made of letters and digits, at most "
-          + "\(SearchWords.wordByteCountMaximum) bytes, or is one symbol such as ⚡.")
+      if let search = filter.search { try validate(search: search) }
     }
   }
+
+  private static func validate(search: String) throws {
+    guard SearchQuery(search).isImpossible else { return }
+    throw ValidationError(
+      "The search '\(search)' has no word that could be found. A word is made of letters and digits, at most "
+        + "\(SearchWords.wordByteCountMaximum) bytes, or is one symbol such as ⚡.")
+  }
+
+  private static func eventID(_ text: String) throws -> EventID {
+    do throws(EntityFault) { return try EventID(spelled: text) } catch {
+      let shown = SpottedSecret.redacted(String(text.prefix(shownLengthMaximum)))
+      throw ValidationError("'\(shown)' is no event: \(error).")
+    }
+  }
+
+  /// The most characters of a wrong value that are repeated.
+  private static let shownLengthMaximum = 100
 
   private static func condition(_ text: String) throws -> (TagLetter, TagValue) {
     let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

@@ -21,7 +21,7 @@ struct Follow: LoopCommand {
   @Option(help: ArgumentHelp("What you call this person, for all to see.", valueName: "name"))
   var petname: String?
   @Option(name: .customLong("as"), help: ArgumentHelp("Who follows.", valueName: "account"))
-  var account: String?
+  var account = AccountWord.unnamed
   @OptionGroup var way: EditWay
   @OptionGroup var general: GeneralOptions
 
@@ -39,7 +39,7 @@ struct Follow: LoopCommand {
       edit.add = ["p", "\(try await session.publicKey(text))"] + (petname.map { ["", $0] } ?? [])
       changes.append(edit)
     }
-    return try await session.edit(account: account, EventKind.follows, changes, way)
+    return try await session.edit(account: account.name, EventKind.follows, changes, way)
   }
 }
 
@@ -50,7 +50,7 @@ struct Unfollow: LoopCommand {
   @Argument(help: ArgumentHelp("Whom, as for 'roost follow'.", valueName: "who"))
   var people: [String]
   @Option(name: .customLong("as"), help: ArgumentHelp("Who followed.", valueName: "account"))
-  var account: String?
+  var account = AccountWord.unnamed
   @OptionGroup var way: EditWay
   @OptionGroup var general: GeneralOptions
 
@@ -67,7 +67,7 @@ struct Unfollow: LoopCommand {
       edit.remove = ["p", "\(try await session.publicKey(text))"]
       changes.append(edit)
     }
-    return try await session.edit(account: account, EventKind.follows, changes, way)
+    return try await session.edit(account: account.name, EventKind.follows, changes, way)
   }
 }
 
@@ -86,7 +86,7 @@ struct Mute: LoopCommand {
   @Flag(name: .customLong("public"), help: "For all to see.")
   var isPublic = false
   @Option(name: .customLong("as"), help: ArgumentHelp("Who mutes.", valueName: "account"))
-  var account: String?
+  var account = AccountWord.unnamed
   @OptionGroup var way: EditWay
   @OptionGroup var general: GeneralOptions
 
@@ -104,7 +104,7 @@ struct Mute: LoopCommand {
       edit.isPrivate = isPublic ? nil : true
       changes.append(edit)
     }
-    return try await session.edit(account: account, EventKind.mutes, changes, way)
+    return try await session.edit(account: account.name, EventKind.mutes, changes, way)
   }
 }
 
@@ -115,7 +115,7 @@ struct Unmute: LoopCommand {
   @Argument(help: ArgumentHelp("Whom or what, as for 'roost mute'.", valueName: "what"))
   var entries: [String]
   @Option(name: .customLong("as"), help: ArgumentHelp("Who muted.", valueName: "account"))
-  var account: String?
+  var account = AccountWord.unnamed
   @OptionGroup var way: EditWay
   @OptionGroup var general: GeneralOptions
 
@@ -132,7 +132,7 @@ struct Unmute: LoopCommand {
       edit.remove = Array(try await session.entry(text, of: EventKind.mutes).prefix(2))
       changes.append(edit)
     }
-    return try await session.edit(account: account, EventKind.mutes, changes, way)
+    return try await session.edit(account: account.name, EventKind.mutes, changes, way)
   }
 }
 
@@ -157,7 +157,7 @@ struct ProfileEdit: LoopCommand {
   @Option(help: ArgumentHelp("Another field; several times.", valueName: "field=value"))
   var set: [String] = []
   @Option(name: .customLong("as"), help: ArgumentHelp("Whose profile.", valueName: "account"))
-  var account: String?
+  var account = AccountWord.unnamed
   @OptionGroup var way: EditWay
   @OptionGroup var general: GeneralOptions
 
@@ -193,6 +193,6 @@ struct ProfileEdit: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()
-    return try await session.edit(account: account, EventKind.metadata, changes, way)
+    return try await session.edit(account: account.name, EventKind.metadata, changes, way)
   }
 }

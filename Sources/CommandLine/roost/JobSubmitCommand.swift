@@ -67,7 +67,7 @@ struct JobSubmitCommand: LoopCommand {
   @Option(help: ArgumentHelp("Your own name for it: the same again is the same job.", valueName: "text"))
   var key: String?
   @Option(name: .customLong("as"), help: ArgumentHelp("Whose job it is.", valueName: "account"))
-  var account: String?
+  var account = AccountWord.unnamed
   @Flag(help: "Submit it with nsec1… or ncryptsec1… in it: its providers have the key then.")
   var allowSecrets = false
   @Flag(help: "Wait for its end, and print the result.")
@@ -93,7 +93,7 @@ struct JobSubmitCommand: LoopCommand {
     }
     if oneByOne, provider.isEmpty { throw ValidationError("--one-by-one goes with --provider: whom to ask in turn.") }
     if topic.contains("") { throw ValidationError("A topic is a word; one is empty.") }
-    for text in [account] + provider where text?.lowercased().hasPrefix("nsec1") == true {
+    for text in [account.name] + provider where text?.lowercased().hasPrefix("nsec1") == true {
       throw ValidationError(secretAsArgument)
     }
     do throws(Refusal) {
@@ -111,7 +111,7 @@ struct JobSubmitCommand: LoopCommand {
     let job = try await session.waiting(for: JobMethod.submit.declaration) { () async throws(Refusal) in
       try await session.client.submit(wanted)
     }
-    if account == nil, !session.isJSON, job.accountName == Role.dvmTracker.name { session.note(Self.nobodysWords) }
+    if account.name == nil, !session.isJSON, job.accountName == Role.dvmTracker.name { session.note(Self.nobodysWords) }
     guard wait else {
       await session.print(job)
       if !session.isJSON, !job.state.isFinal { session.note("\(JobText.outlook(job)): roost job watch \(job.id)") }
@@ -127,7 +127,7 @@ struct JobSubmitCommand: LoopCommand {
 
   private func submission(_ provider: [String]) throws(Refusal) -> JobSubmit {
     var job = JobSubmit(kind: kind)
-    (job.key, job.account, job.output) = (key, account, output)
+    (job.key, job.account, job.output) = (key, account.name, output)
     if !input.isEmpty { job.inputs = try input.map { text throws(Refusal) in try JobWords.input(text) } }
     if !param.isEmpty { job.params = try param.map { text throws(Refusal) in try JobWords.parameter(text) } }
     job.bid = try bid.map { text throws(Refusal) in try JobWords.millisatoshi(text) }

@@ -13,6 +13,11 @@ enum KeyArgument {
   /// Whether a text is `name@domain`.
   static func isName(_ text: String) -> Bool { text.contains("@") && InternetIdentifier(text) != nil }
 
+  /// Whether a text is meant as an entity of NIP-19, and not as an account's name.
+  static func looksLikeEntity(_ text: String) -> Bool {
+    ["npub1", "nprofile1", "nostr:", "note1", "nevent1"].contains { text.hasPrefix($0) }
+  }
+
   /// Whether a value of a tag is a name for a key.
   static func isName(_ text: String, for reference: TagReference) -> Bool { reference == .key && isName(text) }
 
@@ -34,7 +39,7 @@ extension CommandSession {
     if text.contains("@") { return try await named(text) }
     // A broken entity is not an account's name. `try?`: without a signer, the refusal is about the key and not the
     // signer.
-    let looksLikeEntity = ["npub1", "nprofile1", "nostr:", "note1", "nevent1"].contains { text.hasPrefix($0) }
+    let looksLikeEntity = KeyArgument.looksLikeEntity(text)
     if !looksLikeEntity, let accounts = try? await client.accounts(),
       let account = accounts.first(where: { $0.name == text }), let key = PublicKey(account.publicKey)
     {
@@ -73,7 +78,10 @@ extension CommandSession {
   }
 
   /// The key that a name leads to.
-  private func named(_ text: String) async throws(Refusal) -> PublicKey {
+  private func named(_ text: String) async throws(Refusal) -> PublicKey { try await resolved(text).key }
+
+  /// The key that a name leads to, and the relays that its server gives.
+  func resolved(_ text: String) async throws(Refusal) -> (key: PublicKey, relays: [String]) {
     guard InternetIdentifier(text) != nil else {
       throw Refusal(
         .badRequest, "'\(text)' is no name: a name is letters, digits, '-', '_' and '.', then @ and a domain",
@@ -86,7 +94,7 @@ extension CommandSession {
       throw Self.explained(error, text)
     }
     guard let key = PublicKey(found.pubkey) else { throw Refusal(.badPayload, "'\(found.pubkey)' is no key") }
-    return key
+    return (key, found.relays)
   }
 
   /// Why a name was not looked up, and what to type instead.

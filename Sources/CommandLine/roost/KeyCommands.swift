@@ -70,8 +70,10 @@ struct AccountChoice: ParsableArguments, Sendable {
   @Option(name: .customLong("as"), help: ArgumentHelp("The same, as other commands take it.", valueName: "account"))
   var other: String?
 
-  /// Whichever of the two was given.
-  var text: String? { account ?? other }
+  /// Whichever of the two was typed.
+  var typed: String? { account ?? other }
+  /// The same; else `ROOST_ACCOUNT`.
+  var text: String? { typed ?? AccountWord.unnamed.name }
 
   func validate() throws {
     guard !UnknownOptions.areSought else { return }
@@ -208,7 +210,7 @@ struct KeyLock: LoopCommand {
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()
     let accounts = try await session.client.request(
-      SignerMethod.lock, SignerLock(account: choice.text),
+      SignerMethod.lock, SignerLock(account: choice.typed),
       options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
     await session.print(accounts, AccountText.list(accounts, session.style))
     return .done

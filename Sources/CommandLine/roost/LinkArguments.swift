@@ -10,7 +10,7 @@ internal import Rendering
 /// Who sends a link or a message, and how long the command waits for relays.
 struct LinkWay: ParsableArguments, Sendable {
   @Option(name: .customLong("as"), help: ArgumentHelp("Who sends.", valueName: "account"))
-  var account: String?
+  var account = AccountWord.unnamed
   @Option(
     help: ArgumentHelp(
       "How long to wait for relays: 30 or 30s, 2m at most. \(LinksPost.waitMillisecondsDefault / 1_000) seconds unless said.",
@@ -30,7 +30,7 @@ struct LinkWay: ParsableArguments, Sendable {
     guard !UnknownOptions.areSought else { return }
     if isHasty, wait != nil { throw ValidationError("Either --wait or --no-wait.") }
     if isHasty, givesUp { throw ValidationError("What is not waited for is not given up: --give-up needs a wait.") }
-    if account?.lowercased().hasPrefix("nsec1") == true { throw ValidationError(secretAsArgument) }
+    if account.name?.lowercased().hasPrefix("nsec1") == true { throw ValidationError(secretAsArgument) }
   }
 
   /// In milliseconds.

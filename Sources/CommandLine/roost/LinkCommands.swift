@@ -78,7 +78,7 @@ struct LinksPostCommand: LoopCommand {
     return try await session.sendLink(way, typed: typed, LinkMethod.post.declaration, shownBy: shown) {
       () async throws(Refusal) in
       try await session.addressing(who) { who throws(Refusal) in
-        var wanted = LinksPost(account: way.account, to: who, url: url, note: note)
+        var wanted = LinksPost(account: way.account.name, to: who, url: url, note: note)
         wanted.waitMilliseconds = way.waitMilliseconds
         wanted.givesUp = way.givesUp ? true : nil
         wanted.session = self.session
@@ -119,7 +119,7 @@ struct LinksReplyCommand: LoopCommand {
     return try await session.sendLink(
       way, typed: typed, LinkMethod.reply.declaration, shownBy: "roost links show --post \(id.prefix(12))"
     ) { () async throws(Refusal) in
-      var wanted = LinksReply(account: way.account, post: id, text: typed.text)
+      var wanted = LinksReply(account: way.account.name, post: id, text: typed.text)
       wanted.waitMilliseconds = way.waitMilliseconds
       wanted.givesUp = way.givesUp ? true : nil
       return try await session.client.reply(wanted)
@@ -130,7 +130,7 @@ struct LinksReplyCommand: LoopCommand {
 /// What `roost links list` and `roost messages list` have in common.
 struct LinkListing: ParsableArguments, Sendable {
   @Option(name: .customLong("as"), help: ArgumentHelp("Whose.", valueName: "account"))
-  var account: String?
+  var account = AccountWord.unnamed
   @Flag(help: "Only those with something unread.") var unread = false
   @Option(
     help: ArgumentHelp(
@@ -146,7 +146,7 @@ struct LinkListing: ParsableArguments, Sendable {
   }
 
   var wanted: LinksList {
-    var wanted = LinksList(account: account)
+    var wanted = LinksList(account: account.name)
     (wanted.unread, wanted.limit) = (unread ? true : nil, limit)
     return wanted
   }
@@ -190,7 +190,7 @@ extension CommandSession {
     if isJSON {
       for row in rows { await output.writeLine(JSONPayload.encode(row)) }
     } else {
-      let names = await linkNames(listing.account, of: rows.flatMap { $0.contact == nil ? $0.members : [] })
+      let names = await linkNames(listing.account.name, of: rows.flatMap { $0.contact == nil ? $0.members : [] })
       await output.writeLines(LinkText.table(rows, entries: entries, empty: empty, names: names, style))
     }
   }
@@ -213,7 +213,7 @@ struct LinksShowCommand: LoopCommand {
   @Option(help: ArgumentHelp("A post: its id or the first digits of it.", valueName: "post"))
   var post: String?
   @Option(name: .customLong("as"), help: ArgumentHelp("Whose.", valueName: "account"))
-  var account: String?
+  var account = AccountWord.unnamed
   @OptionGroup var paging: LinkPaging
   @OptionGroup var general: GeneralOptions
 
@@ -227,17 +227,17 @@ struct LinksShowCommand: LoopCommand {
     try await session.client.connect()
     if let post {
       let id = try LinkReference.id(post)
-      let shown = try await show(LinksShow(account: account, post: id), in: session)
+      let shown = try await show(LinksShow(account: account.name, post: id), in: session)
       if !paging.keepsUnread, shown.count > 0 {
-        try await session.client.markLinksRead(LinksRead(account: account, post: id))
+        try await session.client.markLinksRead(LinksRead(account: account.name, post: id))
       }
       return .done
     }
     try await session.addressing(who ?? "") { who throws(Refusal) in
-      let shown = try await show(LinksShow(account: account, conversation: who), in: session)
+      let shown = try await show(LinksShow(account: account.name, conversation: who), in: session)
       if shown.count == 0, !session.isJSON { session.note("No posts.") }
       if !paging.keepsUnread, shown.count > 0 {
-        try await session.client.markLinksRead(shown.read(account, who))
+        try await session.client.markLinksRead(shown.read(account.name, who))
       }
     }
     return .done
@@ -260,7 +260,7 @@ struct LinksReadCommand: LoopCommand {
   @Option(help: ArgumentHelp("A post: its id or the first digits of it.", valueName: "post"))
   var post: String?
   @Option(name: .customLong("as"), help: ArgumentHelp("Whose.", valueName: "account"))
-  var account: String?
+  var account = AccountWord.unnamed
   @OptionGroup var general: GeneralOptions
 
   private struct Answer: Encodable {
@@ -278,10 +278,10 @@ struct LinksReadCommand: LoopCommand {
     let count: Int
     if let post {
       let id = try LinkReference.id(post)
-      count = try await session.client.markLinksRead(LinksRead(account: account, post: id))
+      count = try await session.client.markLinksRead(LinksRead(account: account.name, post: id))
     } else {
       count = try await session.addressing(who ?? "") { who throws(Refusal) in
-        try await session.client.markLinksRead(LinksRead(account: account, conversation: who))
+        try await session.client.markLinksRead(LinksRead(account: account.name, conversation: who))
       }
     }
     await session.print(Answer(count: count), [count == 0 ? "Nothing was unread." : "Read; \(count) unread before."])

@@ -30,7 +30,7 @@ struct LinksContactsCommand: ParsableCommand {
 /// What the commands about contacts have in common.
 struct ContactOptions: ParsableArguments, Sendable {
   @Option(name: .customLong("as"), help: ArgumentHelp("Whose contacts.", valueName: "account"))
-  var account: String?
+  var account = AccountWord.unnamed
 }
 
 /// `roost links contacts list`
@@ -44,7 +44,7 @@ struct ContactsListCommand: LoopCommand {
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()
     let contacts = try await session.waiting(for: LinkMethod.contacts.declaration) { () async throws(Refusal) in
-      try await session.client.contacts(of: options.account)
+      try await session.client.contacts(of: options.account.name)
     }
     if session.isJSON {
       for contact in contacts { await session.output.writeLine(JSONPayload.encode(contact)) }
@@ -77,7 +77,7 @@ struct ContactsAddCommand: LoopCommand {
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()
     let key = try await session.publicKey(who)
-    return try await session.change(LinksContact(account: options.account, publicKey: "\(key)", name: name))
+    return try await session.change(LinksContact(account: options.account.name, publicKey: "\(key)", name: name))
   }
 }
 
@@ -98,9 +98,9 @@ struct ContactsRenameCommand: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()
-    let contact = try await session.contact(who, of: options.account)
+    let contact = try await session.contact(who, of: options.account.name)
     return try await session.change(
-      LinksContact(account: options.account, publicKey: contact.publicKey, name: name))
+      LinksContact(account: options.account.name, publicKey: contact.publicKey, name: name))
   }
 }
 
@@ -115,8 +115,8 @@ struct ContactsRemoveCommand: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()
-    let contact = try await session.contact(who, of: options.account)
-    var wanted = LinksContact(account: options.account, publicKey: contact.publicKey)
+    let contact = try await session.contact(who, of: options.account.name)
+    var wanted = LinksContact(account: options.account.name, publicKey: contact.publicKey)
     wanted.remove = true
     return try await session.change(wanted, words: "is removed")
   }
@@ -162,7 +162,7 @@ struct ContactsRelaysCommand: LoopCommand {
     // `try?`: validated.
     let relays = relays.map { (try? RelayURL($0).text) ?? $0 }
     try await session.client.connect()
-    let contact = try await session.contact(who, of: options.account)
+    let contact = try await session.contact(who, of: options.account.name)
     if !none, !yes {
       let sentences = LinkText.agreement(contact, relays: relays)
       guard SecretInput.isTerminal else {
@@ -174,7 +174,7 @@ struct ContactsRelaysCommand: LoopCommand {
         return .failed
       }
     }
-    var wanted = LinksContact(account: options.account, publicKey: contact.publicKey)
+    var wanted = LinksContact(account: options.account.name, publicKey: contact.publicKey)
     wanted.relays = relays
     return try await session.change(wanted)
   }
@@ -201,8 +201,8 @@ struct ContactsSessionsCommand: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()
-    let contact = try await session.contact(who, of: options.account)
-    var wanted = LinksContact(account: options.account, publicKey: contact.publicKey)
+    let contact = try await session.contact(who, of: options.account.name)
+    var wanted = LinksContact(account: options.account.name, publicKey: contact.publicKey)
     wanted.sessions = !off
     return try await session.change(wanted)
   }

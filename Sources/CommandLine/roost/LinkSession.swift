@@ -148,8 +148,8 @@ extension CommandSession {
     if isJSON {
       await output.writeLine(JSONPayload.encode(sent))
     } else {
-      let own = await ownKey(way.account)
-      let names = await linkNames(way.account, of: sent.copies.map(\.recipient))
+      let own = await ownKey(way.account.name)
+      let names = await linkNames(way.account.name, of: sent.copies.map(\.recipient))
       let command = sent.session == nil ? command : "roost links show \(ShellWord.make(sent.conversation))"
       await output.writeLines(LinkSendingText.lines(sent, own: own, names: names, command: command, style))
     }

@@ -58,7 +58,7 @@ struct LinksShareCommand: LoopCommand {
   }
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    let found = try session.account(account, among: try await session.accounts())
+    let found = try session.account(account ?? AccountWord.unnamed.name, among: try await session.accounts())
     var lines = [VisibleText.make(found.npub)]
     if qr || session.style.isColoured, let code = QRCode(found.npub) {
       if let columns = Terminal.size(of: STDOUT_FILENO)?.columns, columns < QRText.columns(code) {

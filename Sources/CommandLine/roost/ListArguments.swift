@@ -16,7 +16,7 @@ struct ListChoice: ParsableArguments, Sendable {
   @Option(name: .customLong("name"), help: ArgumentHelp("The name of a set, its tag d.", valueName: "name"))
   var identifier: String?
   @Option(name: .customLong("as"), help: ArgumentHelp("Whose list.", valueName: "account"))
-  var account: String?
+  var account = AccountWord.unnamed
 
   func validate() throws {
     guard !UnknownOptions.areSought else { return }
@@ -28,7 +28,7 @@ struct ListChoice: ParsableArguments, Sendable {
     }
   }
 
-  var wanted: PeopleList { PeopleList(account: account, kind: list, identifier: identifier) }
+  var wanted: PeopleList { PeopleList(account: account.name, kind: list, identifier: identifier) }
 }
 
 /// A list as it is typed.

@@ -35,11 +35,11 @@ struct ListsOverview: LoopCommand {
   static let configuration = CommandConfiguration(
     commandName: "overview", abstract: "Lists the lists of an account that are stored here; with --json one a line.")
   @Option(name: .customLong("as"), help: ArgumentHelp("Whose lists.", valueName: "account"))
-  var account: String?
+  var account = AccountWord.unnamed
   @OptionGroup var general: GeneralOptions
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    let account = try session.account(account, among: try await session.accounts())
+    let account = try session.account(account.name, among: try await session.accounts())
     let key = try await session.publicKey(account.npub)
     let filter = Filter(authors: [key], kinds: ListEntries.kinds)
     let events = try await session.client.query([filter])
@@ -158,7 +158,7 @@ struct ListsHistory: LoopCommand {
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()
     let versions = try await session.client.versions(
-      PeopleVersions(account: choice.account, kind: choice.list, identifier: choice.identifier))
+      PeopleVersions(account: choice.account.name, kind: choice.list, identifier: choice.identifier))
     if session.isJSON {
       for version in versions { await session.output.writeLine(JSONPayload.encode(version)) }
     } else {
@@ -206,7 +206,7 @@ struct ListsDiff: LoopCommand {
     if ids.count == 2 { return (try await list(ids[0]), try await list(ids[1])) }
     let new = try await list(ids.first)
     let versions = try await session.client.versions(
-      PeopleVersions(account: choice.account, kind: choice.list, identifier: choice.identifier))
+      PeopleVersions(account: choice.account.name, kind: choice.list, identifier: choice.identifier))
     guard let place = versions.firstIndex(where: { $0.id == new.id }), place + 1 < versions.count else {
       return (nil, new)
     }
@@ -248,7 +248,7 @@ extension CommandSession {
       return "\(try argument.eventID())"
     }
     let versions = try await client.versions(
-      PeopleVersions(account: choice.account, kind: choice.list, identifier: choice.identifier))
+      PeopleVersions(account: choice.account.name, kind: choice.list, identifier: choice.identifier))
     let found = versions.map(\.id).filter { $0.hasPrefix(text.lowercased()) }
     guard found.count == 1 else {
       let words =
@@ -275,7 +275,7 @@ extension CommandSession {
     _ choice: ListChoice, _ changes: [EntryEdit], _ way: EditWay, undo: String? = nil
   ) async throws(Refusal) -> ExitStatus {
     try await edit(
-      account: choice.account, choice.list, identifier: choice.identifier, changes, way, undo: undo)
+      account: choice.account.name, choice.list, identifier: choice.identifier, changes, way, undo: undo)
   }
 
   /// The same, for a list of which an account has one.

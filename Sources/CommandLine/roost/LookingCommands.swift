@@ -20,11 +20,8 @@ struct Status: LoopCommand {
   @OptionGroup var general: GeneralOptions
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    let request = StatusRequest(memory: memory ? true : nil)
     try await session.client.connect()
-    let status = try await session.client.request(
-      SupervisorMethod.status, request, options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
-    let sending = await sending(in: session)
+    let (status, sending) = try await Self.answer(StatusRequest(memory: memory ? true : nil), in: session)
     await session.print(
       StatusJSON(status, sending: sending),
       sandbox
@@ -32,14 +29,24 @@ struct Status: LoopCommand {
     return .done
   }
 
+  /// The supervisor's answer, and whether events can be sent.
+  @EventLoopActor
+  static func answer(
+    _ request: StatusRequest, in session: CommandSession
+  ) async throws(Refusal) -> (status: SupervisorStatus, sending: SendingState?) {
+    let status = try await session.client.request(
+      SupervisorMethod.status, request, options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
+    return (status, await sending(in: session))
+  }
+
   /// How long the planner may take: the supervisor's answer must not wait for a worker that is stuck.
   private static let plannerTimeout = Timeout(milliseconds: 1_000)
 
   /// Whether events can be sent; nil if no planner answers in time.
   @EventLoopActor
-  private func sending(in session: CommandSession) async -> SendingState? {
+  private static func sending(in session: CommandSession) async -> SendingState? {
     guard session.isReady(.outboxPlanner) else { return nil }
-    let options = RequestOptions.idempotent(ttlMilliseconds: Self.plannerTimeout.milliseconds)
+    let options = RequestOptions.idempotent(ttlMilliseconds: plannerTimeout.milliseconds)
     // `try?`: the rest of the status is shown without it.
     return (try? await session.client.request(PlanMethod.status, NoArguments(), options: options))?.sending
   }
@@ -76,6 +83,16 @@ struct Doctor: LoopCommand {
       await session.print(result, DoctorText.lines(result, session.style))
       return ExitStatus(error)
     }
+    let result = try await Self.result(in: session)
+    await session.print(result, DoctorText.lines(result, session.style))
+    return result.checks.allSatisfy(\.isGood) ? .done : .failed
+  }
+}
+
+extension Doctor {
+  /// The checks of the supervisor and of the workers.
+  @EventLoopActor
+  static func result(in session: CommandSession) async throws(Refusal) -> DoctorResult {
     var result = try await session.client.request(
       SupervisorMethod.doctor, NoArguments(),
       options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
@@ -94,15 +111,12 @@ struct Doctor: LoopCommand {
     }
     result.checks += await checks(JobMethod.status, "jobs", "the job tracker", session, JobCheckText.checks)
     result.checks += await checks(PushMethod.status, "push", "the push relay", session, PushCheckText.checks)
-    await session.print(result, DoctorText.lines(result, session.style))
-    return result.checks.allSatisfy(\.isGood) ? .done : .failed
+    return result
   }
-}
 
-extension Doctor {
   /// The signer's report on its key files; empty if no signer is ready.
   @EventLoopActor
-  private func keyChecks(_ session: CommandSession) async -> [DoctorResult.Check] {
+  private static func keyChecks(_ session: CommandSession) async -> [DoctorResult.Check] {
     guard session.isReady(.signer) else { return [] }
     do throws(Refusal) { return AccountText.checks(try await session.accounts()) } catch {
       return [DoctorResult.Check(name: "keys", isGood: false, text: "the signer cannot tell: \(error.message)")]
@@ -111,7 +125,7 @@ extension Doctor {
 
   /// A worker's report on itself; empty if it is not configured or not ready.
   @EventLoopActor
-  private func checks<Status>(
+  private static func checks<Status>(
     _ method: Method<NoArguments, Status>, _ name: String, _ worker: String, _ session: CommandSession,
     _ read: (Status) -> [DoctorResult.Check]
   ) async -> [DoctorResult.Check] {

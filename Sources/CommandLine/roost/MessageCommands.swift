@@ -76,7 +76,7 @@ struct MessagesSendCommand: LoopCommand {
     return try await session.sendLink(way, typed: typed, LinkMethod.sendMessage.declaration, shownBy: shown) {
       () async throws(Refusal) in
       try await session.addressing(people) { people throws(Refusal) in
-        var wanted = MessagesSend(account: way.account, to: people, text: typed.text)
+        var wanted = MessagesSend(account: way.account.name, to: people, text: typed.text)
         (wanted.subject, wanted.replyTo, wanted.legacy) = (subject, answered, legacy ? true : nil)
         wanted.waitMilliseconds = way.waitMilliseconds
         wanted.givesUp = way.givesUp ? true : nil
@@ -119,7 +119,7 @@ struct MessagesShowCommand: LoopCommand {
   @Argument(help: ArgumentHelp("The conversation.", valueName: "who"))
   var people: [String]
   @Option(name: .customLong("as"), help: ArgumentHelp("Whose.", valueName: "account"))
-  var account: String?
+  var account = AccountWord.unnamed
   @OptionGroup var paging: LinkPaging
   @OptionGroup var general: GeneralOptions
 
@@ -130,8 +130,8 @@ struct MessagesShowCommand: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()
-    try await session.inMessages(with: people, of: account) { conversation throws(Refusal) in
-      let wanted = LinksShow(account: account, conversation: conversation)
+    try await session.inMessages(with: people, of: account.name) { conversation throws(Refusal) in
+      let wanted = LinksShow(account: account.name, conversation: conversation)
       let shown = try await session.waiting(for: LinkMethod.showMessages.declaration) { () async throws(Refusal) in
         try await session.showEntries(wanted, paging) { page throws(Refusal) in
           try await session.client.messageRows(page)
@@ -139,7 +139,7 @@ struct MessagesShowCommand: LoopCommand {
       }
       if shown.count == 0, !session.isJSON { session.note("No messages.") }
       if !paging.keepsUnread, shown.count > 0 {
-        try await session.client.markMessagesRead(shown.read(account, conversation))
+        try await session.client.markMessagesRead(shown.read(account.name, conversation))
       }
     }
     return .done

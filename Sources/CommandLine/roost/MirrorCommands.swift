@@ -63,11 +63,11 @@ struct MirrorScrubCommand: LoopCommand {
     abstract: "Compares the relays you write to with what you wrote, now, and sends them what they lack.",
     discussion: "This is done by itself every week ('scrub' in [worker.mirror]). Ctrl-C does not end it.")
   @Option(name: [.customLong("as")], help: ArgumentHelp("Only this account.", valueName: "account"))
-  var account: String?
+  var account = AccountWord.unnamed
   @OptionGroup var general: GeneralOptions
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    try await session.scrub(MirrorScrub(account: account))
+    try await session.scrub(MirrorScrub(account: account.name))
     return .done
   }
 }
@@ -96,11 +96,11 @@ struct MirrorPushCommand: LoopCommand {
     discussion: "What was left there because of the relay is sent again; what it has refused for good is not.")
   @OptionGroup var relay: RelayArgument
   @Option(name: [.customLong("as")], help: ArgumentHelp("Only this account.", valueName: "account"))
-  var account: String?
+  var account = AccountWord.unnamed
   @OptionGroup var general: GeneralOptions
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    try await session.scrub(MirrorScrub(account: account, relay: relay.canonical))
+    try await session.scrub(MirrorScrub(account: account.name, relay: relay.canonical))
     return .done
   }
 }

@@ -1,4 +1,3 @@
-internal import Addresses
 internal import ArgumentParser
 internal import Contracts
 internal import Cryptography
@@ -39,56 +38,24 @@ struct Observe: LoopCommand {
       valueName: "key"))
   var follows: String?
   @Option(
-    parsing: .unconditional,
+    name: .shortAndLong, parsing: .unconditional,
     help: ArgumentHelp("At most so many stored events of each filter, the newest.", valueName: "number"))
   var limit: Int?
   @Option(
     parsing: .unconditional, help: ArgumentHelp("Only events behind this one, in their order.", valueName: "seq"),
     transform: SeqArgument.read)
   var after: Int64?
-  @Option(
-    help: ArgumentHelp("Where events come from: \(Observe.policies).", valueName: "policy"),
-    transform: { text in
-      guard let policy = ObservePolicy(rawValue: text) else {
-        throw ValidationError("It is one of \(Observe.policies).")
-      }
-      return policy
-    })
-  var policy: ObservePolicy?
-  @Option(
-    help: ArgumentHelp("Ask no relay again whose answer is not older than this: 30s, 5m, 2h.", valueName: "time"),
-    transform: Timeout.init(reading:))
-  var maxAge: Timeout?
-  @Option(help: ArgumentHelp("Ask this relay, too; may be given several times.", valueName: "url"))
-  var relay: [String] = []
-  @Flag(help: "Ask only each --relay, and count only what was seen there.")
-  var exclusive = false
+  @OptionGroup var network: NetworkFlags
   @Flag(help: "With --json, tell how far relays are, too, until each has sent what it had.")
   var progress = false
   @OptionGroup var general: GeneralOptions
-
-  private static let policies = ObservePolicy.allCases.map(\.rawValue).joined(separator: ", ")
 
   func validate() throws {
     guard !UnknownOptions.areSought else { return }
     if progress, !general.isJSON { throw ValidationError("--progress goes with --json.") }
     if follows != nil, !flags.author.isEmpty { throw ValidationError("--follows and --author exclude each other.") }
-    if exclusive, relay.isEmpty { throw ValidationError("--exclusive needs a --relay.") }
-    do throws(Refusal) { _ = try options() } catch { throw ValidationError("\(error.message).") }
     try FilterFlags.validate(filters)
     if let limit, limit < 0 { throw ValidationError("The limit is not negative.") }
-  }
-
-  private func options() throws(Refusal) -> ObserveOptions {
-    var relays: [RelayURL] = []
-    for text in relay {
-      do throws(RelayURLFault) { relays.append(try RelayURL(text)) } catch {
-        throw Refusal(.badRequest, "\(error)", outcome: .notStarted)
-      }
-    }
-    return ObserveOptions(
-      policy: policy, maxAgeSeconds: maxAge.map { Int64($0.milliseconds / 1_000) }, relays: relays,
-      isExclusive: exclusive)
   }
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
@@ -98,7 +65,7 @@ struct Observe: LoopCommand {
     let filters = try await flags.filters(filters, limit: limit, in: session)
     session.tellLosses()
     let names = ProfileNames(session.client)
-    let options = try options()
+    let options = try network.options()
     let watch = FetchReport(session, writesObjects: progress)
     let notice = session.storeNotice()
     defer { notice?.end() }

@@ -69,7 +69,7 @@ struct PlanWrite: LoopCommand {
     name: .customLong("as"),
     help: ArgumentHelp(
       "Whose event it is: npub, 64 hexadecimal digits, an account's name or name@domain (NIP-05).", valueName: "key"))
-  var author: String?
+  var author = AccountWord.unnamed
   @OptionGroup var general: GeneralOptions
 
   func validate() throws {
@@ -90,7 +90,7 @@ struct PlanWrite: LoopCommand {
     guard case .object(var fields) = given else {
       throw Refusal(.badRequest, "an event is a JSON object", outcome: .notStarted)
     }
-    if let author { fields["pubkey"] = .string("\(try await session.publicKey(author))") }
+    if let author = author.name { fields["pubkey"] = .string("\(try await session.publicKey(author))") }
     return try await session.showRoute(PlanRoute(event: .object(fields)))
   }
 

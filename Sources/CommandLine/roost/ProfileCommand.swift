@@ -173,21 +173,21 @@ struct FindCommand: LoopCommand {
   @Option(
     name: .customLong("as"),
     help: ArgumentHelp("Whose follows come first; those of all accounts unless given.", valueName: "account"))
-  var account: String?
+  var account = AccountWord.unnamed
   @Option(help: ArgumentHelp("At most so many.", valueName: "count"))
   var limit = PeopleFind.limitDefault
   @OptionGroup var general: GeneralOptions
 
   func validate() throws {
     guard !UnknownOptions.areSought else { return }
-    if let problem = PeopleFind(text: text, account: account, limit: limit).problem {
+    if let problem = PeopleFind(text: text, account: account.name, limit: limit).problem {
       throw ValidationError("\(problem).")
     }
   }
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()
-    let wanted = PeopleFind(text: text, account: account, limit: limit)
+    let wanted = PeopleFind(text: text, account: account.name, limit: limit)
     let options = RequestOptions.idempotent(ttlMilliseconds: Timeout.reading.milliseconds)
     let answer = try await session.client.stream(PeopleMethod.find, wanted, options: options)
     var people: [FoundPerson] = []

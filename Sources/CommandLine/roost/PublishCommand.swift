@@ -36,20 +36,23 @@ struct Publish: LoopCommand {
       """)
   @Argument(help: ArgumentHelp("The event as JSON, - or @file.", valueName: "event"))
   var event: String?
-  @Option(help: ArgumentHelp("What the new event says; - for standard input.", valueName: "text"))
+  @Option(
+    name: .shortAndLong, help: ArgumentHelp("What the new event says; - for standard input.", valueName: "text"))
   var content: String?
   @Option(
+    name: .shortAndLong,
     help: ArgumentHelp("The new event's kind; 1, a note, unless given.", valueName: "number"),
     transform: KindArgument.read)
   var kind: UInt16?
   @Option(
+    name: .shortAndLong,
     help: ArgumentHelp(
       "A tag of the new event: NAME=VALUE or a JSON list; several times. The value of p, e, q and a may be npub, note, naddr "
         + "and the like, that of p a name@domain (NIP-05): it is written in hexadecimal digits.",
       valueName: "tag"))
   var tag: [String] = []
   @Option(name: .customLong("as"), help: ArgumentHelp("Who signs.", valueName: "account"))
-  var account: String?
+  var account = AccountWord.unnamed
   @Flag(
     help: "Publish a profile or a list that lacks entries of the one before, which 'roost queue replaced' keeps.")
   var replace = false
@@ -65,7 +68,7 @@ struct Publish: LoopCommand {
       throw ValidationError(isNew ? "Give an event, or --content and the like; not both." : "What is to be published?")
     }
     if isNew, content == nil { throw ValidationError("Give the --content too; it may be empty.") }
-    if account?.lowercased().hasPrefix("nsec1") == true { throw ValidationError(secretAsArgument) }
+    if account.name?.lowercased().hasPrefix("nsec1") == true { throw ValidationError(secretAsArgument) }
     for tag in tag {
       do throws(Refusal) { _ = try TagArgument.read(tag) } catch { throw ValidationError("\(error.message).") }
     }
@@ -75,7 +78,7 @@ struct Publish: LoopCommand {
   }
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    let publishing = PublishRun(session, account, allowsSecrets: allowSecrets, replaces: replace, way)
+    let publishing = PublishRun(session, account.name, allowsSecrets: allowSecrets, replaces: replace, way)
     if content != nil {
       let text = try text()
       try await session.client.connect()

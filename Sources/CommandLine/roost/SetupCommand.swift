@@ -145,7 +145,7 @@ final class SetupRun {
     }
     await tell(SetupJSON.Begun(account: account), SetupText.begun(account, session.style))
     if !options.noWait { try await showProgress(of: account) }
-    let addresses = await clientAddresses()
+    let addresses = await session.clientAddresses()
     await tell(
       SetupJSON.End(addresses: addresses, account: account), SetupText.end(addresses, account, session.style))
     return .done
@@ -153,20 +153,6 @@ final class SetupRun {
 
   private func tellPresent(_ account: SignerAccount) async {
     await tell(SetupJSON.Account(account: account), SetupText.present(account, session.style))
-  }
-
-  /// Where clients find the local relay; empty if it does not run.
-  private func clientAddresses() async -> [String] {
-    do throws(Refusal) {
-      return try await session.client.request(
-        LocalRelayMethod.status, NoArguments(), options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds)
-      ).addresses
-    } catch {
-      // A Roost without one is meant so.
-      if error.reason == .notConfigured { return [] }
-      session.note("The local relay does not answer: \(error.message)", .warning)
-      return []
-    }
   }
 }
 

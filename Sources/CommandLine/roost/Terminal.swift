@@ -7,13 +7,14 @@ enum Terminal {
   /// Whether it is a terminal.
   static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
-  /// Colours on a terminal only, unless `NO_COLOR` is set to anything or the terminal is a dumb
-  /// one (https://no-color.org).
+  /// Colours on a terminal that is no dumb one, or everywhere if `CLICOLOR_FORCE` is set to anything but 0; nowhere if
+  /// `NO_COLOR` is set to anything (https://no-color.org, https://bixense.com/clicolors).
   static func style(of descriptor: Int32) -> Style {
-    guard isTerminal(descriptor) else { return .plain }
     let environment = ProcessEnvironment.current()
-    let isPlain = !(environment["NO_COLOR"] ?? "").isEmpty || environment["TERM"] == "dumb"
-    return Style(isColoured: !isPlain, columns: size(of: descriptor)?.columns ?? Style.columnMaximum)
+    let isForced = !["", "0"].contains(environment["CLICOLOR_FORCE"] ?? "")
+    let isAble = isTerminal(descriptor) && environment["TERM"] != "dumb"
+    let isColoured = (environment["NO_COLOR"] ?? "").isEmpty && (isForced || isAble)
+    return Style(isColoured: isColoured, columns: size(of: descriptor)?.columns ?? Style.columnMaximum)
   }
 
   /// The present size of a terminal; nil if it does not report one, or is not a terminal.

@@ -4,6 +4,7 @@ internal import Frames
 internal import Glibc
 internal import Nostr
 internal import Rendering
+internal import Wording
 
 // The command line.
 //
@@ -48,6 +49,7 @@ enum Program {
   static func main() -> Never {
     do {
       try refuseSecrets()
+      try refuseUnknownCommand()
       var command = try UnknownOptions.parse()
       guard let loopCommand = command as? any LoopCommand else {
         try command.run()
@@ -68,12 +70,14 @@ enum Program {
     throw ValidationError(secretAsArgument)
   }
 
-  /// `; did you mean 'status'?` on a line of its own, when the first word is nearly a command.
-  private static func mistypedCommandHint() -> String {
-    guard let word = CommandLine.arguments.dropFirst().first, !word.hasPrefix("-") else { return "" }
+  /// A first word that is no command: the parser would take it for an argument of `roost` alone.
+  private static func refuseUnknownCommand() throws {
     let names = Roost.commandNames
-    guard !names.contains(word), let near = NearestName.find(word, among: names) else { return "" }
-    return "\n  Did you mean 'roost \(near)'?"
+    guard let word = CommandLine.arguments.dropFirst().first, !word.hasPrefix("-"), !names.contains(word) else {
+      return
+    }
+    let near = NearestName.find(word, among: names).map { " Did you mean 'roost \($0)'?" } ?? ""
+    throw ValidationError("There is no command '\(VisibleText.make(word))'.\(near) 'roost help' lists the commands.")
   }
 
   /// `roost --socket X status`: options of every command go after the command.
@@ -86,6 +90,7 @@ enum Program {
   }
 
   private static func run(_ command: any LoopCommand) -> Never {
+    command.general.color.apply()
     EventLoopActor.task {
       let session = CommandSession(command.general, name: command.clientName)
       do throws(Refusal) { session.leave(try await command.run(in: session)) } catch {
@@ -99,7 +104,7 @@ enum Program {
   /// Help goes to standard output and is a success; a mistyped command line exits with 2.
   private static func leave(_ error: any Error) -> Never {
     let isHelp = Roost.exitCode(for: error).isSuccess
-    var message = Roost.fullMessage(for: error) + (isHelp ? "" : mistypedCommandHint() + misplacedOptionHint()) + "\n"
+    var message = Roost.fullMessage(for: error) + (isHelp ? "" : misplacedOptionHint()) + "\n"
     // The message repeats what was typed, which may be a piece of a key.
     if !isHelp { message = SpottedSecret.redacted(message) }
     _ = message.withCString { write(isHelp ? STDOUT_FILENO : STDERR_FILENO, $0, strlen($0)) }

@@ -81,6 +81,13 @@ extension Notation where Value == String {
     )
   }
 
+  /// The address of a page or a picture; "" for none.
+  static let webAddress = text("an https: or http: address") { text in
+    let isAddress = ["https://", "http://"].contains { text.hasPrefix($0) && text != $0 } && !text.contains(" ")
+    return text.isEmpty || isAddress
+      ? nil : Complaint(message: "\"\(text)\" is no address such as \"https://relay.example/icon.png\"")
+  }
+
   /// The name of an environment variable.
   static let variable = text("the name of an environment variable") { text in
     let isName = text.utf8.enumerated().allSatisfy { place, byte in
@@ -123,6 +130,13 @@ extension Notation where Value == String {
         ? nil
         : Complaint(
           message: "\"\(text)\" is no public key: write 64 lower case hexadecimal digits, npub1… or nprofile1…"))
+  }
+
+  /// A public key; "" for none.
+  static let optionalPublicKey = Notation { value, context throws(Complaints) in
+    value == .string("") ? "" : try publicKey.parse(value, context)
+  } render: {
+    .string($0)
   }
 
   /// An account of the signer: its name, or its public key. A text that begins like a key must have the form of one.

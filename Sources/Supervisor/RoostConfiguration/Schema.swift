@@ -12,7 +12,7 @@ enum Schema {
   static let supervisor: [Setting<SupervisorSettings>] = [
     Setting("state-directory", \.stateDirectory, .path, .restartsSupervisor),
     Setting("run-directory", \.runDirectory, .path, .restartsSupervisor),
-    Setting("log-directory", \.logDirectory, .path, .restartsSupervisor),
+    Setting("log-directory", \.logDirectory, .optional(.path), .restartsSupervisor),
     Setting("socket", \.socket, .path, .restartsSupervisor),
     Setting("allow-uids", \.allowUids, .list(of: .uid, "uids")),
     Setting("program-directories", \.programDirectories, .list(of: .path, "paths", count: 1...64)),
@@ -195,8 +195,13 @@ enum Schema {
       "fetch-clients", entry: "fetchClients", of: LocalRelaySettings.self, .list(of: .client, "origins or public keys")),
     Setting(
       "fetch-filters", entry: "fetchFilters", of: LocalRelaySettings.self, .list(of: .filter, "filters, as JSON")),
+    Setting("name", entry: "name", of: LocalRelaySettings.self, .text("a text")),
     Setting("description", entry: "description", of: LocalRelaySettings.self, .text("a text")),
     Setting("contact", entry: "contact", of: LocalRelaySettings.self, .text("a text")),
+    Setting("icon", entry: "icon", of: LocalRelaySettings.self, .webAddress),
+    Setting("self", entry: "ownKey", of: LocalRelaySettings.self, .optionalPublicKey),
+    Setting("software", entry: "software", of: LocalRelaySettings.self, .webAddress),
+    Setting("version", entry: "version", of: LocalRelaySettings.self, .text("a text")),
     Setting(
       "connections-maximum", entry: "connectionsMaximum", of: LocalRelaySettings.self, .integer(1...100_000),
       .restartsWorker),

@@ -39,8 +39,8 @@ public struct SupervisorSettings: Sendable, Hashable {
   public var stateDirectory: String
   /// Sockets and locks, worthless after a reboot. Absolute.
   public var runDirectory: String
-  /// Log files. Absolute.
-  public var logDirectory: String
+  /// Log files. Absolute; nil: no files, the lines go to standard error or the journal alone.
+  public var logDirectory: String?
   /// The socket that clients and attached workers connect to. Absolute, at most ``socketByteCountMaximum`` bytes.
   public var socket: String
   /// Uids that may connect in addition to the daemon's own.

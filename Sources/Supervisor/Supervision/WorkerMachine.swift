@@ -58,6 +58,8 @@ public struct WorkerMachine: Sendable {
   var nextSpawnCounts = false
   /// The running timers, with the length that each was set to.
   var timers: [WorkerTimer: RunningTimer] = [:]
+  /// When it must be ready; nil unless it is starting.
+  public var startDeadline: Instant? { timers[.start]?.at }
 
   struct RunningTimer: Hashable, Sendable {
     var at: Instant

@@ -22,6 +22,7 @@ static const char help[] =
     "  --env NAME          keep this environment variable; all others are removed\n"
     "  --set NAME=VALUE    set this environment variable; other users can see it, so never a secret\n"
     "  --directory DIR     working directory\n"
+    "  --listen-fds N      leave the N descriptors from 6 on open, at most 64: sockets that listen\n"
     "  --status-fd 5       report a failed step on descriptor 5 as one line: STAGE ERRNO TEXT\n"
     "\n"
     "  --guard             wait for the end of descriptor 3, then kill what carries ROOST_INSTANCE=HEX\n"
@@ -132,6 +133,16 @@ static void set_status_descriptor(struct arguments *arguments, const char *text)
   arguments->has_status_descriptor = true;
 }
 
+static void set_listen_descriptors(struct arguments *arguments, const char *text) {
+  char *end = NULL;
+  errno = 0;
+  unsigned long count = strtoul(text, &end, 10);
+  if (errno != 0 || end == text || *end != '\0' || count > LISTEN_DESCRIPTOR_COUNT_MAX) {
+    fail_usage("--listen-fds %s: a number from 0 to %d", text, LISTEN_DESCRIPTOR_COUNT_MAX);
+  }
+  arguments->listen_descriptor_count = (unsigned)count;
+}
+
 /* Takes one option and its value. */
 static void take_option(struct arguments *arguments, const char *option, char *value) {
   if (strcmp(option, "--parent") == 0) set_parent(arguments, value);
@@ -140,6 +151,7 @@ static void take_option(struct arguments *arguments, const char *option, char *v
   else if (strcmp(option, "--set") == 0) set_variable(arguments, value);
   else if (strcmp(option, "--directory") == 0) arguments->directory = value;
   else if (strcmp(option, "--status-fd") == 0) set_status_descriptor(arguments, value);
+  else if (strcmp(option, "--listen-fds") == 0) set_listen_descriptors(arguments, value);
   else if (strcmp(option, "--instance") == 0) set_instance(arguments, value);
   else if (strcmp(option, "--grace") == 0) set_grace(arguments, value);
   else fail_usage("%s: no such option", option);
@@ -161,7 +173,8 @@ static void check_together(const struct arguments *arguments) {
     if (arguments->grace_milliseconds < 0) fail_usage("--guard needs --grace");
     if (arguments->program != NULL) fail_usage("--guard runs no program");
     bool has_launch_option = arguments->parent != 0 || arguments->has_status_descriptor || arguments->limit_count > 0 ||
-                             arguments->environment_count > 0 || arguments->directory != NULL;
+                             arguments->listen_descriptor_count > 0 || arguments->environment_count > 0 ||
+                             arguments->directory != NULL;
     if (has_launch_option) fail_usage("--guard takes --instance and --grace only");
     return;
   }

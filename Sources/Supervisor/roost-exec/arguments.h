@@ -10,6 +10,9 @@ enum {
   BUS_DESCRIPTOR = 3,
   LOCK_DESCRIPTOR = 4,
   STATUS_DESCRIPTOR = 5,
+  /* Listening sockets of the worker, if it inherits some, are numbered from here on. */
+  LISTEN_DESCRIPTOR_FIRST = 6,
+  LISTEN_DESCRIPTOR_COUNT_MAX = 64,
 
   LIMIT_COUNT_MAX = 16,
   ENVIRONMENT_COUNT_MAX = 256,
@@ -31,6 +34,7 @@ struct arguments {
   /* For a launch: zero and null mean that the option is absent. */
   pid_t parent;
   bool has_status_descriptor;
+  unsigned listen_descriptor_count;
   struct limit limits[LIMIT_COUNT_MAX];
   size_t limit_count;
   char *environment[ENVIRONMENT_COUNT_MAX + 1]; /* the new environment, with a null pointer at the end */

@@ -51,8 +51,9 @@ static void set_limit(const struct limit *limit) {
   if (setrlimit(limit->resource, &wanted) != 0) fail("limit", errno, limit->name, EXIT_SYSTEM);
 }
 
-static void close_others(bool has_status_descriptor) {
-  unsigned first = has_status_descriptor ? STATUS_DESCRIPTOR + 1 : STATUS_DESCRIPTOR;
+static void close_others(const struct arguments *arguments) {
+  unsigned first = arguments->has_status_descriptor ? STATUS_DESCRIPTOR + 1 : STATUS_DESCRIPTOR;
+  if (arguments->listen_descriptor_count > 0) first = LISTEN_DESCRIPTOR_FIRST + arguments->listen_descriptor_count;
   if (close_range(first, UINT_MAX, 0) != 0) fail("descriptors", errno, "", EXIT_SYSTEM);
 }
 
@@ -78,7 +79,7 @@ _Noreturn void launch(const struct arguments *arguments) {
   die_with_parent(arguments->parent);
   for (size_t index = 0; index < arguments->limit_count; index++) set_limit(&arguments->limits[index]);
   check("descriptors", session_fill_standard_descriptors());
-  close_others(arguments->has_status_descriptor);
+  close_others(arguments);
   if (arguments->directory != NULL && chdir(arguments->directory) != 0) {
     fail("directory", errno, arguments->directory, EXIT_SYSTEM);
   }

@@ -18,7 +18,7 @@ enum Console {
       roostd \(RoostVersion.text) with \(configuration.file)
         starting  \(names.isEmpty ? "no workers: none is enabled" : names.joined(separator: ", "))
         socket    \(socket)
-        logs      \(configuration.supervisor.logDirectory)
+        logs      \(configuration.supervisor.logDirectory ?? "in no files: here, or in the journal")
       In another terminal, in this folder:
         \(roost) status       how the workers are
         \(roost) logs -f      what they say

@@ -11,14 +11,17 @@ extension ControlService {
   /// With less room on a disk than this the doctor says so, in bytes.
   private static let freeByteCountMinimum: UInt64 = 64 << 20
 
-  /// The three directories: whether they can be written, and have room.
+  /// The directories: whether they can be written, and have room.
   func directoryChecks() -> [DoctorResult.Check] {
     let settings = daemon.configuration.supervisor
-    return [
+    let kept = [
       stateCheck(settings.stateDirectory),
       check("run directory", settings.runDirectory, "on a full disk workers may not start"),
-      check("log directory", settings.logDirectory, "on a full disk log lines are not kept"),
     ]
+    return kept
+      + [settings.logDirectory].compactMap { $0 }.map {
+        check("log directory", $0, "on a full disk log lines are not kept")
+      }
   }
 
   /// The directory in which workers keep what they have, and in which programs that do jobs for others work.

@@ -317,6 +317,11 @@ final class ControlService {
     guard daemon.stopping == nil else {
       throw Refusal(.unavailable, "the supervisor is stopping", outcome: .notStarted)
     }
+    if request.dryRun == true { return try reloaded(request) }
+    return try daemon.service.reloading { () throws(Refusal) in try reloaded(request) }
+  }
+
+  private func reloaded(_ request: ReloadRequest) throws(Refusal) -> ReloadResult {
     let verdict = daemon.reread()
     let new: SupervisorConfiguration
     do throws(ConfigurationError) { new = try verdict.outcome.get() } catch {

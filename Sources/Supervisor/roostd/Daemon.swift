@@ -52,7 +52,12 @@ final class Daemon {
   private(set) var stopping: StopReason?
   private let stopTimer = LoopTimer()
   private(set) var isFinished = false
+  private(set) lazy var service = ServiceReporting(
+    daemon: self, notifier, watchdogMilliseconds: watchdogMilliseconds)
   private let notifier: ServiceNotifier?
+  /// What a service manager has opened for workers.
+  let sockets: ServiceSockets
+  private let watchdogMilliseconds: UInt64?
   var directories: SupervisorDirectories
   /// Before the first child: it moves this process, and children are where their parent was.
   let jobGroups = JobGroups()
@@ -61,7 +66,8 @@ final class Daemon {
 
   init(
     _ configuration: SupervisorConfiguration, directories: SupervisorDirectories, programPath: String,
-    notifier: ServiceNotifier?,
+    notifier: ServiceNotifier?, watchdogMilliseconds: UInt64?,
+    sockets: ServiceSockets,
     reread: @escaping @EventLoopActor () -> ConfigurationVerdict
   ) {
     self.configuration = configuration
@@ -69,6 +75,8 @@ final class Daemon {
     self.programPath = programPath
     self.reread = reread
     self.notifier = notifier
+    self.watchdogMilliseconds = watchdogMilliseconds
+    self.sockets = sockets
     var random = SystemRandomNumberGenerator()
     instance = String(random.next(), radix: 16) + String(random.next() | 1 << 63, radix: 16)
     let now = EventLoop.process.now
@@ -104,7 +112,7 @@ final class Daemon {
     if configuration.workers.contains(where: { $0.enabled && $0.runsUserPrograms }) {
       log(.info, "supervision", "programs of yours: \(jobGroups.sentence)")
     }
-    notify("READY=1\nSTATUS=\(Amount.count(workers.count, "worker")) configured")
+    service.begin()
   }
 
   /// What the hub leaves to the supervisor.
@@ -119,6 +127,7 @@ final class Daemon {
     case .control(let seat, let header):
       workers.first { $0.seat == seat }?.control(header, input)
       if header.type == .ready { registry.changed() }
+      if header.type == .extend { service.look() }
     case .injectedAnswer(let id, let header, let payload):
       control.deadLetters.injectedAnswer(id, header, payload.bytes(input: input))
     case .keepDeadLetter(let letter): deadLetters.keep(letter)
@@ -169,6 +178,7 @@ final class Daemon {
     EventLoop.process.atTurnEnd { [unowned self] in
       tellDependents()
       continueStopping()
+      service.look()
     }
   }
 
@@ -228,6 +238,7 @@ final class Daemon {
       }
     }
     cutMostUntaken(now)
+    service.look()
     if stopping == nil { mendPremises() }
     if stopping == nil { socket.rebindIfReplaced() }
     housekeepingTimer.set(afterMilliseconds: housekeepingMilliseconds) { [unowned self] in housekeep() }
@@ -283,10 +294,6 @@ final class Daemon {
 
   var logLevels: [String: String] { logs.levels.words }
 
-  func notify(_ lines: String) {
-    do throws(SystemFault) { try notifier?.send(lines) } catch { log(.warning, "systemd", "\(error)") }
-  }
-
   // MARK: Stopping
 
   /// Drains and stops everything, dependents first; asked again, it hurries.
@@ -297,7 +304,7 @@ final class Daemon {
       return
     }
     stopping = reason
-    notify("STOPPING=1")
+    service.stopping(withinMilliseconds: configuration.supervisor.drainDeadline.wholeMilliseconds)
     if case .asked(let by) = reason { log(.notice, "supervision", "stopping (\(by))") }
     stopTimer.set(afterMilliseconds: configuration.supervisor.drainDeadline.wholeMilliseconds) { [unowned self] in
       for worker in workers where worker.isRunning {

@@ -21,7 +21,9 @@ final class ListeningSocket {
   private var path: String { daemon.configuration.supervisor.socket }
 
   func listen() throws {
-    try clear()
+    // A service manager's socket is taken as it is, with its rights.
+    let isInherited = StreamListener.hasInherited(path: path)
+    if !isInherited { try clear() }
     let old = umask(0o077)
     defer { umask(old) }
     let listener = try StreamListener(path: path, onConnection: onStream)
@@ -31,7 +33,7 @@ final class ListeningSocket {
     }
     self.listener = listener
     inode = Self.inode(of: path)
-    admitListedUsers()
+    if !isInherited { admitListedUsers() }
   }
 
   /// A clean-up of the machine may remove the socket of a running daemon; it comes back by itself.

@@ -3,7 +3,7 @@ import Logs
 
 extension WorkerLogSettings {
   /// The bounds in `[log]` of `supervisor.conf`.
-  init(_ settings: LogSettings, directory: String) {
+  init(_ settings: LogSettings, directory: String?) {
     self.init(directory: directory)
     rotation = RotationLimits(rotateByteCount: settings.rotateBytes, keptFileCount: settings.keepFiles)
     linesPerSecond = settings.linesPerSecond

@@ -199,7 +199,8 @@ final class ManagedWorker {
     let plan = WorkerProcess.Plan(
       worker: configuration, program: daemon.path(ofProgram: configuration.program), generation: generation, lock: lock,
       shim: daemon.shimPath, instance: daemon.instance,
-      stateDirectory: daemon.configuration.supervisor.stateDirectory, jobGroup: jobGroup())
+      stateDirectory: daemon.configuration.supervisor.stateDirectory, listening: daemon.sockets.descriptors(for: name),
+      jobGroup: jobGroup())
     status = nil
     let (process, stream) = try WorkerProcess.start(
       plan, logs: daemon.logs,

@@ -27,7 +27,7 @@ struct RoostdCommand: ParsableCommand {
   var check = false
   @Flag(help: "With --check: print every setting with the value in force.")
   var effective = false
-  @Flag(help: "Print only why it does not start; the log files have the rest.")
+  @Flag(help: "Print only why it does not start, if there are log files, which have the rest.")
   var quiet = false
 
   enum Code {
@@ -123,14 +123,21 @@ struct RoostdCommand: ParsableCommand {
     let box = DaemonBox()
     EventLoopActor.task {
       do {
-        let notifier = try ServiceNotifier(address: surroundings.environment["NOTIFY_SOCKET"])
+        let environment = surroundings.environment
+        let sockets = ServiceSockets(environment)
+        StreamListener.inherit(sockets.descriptors)
+        let notifier = try ServiceNotifier(address: environment["NOTIFY_SOCKET"])
         let daemon = Daemon(
-          configuration, directories: directories, programPath: surroundings.programDirectory, notifier: notifier
+          configuration, directories: directories, programPath: surroundings.programDirectory, notifier: notifier,
+          watchdogMilliseconds: ServiceReporting.watchdogMilliseconds(environment), sockets: sockets
         ) { verdict(path, surroundings, readsFiles: false) }
         box.daemon = daemon
-        if !isQuiet {
-          Console.greet(configuration)
-          box.console = daemon.logs.follow { entries in for entry in entries { Console.write(entry.record) } }
+        if !isQuiet || configuration.supervisor.logDirectory == nil {
+          let journal = JournalWriter(environment)
+          if journal == nil { Console.greet(configuration) }
+          box.console = daemon.logs.follow { entries in
+            for entry in entries where journal?.write(entry.record) != true { Console.write(entry.record) }
+          }
         }
         try daemon.start()
       } catch {

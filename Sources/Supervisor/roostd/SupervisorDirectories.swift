@@ -21,10 +21,11 @@ struct SupervisorDirectories: Sendable {
   /// - Throws: ``Taken`` or a `SystemFault`.
   init(_ settings: SupervisorConfiguration) throws {
     let supervisor = settings.supervisor
-    directories = [
+    let needed = [
       supervisor.stateDirectory, supervisor.runDirectory, supervisor.logDirectory, supervisor.runDirectory + "/locks",
       supervisor.stateDirectory + "/dead-letters",
     ]
+    directories = needed.compactMap(\.self)
     for path in directories { try PrivateDirectory.ensure(path) }
     // Both: two supervisors with different run directories must not share a state directory.
     for directory in [supervisor.runDirectory, supervisor.stateDirectory] {

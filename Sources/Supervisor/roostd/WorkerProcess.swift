@@ -10,7 +10,8 @@ import Supervision
 /// One started process of a worker, from the exec shim to the last line of its log.
 ///
 /// Descriptors of the child: 0 /dev/null, 1 and 2 log pipes, 3 the bus, 4 the lock of the worker's name, 5 the shim's
-/// status pipe, which tells a failed exec from a program that dies at once. Ours are closed by their owner here:
+/// status pipe, which tells a failed exec from a program that dies at once; from 6 on the sockets that a service
+/// manager opened for this worker, which are passed on to each of its processes. Ours are closed by their owner here:
 /// the bus by its connection, the log pipes by their readers, the status pipe once it has ended.
 @EventLoopActor
 final class WorkerProcess {
@@ -39,6 +40,8 @@ final class WorkerProcess {
     var shim: String
     var instance: String
     var stateDirectory: String
+    /// Sockets of the worker's name that a service manager opened.
+    var listening: [Int32]
     /// The group for programs of the user's; nil without one.
     var jobGroup: String?
   }
@@ -70,7 +73,8 @@ final class WorkerProcess {
     // Before the child: there is no way back once it runs.
     try process.watchStatus()
     process.child = try ChildProcess(
-      path: plan.shim, arguments: arguments(plan), environment: environment(), descriptors: [nil] + childOrder(theirs)
+      path: plan.shim, arguments: arguments(plan), environment: environment(),
+      descriptors: [nil] + childOrder(theirs) + plan.listening
     ) { [weak process] exit in process?.exited(exit) }
     return (process, stream)
   }
@@ -160,6 +164,7 @@ final class WorkerProcess {
   private static func arguments(_ plan: Plan) -> [String] {
     let worker = plan.worker
     var list = ["--parent", "\(getpid())", "--status-fd", "5"]
+    if !plan.listening.isEmpty { list += ["--listen-fds", "\(plan.listening.count)"] }
     let limits: [(String, Int?)] = [
       ("nofile", worker.limits.openFiles), ("core", worker.limits.coreBytes), ("fsize", worker.limits.fileBytes),
       ("as", worker.limits.addressSpaceBytes),
@@ -178,6 +183,7 @@ final class WorkerProcess {
     }
     variables.merge(worker.sandboxVariables) { own, _ in own }
     variables["ROOST_JOB_GROUP"] = plan.jobGroup
+    if !plan.listening.isEmpty { variables["ROOST_LISTEN_FDS"] = "\(plan.listening.count)" }
     for (name, value) in variables.sorted(by: { $0.key < $1.key }) { list += ["--set", "\(name)=\(value)"] }
     return list + ["--", plan.program] + worker.arguments
   }

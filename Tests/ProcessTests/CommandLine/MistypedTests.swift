@@ -39,7 +39,8 @@ extension ProcessTests {
         (["plan", "read", "--knd", "1"], "'--knd'. Did you mean '--kind'?"),
         (["call", "store.count", "--timeot", "3 s"], "'--timeot'. Did you mean '--timeout'?"),
         (["key", "generate", "--nme", "A B"], "'--nme'"),
-        (["--socket", "x", "status"], "'--socket'"), (["key", "unlock", "alice", "--socke", "x"], "'--socke'"),
+        (["--sockt", "x", "status"], "'--sockt'. Did you mean '--socket'?"),
+        (["key", "unlock", "alice", "--socke", "x"], "'--socke'"),
       ] {
         let program = try SpawnedProcess(SpawnedProcess.builtProgram("roost"), arguments)
         let told = words(try program.readAllOutput())

@@ -287,5 +287,33 @@ extension ProcessTests {
         }
       }
     }
+
+    @Test("A deletion counts also when it comes before its message, and only its author's: neither unread nor a notice")
+    func takenBackBefore() throws {
+      let (relay, carol, eve) = (try RealRelay(), SecretKey.generate(), SecretKey.generate())
+      try LinkRig.run("alice", [relay.url]) { alice in
+        try alice.follow()
+        let now = WallClock.seconds
+        func rumor(_ kind: UInt16, _ content: String, _ tags: [[String]] = [], by key: SecretKey) -> UnsignedEvent {
+          let p = [alice.publicKey, carol.publicKey, eve.publicKey].filter { $0 != key.publicKey }.map { ["p", "\($0)"] }
+          return UnsignedEvent(
+            pubkey: key.publicKey, createdAt: now - 60, kind: kind, tags: p + tags, content: content)
+        }
+        let messages = ["gone", "stays"].map { rumor(14, $0, by: carol) }
+        let deletions = zip(messages, [carol, eve]).map { message, author in
+          rumor(5, "", [["e", "\(message.id)"]], by: author)
+        }
+        for (deletion, author) in zip(deletions, [carol, eve]) { try alice.give(deletion, by: author) }
+        try alice.await(wraps: 2)
+        for message in messages { try alice.give(message, by: carol) }
+        try alice.await(wraps: 4)
+        let listed = try alice.rows("messages.list", LinksList(), as: LinkConversationRow.self)
+        #expect(listed.map(\.unread) == [1], "\(listed)")
+        let shown = try alice.rows("messages.show", LinksShow(conversation: listed[0].id), as: LinkRow.self)
+        #expect(shown.map(\.text) == ["stays"])
+        try awaitSoon("the other's notice comes") { try !alice.notices().isEmpty }
+        #expect(try alice.notices().map(\.body) == ["stays"])
+      }
+    }
   }
 }

@@ -31,21 +31,13 @@ extension ProcessTests {
       throw DeadlinePassed(description: "no two ids begin with the same digits")
     }
 
-    private func give(_ rumor: UnsignedEvent, by author: SecretKey, to rig: LinkRig) throws {
-      var random = SystemRandomNumberGenerator()
-      let now = WallClock.seconds
-      let seal = try Seal(rumor, for: rig.publicKey, by: author, now: now, using: &random)
-      let wrap = try GiftWrap(seal, for: rig.publicKey, now: now, using: &random)
-      #expect(try rig.client.call("store.publish", String(decoding: wrap.event.json, as: UTF8.self)).isResponse)
-    }
-
     @Test("The first digits name a post among those of many strangers; with several the refusal says so")
     func firstDigits() throws {
       let relay = try RealRelay()
       let stranger = SecretKey.generate()
       try LinkRig.run("bob", [relay.url]) { bob in
         let same = try sameBeginning(by: stranger, to: bob.publicKey)
-        for rumor in same { try give(rumor, by: stranger, to: bob) }
+        for rumor in same { try bob.give(rumor, by: stranger) }
         // Newer conversations of others, more than a page of them.
         let count = 60
         var sent: [EventID] = []
@@ -56,7 +48,7 @@ extension ProcessTests {
           let draft = try LinkDraft.post(
             url, note: nil, to: bob.publicKey, by: author.publicKey, at: WallClock.seconds, using: &random)
           sent.append(draft.rumor.id)
-          try give(draft.rumor, by: author, to: bob)
+          try bob.give(draft.rumor, by: author)
         }
         try bob.await(wraps: count + 2)
         for id in sent {

@@ -104,6 +104,15 @@ struct LinkRig {
     return try rig.ask("links.reply", wanted)
   }
 
+  /// Gives the store a gift wrap for the account, as an author's program makes it now.
+  func give(_ rumor: UnsignedEvent, by author: SecretKey) throws {
+    var random = SystemRandomNumberGenerator()
+    let now = WallClock.seconds
+    let seal = try Seal(rumor, for: publicKey, by: author, now: now, using: &random)
+    let wrap = try GiftWrap(seal, for: publicKey, now: now, using: &random)
+    #expect(try client.call("store.publish", String(decoding: wrap.event.json, as: UTF8.self)).isResponse)
+  }
+
   func rows<Row: Decodable>(_ method: String, _ arguments: some Encodable, as type: Row.Type = Row.self) throws -> [Row]
   {
     let answer = try client.call(method, String(decoding: JSONPayload.encode(arguments), as: UTF8.self))

@@ -1,6 +1,7 @@
 import Contracts
 import Cryptography
 import Frames
+import Glibc
 import LinuxSystem
 import Nostr
 import TestSupport
@@ -95,9 +96,14 @@ extension ProcessTests {
           return rig.event(rig.alice, kind: 3, tags, at: now - 400 + Int64(count))
         }
         let client = rig.rig.client
+        // All of them wait for it: the store keeps none.
+        let pid = pid_t(try #require(try rig.rig.roost.worker("people", client).pid))
+        Glibc.kill(pid, SIGSTOP)
+        defer { Glibc.kill(pid, SIGCONT) }
         let asked = try late.map { try client.ask("store.publish", String(decoding: $0.json, as: UTF8.self)) }
-        #expect(try edit(rig, adding: [known[2]]).isNew)
         for id in asked { #expect(try client.answer(to: id).refusal?.code == .superseded) }
+        Glibc.kill(pid, SIGCONT)
+        #expect(try edit(rig, adding: [known[2]]).isNew)
         try awaitSoon("what all of them added is in the list", within: 60, every: 500) {
           try people(rig) == Set(known)
         }

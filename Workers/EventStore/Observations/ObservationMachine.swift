@@ -16,7 +16,8 @@ public import NostrContracts
 //
 // It is behind until it has read all that was announced, and again when more waits than is kept. While it is behind,
 // it reads announced events from the archive later. So it holds a bounded number of events, however slow its caller is,
-// and misses none. Ephemeral events, which the archive does not have, wait while there is room.
+// and misses none. Ephemeral events, which the archive does not have, wait while there is room. Replaced versions, which
+// it does not have either, have more room, and an observer that takes them learns that one was left out.
 //
 // A caller that takes pages is sent a page when it is full, or when all events of a transaction are announced.
 //
@@ -27,7 +28,7 @@ public import NostrContracts
 public struct ObservationMachine: Sendable {
   /// An event that was announced and that the filters match.
   public struct Event: Hashable, Sendable {
-    /// Its place in the order of commits; nil for an ephemeral event.
+    /// Its place in the order of commits; nil for an ephemeral event and a replaced version.
     public let seq: Int64?
     /// The number of the relay that sent it; nil when no relay did.
     public let relay: Int64?
@@ -113,6 +114,10 @@ public struct ObservationMachine: Sendable {
   public static let waitingMaximum = 256
   /// The most bytes of those.
   public static let waitingByteMaximum = 1 << 20
+  /// The most events that wait for a caller that takes replaced versions, when one of these comes.
+  public static let supersededMaximum = 4_096
+  /// The most bytes of those.
+  public static let supersededByteMaximum = 16 << 20
   /// The most bytes that wait for the observers of all callers.
   public static let waitingByteMaximumOfAll = 64 << 20
   /// The most sightings read at once.
@@ -144,7 +149,10 @@ public struct ObservationMachine: Sendable {
   private let readsStored: Bool
   private let watchesSightings: Bool
   private let isPaged: Bool
+  private let takesSuperseded: Bool
   private let partByteMaximum: Int
+  /// A replaced version was left out.
+  private var hasMissed = false
 
   /// An observation that begins.
   ///
@@ -154,10 +162,11 @@ public struct ObservationMachine: Sendable {
   ///   - announcedSeq: all events up to this seq have been announced.
   ///   - sightingEnd: the place after the last sighting.
   ///   - isPaged: whether the caller takes pages.
+  ///   - takesSuperseded: whether the caller takes replaced versions.
   ///   - partByteMaximum: the most bytes that a frame can carry.
   public init(
     _ plan: ObservePlan, after afterSeq: Int64?, announcedSeq: Int64, sightingEnd: UInt64, isPaged: Bool,
-    partByteMaximum: Int
+    takesSuperseded: Bool = false, partByteMaximum: Int
   ) {
     isResumed = afterSeq != nil
     cursor = afterSeq ?? announcedSeq
@@ -165,6 +174,7 @@ public struct ObservationMachine: Sendable {
     readsStored = plan.readsStored
     watchesSightings = plan.watchesSightings
     self.isPaged = isPaged
+    self.takesSuperseded = takesSuperseded
     self.partByteMaximum = partByteMaximum
   }
 
@@ -237,13 +247,17 @@ public struct ObservationMachine: Sendable {
   public mutating func foundNoRoom() -> Action { wake() }
 
   private mutating func queueIfRoom(_ event: Event, _ waitingByteCountOfAll: Int) -> Intake {
+    let isSuperseded = takesSuperseded && event.seq == nil
+    let (count, byteCount) =
+      isSuperseded
+      ? (Self.supersededMaximum, Self.supersededByteMaximum) : (Self.waitingMaximum, Self.waitingByteMaximum)
     let hasRoom =
-      waitingCount < Self.waitingMaximum && waitingByteCount + event.byteCount <= Self.waitingByteMaximum
+      waitingCount < count && waitingByteCount + event.byteCount <= byteCount
       && waitingByteCountOfAll + event.byteCount <= Self.waitingByteMaximumOfAll
     if hasRoom { return .queue }
     // An ephemeral event is lost to a caller that does not keep up.
-    guard event.seq != nil else { return .ignore }
-    isBehind = true
+    guard event.seq != nil || isSuperseded else { return .ignore }
+    if isSuperseded { hasMissed = true } else { isBehind = true }
     return wake() == .wake ? .wake : .ignore
   }
 
@@ -347,6 +361,13 @@ public struct ObservationMachine: Sendable {
     if waitingByteCount > 0 {
       state = .sendingPart
       return .sendPart
+    }
+    if hasMissed {
+      state = .over
+      return .end(
+        Refusal(
+          .missed, "more replaced versions came than are kept for an observer, and the store keeps none; observe again",
+          outcome: .done))
     }
     if isBehind, cursor < announcedSeq {
       state = .reading

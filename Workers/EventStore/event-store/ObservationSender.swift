@@ -81,7 +81,7 @@ final class ObservationSender {
     page = PageMaker(frameLimit: reads.frameLimit)
     machine = ObservationMachine(
       plan, after: afterSeq, announcedSeq: observers.announcedSeq, sightingEnd: observers.sightings.end,
-      isPaged: wanted.form == .page, partByteMaximum: reads.partByteMaximum)
+      isPaged: wanted.form == .page, takesSuperseded: wanted.takesSuperseded, partByteMaximum: reads.partByteMaximum)
   }
 
   // MARK: What happens

@@ -163,6 +163,20 @@ extension LinkLedger {
     }
   }
 
+  /// The deletions among what belongs to each of these messages, the oldest first.
+  public func deletions(
+    of threads: [[UInt8]], of account: Int64, limit: Int
+  ) async throws(StorageFault) -> [[Row]] {
+    try await file.read { session in
+      try threads.map { thread in
+        try session.rows(
+          "SELECT \(Row.columns) FROM item WHERE account = ? AND thread = ? AND sort = ? ORDER BY at, number LIMIT ?",
+          account, thread, Sort.deletion.rawValue, limit
+        ) { Row($0) }
+      }
+    }
+  }
+
   /// Replies of a post, and how many of them are unread.
   public func replyCounts(
     of threads: [[UInt8]], of account: Int64

@@ -62,6 +62,16 @@ struct KeptRumor {
   /// Whether it is an event of a session (v2).
   var isOfSession: Bool { sort == .session || sort == .sessionPost }
 
+  /// Whether it creates a session (v2).
+  var isCreation: Bool {
+    if case .link(let item) = content, case .session(_, .creation) = item.body { true } else { false }
+  }
+
+  /// It, if it is of messages.
+  var message: PrivateMessage? {
+    if case .message(let message) = content { message } else { nil }
+  }
+
   /// What its row is.
   var sort: LinkLedger.Sort {
     switch content {

@@ -44,7 +44,7 @@ extension LinkSender {
   private static func reason(_ copy: SentLink.Copy) -> String? {
     switch copy.stage {
     case .sent: nil
-    case .kept: "the publish queue does not have it yet"
+    case .kept: copy.message.map(cut) ?? "the publish queue does not have it yet"
     case .queued: copy.message.map(cut)
     case .failed, .partly: cut(copy.message ?? "no relay has taken it")
     }

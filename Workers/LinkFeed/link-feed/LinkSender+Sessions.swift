@@ -18,7 +18,7 @@ import Wording
 // one of exactly both; the first post makes it, and its creation is committed with the post.
 //
 //     token ─▶ session of both? ── no ──▶ creation, post ─ wraps for each ─▶ committed ─▶ creation goes ─▶ post goes
-//                    └──────────── yes ──▶ post ─ wraps for each member ───▶ committed ─────────────────────┘
+//                    └──────────── yes ──▶ post ─ wraps for each member ───▶ committed ─▶ creation is there? ─┘
 
 extension LinkSender {
   /// Where a post goes.
@@ -79,25 +79,60 @@ extension LinkSender {
     }
   }
 
-  /// The session of exactly both that was used last; nil: the peer knows no such session.
+  /// The session of exactly both that was used last, unless its creation has failed; nil: there is no such session.
   private func session(
     with peer: PublicKey, named name: String?, _ vault: LinkVault
   ) async throws(Refusal) -> LinkSession? {
     try await feed.sessions.prepare(vault)
     let name = LinkPayload.trimmed(name)
     for session in feed.sessions.sessions(of: vault.key, with: peer) where name == nil || session.name == name {
-      guard session.creator == vault.key, !session.hasForeignPosts else { return session }
-      // One whose creation no relay took is unknown to the peer.
-      var hasFailed = true
-      for id in session.creations where hasFailed {
-        let found = try await feed.ledgered { () async throws(StorageFault) in
-          try await self.feed.ledger.item(vault.hash(ofItem: id), of: vault.account)
-        }
-        hasFailed = found.map { $0.row.stage > 0 && SendingStage(ledgered: $0.row.stage - 1) == .failed } ?? true
-      }
-      if !hasFailed { return session }
+      if case .failed = try await creation(of: session, vault) { continue }
+      return session
     }
     return nil
+  }
+
+  /// How far what creates a session is. An app that gets a post before it does not show the post.
+  enum Creation {
+    /// The others have it, or another key has created the session.
+    case there
+    /// It is on its way.
+    case open
+    /// No relay took it, for this reason if one was given, or it was called off.
+    case failed(String?)
+  }
+
+  /// How far what creates the session of an item is.
+  func creation(before item: [UInt8], _ vault: LinkVault) async throws(Refusal) -> Creation {
+    let found = try await feed.ledgered { () async throws(StorageFault) in
+      try await self.feed.ledger.item(item, of: vault.account)
+    }
+    guard let row = found?.row, row.sort == .sessionPost, let rumor = vault.rumor(row) else { return .there }
+    try await feed.sessions.prepare(vault)
+    guard let session = feed.sessions.session(rumor.conversation, of: vault.key) else { return .failed(nil) }
+    return try await creation(of: session, vault)
+  }
+
+  private func creation(of session: LinkSession, _ vault: LinkVault) async throws(Refusal) -> Creation {
+    guard session.creator == vault.key, !session.hasForeignPosts else { return .there }
+    var (isOpen, why): (Bool, String?) = (false, nil)
+    for id in session.creations.map({ vault.hash(ofItem: $0) }) {
+      let (found, copies) = try await feed.ledgered { () async throws(StorageFault) in
+        (
+          try await self.feed.ledger.item(id, of: vault.account),
+          try await self.feed.ledger.copies(of: id, vault.account)
+        )
+      }
+      guard let row = found?.row else { continue }
+      // Another device of the account has sent it.
+      guard row.stage > 0 else { return .there }
+      switch SendingStage(ledgered: row.stage - 1) {
+      case .sent, .partly: return .there
+      case .kept, .queued: isOpen = true
+      case .failed: why = why ?? copies.lazy.compactMap { self.told($0, vault)?.message }.first
+      }
+    }
+    return isOpen ? .open : .failed(why)
   }
 
   private func post(

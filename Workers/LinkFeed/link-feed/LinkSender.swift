@@ -56,6 +56,8 @@ final class LinkSender {
   private var resuming: Set<PublicKey> = []
   /// Accounts whose open copies are with the publish queue.
   private var resumed: Set<PublicKey> = []
+  /// Accounts with posts that wait for what creates their sessions.
+  private var heldBack: Set<PublicKey> = []
 
   /// How long the signer has for one wrap, and the planner for one publication: it may look for the recipient's list.
   static let signMilliseconds: UInt32 = 10_000
@@ -151,11 +153,7 @@ final class LinkSender {
     // A session that was made for the post comes before it.
     let creation = copies[0].item == item ? nil : copies[0].item
     var refusal: Refusal?
-    if let creation {
-      refusal = try await give(copies.filter { $0.item == creation }, vault, until: deadline)
-      // An app that gets a post before its session does not show it.
-      if refusal == nil { await hasChanged.wait(until: deadline) { [self] in !isOpen(creation) } }
-    }
+    if let creation { refusal = try await give(copies.filter { $0.item == creation }, vault, until: deadline) }
     if refusal == nil { refusal = try await give(copies.filter { $0.item == item }, vault, until: deadline) }
     if let refusal {
       try await takeBack(item, vault)
@@ -275,6 +273,21 @@ final class LinkSender {
       wanted.agreedRelays = agreed
     }
     while !calledOff.contains(copy.item) {
+      switch try await creation(before: copy.item, vault) {
+      case .there: break
+      case .open:
+        open[kept.wrap]?.kept.message = "it waits until a relay has what creates its session"
+        // It may have come further before this was noted.
+        if heldBack.insert(vault.key).inserted { continue }
+        let now = EventLoop.process.now
+        guard now < deadline, !feed.worker.isDraining else { return nil }
+        _ = await hasChanged.wait(until: min(deadline, now.advanced(milliseconds: Self.heldMilliseconds)))
+        continue
+      case .failed(let why):
+        let message = "no relay has taken what creates its session" + (why.map { ": \($0)" } ?? "")
+        await end(kept.wrap, message: message)
+        return Refusal(.notSent, message, outcome: .notStarted)
+      }
       do throws(Refusal) {
         let publication = try await feed.worker.bus.request(
           PlanMethod.publish, wanted, ttlMilliseconds: Self.publishMilliseconds)
@@ -300,6 +313,8 @@ final class LinkSender {
     return nil
   }
 
+  /// How long a post waits before it is looked again whether its session's creation has come further.
+  private static let heldMilliseconds: UInt64 = 1_000
   /// How soon the planner is asked again.
   static let againMilliseconds: UInt64 = 250
 
@@ -390,6 +405,10 @@ final class LinkSender {
     if stage == 2 { handed.remove(one.kept.wrap) }
     if stage == 2 || (stage > 2 && !isHanded) { open[one.kept.wrap] = nil }
     hasChanged.raise()
+    if stage >= 2, heldBack.remove(one.vault.key) != nil {
+      resumed.remove(one.vault.key)
+      resume()
+    }
     guard !copy.isOwn, stage != 1 else { return }
     await feed.teller.changed(LinkChange(account: "\(one.vault.key)"))
   }

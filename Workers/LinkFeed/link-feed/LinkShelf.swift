@@ -21,6 +21,8 @@ final class LinkShelf {
 
   /// Replies, reactions and deletions of one post or message that are read at most, the oldest first.
   private static let threadMaximum = 10_000
+  /// Reactions in the row of a post or message at most.
+  private static let reactionMaximum = 100
 
   init(_ feed: LinkFeed) { self.feed = feed }
 
@@ -158,7 +160,7 @@ final class LinkShelf {
         guard let session = feed.sessions.session(rumor.conversation, of: vault.key),
           session.shownPost(rumor.id) != nil
         else { continue }
-        let reactions = session.reactions(to: rumor.id).map {
+        let reactions = session.reactions(to: rumor.id).suffix(Self.reactionMaximum).map {
           LinkReactionRow(emoji: $0.emoji, author: "\($0.author)")
         }
         one.reactions = reactions.isEmpty ? nil : reactions
@@ -192,7 +194,8 @@ final class LinkShelf {
       case .deletion, .text, .file: break
       }
     }
-    return (last.sorted { $0.key < $1.key }.map { LinkReactionRow(emoji: $0.value, author: "\($0.key)") }, false)
+    let reactions = last.sorted { $0.key < $1.key }.prefix(Self.reactionMaximum)
+    return (reactions.map { LinkReactionRow(emoji: $0.value, author: "\($0.key)") }, false)
   }
 
   /// A post or message, and what belongs to it after a place; the post itself is on the first page.

@@ -277,7 +277,8 @@ final class WrapIntake {
       let run = runs.removeFirst()
       do throws(Refusal) {
         let wraps = try await run.task.value.get()
-        try await file(wraps, upTo: run.seq, vault)
+        // Who creates a session is decided by what comes first, so creations do not overtake.
+        try await file(run.seq == nil ? wraps.filter { $0.rumor?.isCreation != true } : wraps, upTo: run.seq, vault)
         opening.subtract(run.ids)
         if let seq = run.seq { filedSeq = max(filedSeq, seq) }
       } catch {
@@ -433,19 +434,39 @@ final class WrapIntake {
     await teller(vault)
   }
 
-  /// Messages that their authors have taken back, among those that are in the ledger: they are unread no longer.
+  /// Messages of a run, or of the ledger, that their authors have taken back: they are unread no longer. The newest may
+  /// overtake, so a deletion can come before its message.
   private func takenBack(_ opened: [Opened], _ vault: LinkVault) async throws(Refusal) -> [LinkLedger.Mark] {
+    let messages = opened.compactMap(\.rumor).filter { $0.message != nil }
+    guard !messages.isEmpty else { return [] }
+    var authors: [EventID: PublicKey] = [:]
+    for message in messages { authors[message.id] = message.event.pubkey }
     var marks: [LinkLedger.Mark] = []
-    for one in opened {
-      guard case .message(let message)? = one.rumor?.content, case .deletion(let id) = message.body else { continue }
-      let found = try await feed.ledgered { () async throws(StorageFault) in
-        try await self.feed.ledger.item(vault.hash(ofItem: id), of: vault.account)
+    func mark(_ id: EventID) { marks.append(LinkLedger.Mark(id: vault.hash(ofItem: id), noticeAt: nil)) }
+    for message in messages {
+      guard case .deletion(let id)? = message.message?.body else { continue }
+      var author = authors[id]
+      if author == nil {
+        let found = try await feed.ledgered { () async throws(StorageFault) in
+          try await self.feed.ledger.item(vault.hash(ofItem: id), of: vault.account)
+        }
+        author = found.flatMap { vault.rumor($0.row)?.event.pubkey }
       }
-      guard let row = found?.row, vault.rumor(row)?.event.pubkey == message.author else { continue }
-      marks.append(LinkLedger.Mark(id: row.id, noticeAt: nil))
+      if author == message.event.pubkey { mark(id) }
     }
+    let shown = messages.filter { $0.sort.isRoot }
+    let deletions = try await feed.ledgered { () async throws(StorageFault) in
+      try await self.feed.ledger.deletions(
+        of: shown.map { vault.hash(ofThread: $0.root, in: $0.conversation) }, of: vault.account,
+        limit: Self.deletionMaximum)
+    }
+    for (message, rows) in zip(shown, deletions)
+    where rows.contains(where: { vault.rumor($0)?.event.pubkey == message.event.pubkey }) { mark(message.id) }
     return marks
   }
+
+  /// Deletions of one message that are looked at: others than its author may send them, who have no say.
+  private static let deletionMaximum = 100
 
   private func teller(_ vault: LinkVault) async { await feed.teller.tell(vault) }
 }

@@ -1,6 +1,7 @@
 import Contracts
 import EventLoop
 import Frames
+import Glibc
 import LinuxSystem
 import WorkerKit
 import WorkerLedger
@@ -11,6 +12,7 @@ enum LocalRelayProgram {
   static func main() {
     Worker.main(role: .localRelay, window: window, profile: profile) {
       worker throws(Refusal) in
+      StreamListener.inherit(Self.inherited)
       let (owners, knowsUsers) = Self.owners
       relay = try LocalRelay(
         worker, directory: WorkerDirectory.path.get(), owners: owners, knowsUsers: knowsUsers)
@@ -44,6 +46,12 @@ enum LocalRelayProgram {
       let tells = owners.tellsOwn()
       return (owners, tells ?? true)
     } catch { return (nil, false) }
+  }()
+
+  /// Listening sockets that roostd passes on from a service manager: as many as ROOST_LISTEN_FDS says, from 6 on.
+  private static let inherited: [Int32] = {
+    let count = getenv("ROOST_LISTEN_FDS").flatMap { Int32(String(cString: $0)) } ?? 0
+    return count > 0 ? Array(6..<6 + min(count, 64)) : []
   }()
 
   /// Kept for the life of the process.

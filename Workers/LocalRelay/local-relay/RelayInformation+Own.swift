@@ -1,5 +1,6 @@
 import ClientSession
 import Contracts
+import Cryptography
 import Nostr
 
 extension RelayInformation {
@@ -7,13 +8,17 @@ extension RelayInformation {
   init(_ settings: LocalRelaySettings, limits: ClientLimits, _ requirement: ClientRequirement) {
     self.init()
     let text = settings.description
-    name = "Roost"
+    name = settings.name.isEmpty ? nil : settings.name
     description =
       text.isEmpty
       ? "A local relay: a cache of one's own, which sends to the world what its owner's accounts sign." : text
     contact = settings.contact.isEmpty ? nil : settings.contact
     supportedNIPs = [1, 9, 11, 40, 42, 45, 50, 59, 62, 67, 70, 77]
-    version = RoostVersion.text
+    icon = settings.icon.isEmpty ? nil : settings.icon
+    // `try?`: roostd takes nothing else but "".
+    ownKey = try? PublicKey(spelled: settings.ownKey)
+    software = settings.software.isEmpty ? nil : settings.software
+    version = settings.version.isEmpty ? RoostVersion.text : settings.version
     var limitation = Limitation()
     limitation.messageByteCountMaximum = settings.messageBytes
     limitation.subscriptionMaximum = limits.subscriptionMaximum

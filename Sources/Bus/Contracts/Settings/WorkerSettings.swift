@@ -207,10 +207,20 @@ public struct LocalRelaySettings: WorkerSettings {
   public var fetchClients: [String] = []
   /// Filters, as JSON, for which the network is queried.
   public var fetchFilters: [String] = []
+  /// The name in NIP-11.
+  public var name = "Roost"
   /// The description in NIP-11; "" for Roost's own.
   public var description = ""
   /// The contact in NIP-11; "" for none.
   public var contact = ""
+  /// The address of a picture in NIP-11; "" for none.
+  public var icon = ""
+  /// The relay's own key in NIP-11 (`self`), npub or hexadecimal; "" for none.
+  public var ownKey = ""
+  /// The address of the software's page in NIP-11; "" for none.
+  public var software = ""
+  /// The version in NIP-11; "" for Roost's own.
+  public var version = ""
   /// The maximum number of connections.
   public var connectionsMaximum = 10_000
   /// The maximum number of subscriptions of a client.

@@ -45,7 +45,9 @@ class Pages {
     const limit = Math.min(MOST, Math.max(PAGE, this.rows.length));
     const { rows: newest, more } = await inChunks(this.#ask, limit);
     const ids = new Set(newest.map((row) => row.id));
-    const rest = this.rows.length > MOST ? this.rows.slice(MOST).filter((row) => !ids.has(row.id)) : [];
+    // Older rows may have come while these were asked for.
+    const last = this.rows.findIndex((row) => row.id === newest.at(-1)?.id);
+    const rest = more ? this.rows.slice(last < 0 ? limit : last + 1).filter((row) => !ids.has(row.id)) : [];
     if (!rest.length) this.hasMore = more;
     this.rows = [...newest, ...rest];
   }
