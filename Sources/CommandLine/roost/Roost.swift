@@ -55,7 +55,7 @@ struct Roost: ParsableCommand {
   /// The words that can come first.
   static var commandNames: [String] {
     let grouped = configuration.groupedSubcommands.flatMap { $0.subcommands }
-    return (configuration.subcommands + grouped).map { $0._commandName } + ["help"]
+    return (configuration.subcommands + grouped).flatMap { [$0._commandName] + $0.configuration.aliases } + ["help"]
   }
 }
 
