@@ -64,23 +64,6 @@ public enum BusLine: Sendable, Equatable {
     }
   }
 
-  private struct Fields: Decodable {
-    var method: String
-    var paramsBase64: String?
-    var to: String?
-    var ttlMilliseconds: UInt32?
-    var atMostOnce: Bool?
-    var idempotent: Bool?
-    var window: UInt32?
-  }
-
-  private struct SubscriptionFields: Decodable {
-    var subscribe: String
-    var window: UInt32?
-  }
-
-  private struct GrantFields: Decodable { var count: UInt32 }
-
   /// The members of each form of line, by the member that shows the form.
   private static let forms: KeyValuePairs<String, Set<String>> = [
     "cancel": ["cancel"], "more": ["more", "count"], "subscribe": ["id", "subscribe", "window"],
@@ -102,13 +85,11 @@ public enum BusLine: Sendable, Equatable {
     do throws(Refusal) {
       switch form.key {
       case "cancel": self = .cancel(id: json.compactMember("cancel"))
-      case "more":
-        let count = try JSONPayload.decode(GrantFields.self, from: line).count
-        self = .more(id: json.compactMember("more"), count: count)
+      case "more": self = .more(id: json.compactMember("more"), count: try json.needed("count", json.number("count")))
       case "subscribe":
-        let fields = try JSONPayload.decode(SubscriptionFields.self, from: line)
-        self = .subscription(Subscription(id: id, topic: fields.subscribe, window: fields.window))
-      default: self = .request(try Self.request(id, JSONPayload.decode(Fields.self, from: line), json))
+        let topic = try json.needed("subscribe", json.text("subscribe"))
+        self = .subscription(Subscription(id: id, topic: topic, window: try json.number("window")))
+      default: self = .request(try Self.request(id, json))
       }
     } catch {
       throw Problem(id: id, message: "line \(number): \(error.message)")
@@ -133,24 +114,65 @@ public enum BusLine: Sendable, Equatable {
     }
   }
 
-  private static func request(_ id: [UInt8], _ fields: Fields, _ json: JSONText) throws(Refusal) -> Request {
+  private static func request(_ id: [UInt8], _ json: JSONText) throws(Refusal) -> Request {
     var parameters = json.compactMember("params")
     if parameters == Array("null".utf8) { parameters = [] }
-    if let text = fields.paramsBase64 {
+    let base64 = try json.text("paramsBase64")
+    if let base64 {
       guard parameters.isEmpty else { throw Refusal(.badRequest, "'params' and 'paramsBase64' exclude each other") }
-      guard let bytes = Base64.decode(text) else { throw Refusal(.badRequest, "'paramsBase64' is not Base64") }
+      guard let bytes = Base64.decode(base64) else { throw Refusal(.badRequest, "'paramsBase64' is not Base64") }
       parameters = bytes
     }
     return Request(
-      id: id, method: fields.method, parameters: parameters, isRaw: fields.paramsBase64 != nil, worker: fields.to,
-      ttlMilliseconds: fields.ttlMilliseconds ?? 0, atMostOnce: fields.atMostOnce ?? false,
-      isIdempotent: fields.idempotent ?? false, window: fields.window)
+      id: id, method: try json.needed("method", json.text("method")), parameters: parameters, isRaw: base64 != nil,
+      worker: try json.text("to"), ttlMilliseconds: try json.number("ttlMilliseconds") ?? 0,
+      atMostOnce: try json.flag("atMostOnce"), isIdempotent: try json.flag("idempotent"),
+      window: try json.number("window"))
   }
 }
 
+// Read without a decoder: a line is short and comes often, and a decoder takes longer than all else here.
 extension JSONText {
   /// A member of the outermost object on one line; `null` if it is not there.
   fileprivate func compactMember(_ name: String) -> [UInt8] { self[name].map { compact($0) } ?? Array("null".utf8) }
+
+  /// The place of a member that is not `null`; an empty one for a list or an object.
+  private func place(_ name: String) -> Range<Int>? {
+    guard let node = self[name] else { return nil }
+    guard case .scalar(let range) = node else { return 0..<0 }
+    return bytes[range].elementsEqual("null".utf8) ? nil : range
+  }
+
+  fileprivate func text(_ name: String) throws(Refusal) -> String? {
+    guard let range = place(name) else { return nil }
+    guard bytes[range].first == UInt8(ascii: "\"") else { throw Refusal(.badRequest, "'\(name)' is not a text") }
+    let content = range.lowerBound + 1..<range.upperBound - 1
+    let string = JSONString(
+      content: content, hasEscapes: bytes[content].contains(UInt8(ascii: "\\")), isCanonical: false)
+    return bytes.withUnsafeBytes { string.string(in: $0) }
+  }
+
+  fileprivate func number(_ name: String) throws(Refusal) -> UInt32? {
+    guard let range = place(name) else { return nil }
+    guard let number = UInt32(String(decoding: bytes[range], as: UTF8.self)) else {
+      throw Refusal(.badRequest, "'\(name)' is not a whole number in its range")
+    }
+    return number
+  }
+
+  fileprivate func flag(_ name: String) throws(Refusal) -> Bool {
+    guard let range = place(name) else { return false }
+    if bytes[range].elementsEqual("true".utf8) { return true }
+    guard bytes[range].elementsEqual("false".utf8) else {
+      throw Refusal(.badRequest, "'\(name)' is not true or false")
+    }
+    return false
+  }
+
+  fileprivate func needed<Value>(_ name: String, _ value: Value?) throws(Refusal) -> Value {
+    guard let value else { throw Refusal(.badRequest, "'\(name)' is missing") }
+    return value
+  }
 }
 
 /// One line of the output of `roost bus`, without its newline.

@@ -69,35 +69,28 @@ class Roost(Methods):
         seconds the answer is of use; 0: any number. at_most_once: never delivered again after a worker's death.
         idempotent: asked again after a lost connection. Raises Refused.
         """
-        answer = self.stream(
-            method, arguments, to=to, timeout=timeout, at_most_once=at_most_once, idempotent=idempotent,
-            on_progress=on_progress)
+        line, answer = self._begin(request(method, arguments, to, timeout, at_most_once, idempotent))
         try:
-            for _ in answer:
-                raise TypeError(f"{method} answers in parts: call it by stream()")
-        finally:
-            answer.close()
-        return answer.result
+            while reply := line.take(answer):
+                if "result" in reply or "resultBase64" in reply:
+                    return value(reply, "result")
+                if "error" in reply:
+                    raise Refused(reply["error"])
+                if "part" in reply or "partBase64" in reply:
+                    raise TypeError(f"{method} answers in parts: call it by stream()")
+                if on_progress:
+                    on_progress(value(reply, "progress"))
+        except BaseException:
+            line.give_up(answer)
+            raise
 
     def stream(
         self, method: str, arguments: Any = None, *, to: str | None = None, timeout: float = 0,
         at_most_once: bool = False, idempotent: bool = False, on_progress: Callable[[Any], None] | None = None,
     ) -> Stream[Any, Any]:
         """The parts of an answer as they come; otherwise as `call`. Raises Refused while it is read."""
-        request: dict[str, Any] = {"method": method, "window": WINDOW}
-        if isinstance(arguments, (bytes, bytearray)):
-            request["paramsBase64"] = base64.b64encode(arguments).decode()
-        elif arguments is not None:
-            request["params"] = arguments
-        if to is not None:
-            request["to"] = to
-        if timeout > 0:
-            request["ttlMilliseconds"] = max(1, round(timeout * 1000))
-        if at_most_once:
-            request["atMostOnce"] = True
-        if idempotent:
-            request["idempotent"] = True
-        return Stream(*self._begin(request), on_progress)
+        wanted = request(method, arguments, to, timeout, at_most_once, idempotent)
+        return Stream(*self._begin(wanted), on_progress)
 
     def _subscribe(self, topic: str) -> Subscription[Any]:
         subscription: Subscription[Any] = Subscription(*self._begin({"subscribe": topic, "window": WINDOW}))
@@ -150,14 +143,16 @@ class Line:
         self.rest = b""
         self.refusal: dict[str, Any] | None = None
         self.is_reading = False
-        self.turn = threading.Condition()
+        self.waiting = 0
+        self.lock = threading.RLock()
+        self.turn = threading.Condition(self.lock)
         self.sending = threading.RLock()  # A stream may be dropped, and so given up, at any place.
 
     def has_ended(self) -> bool:
         return self.refusal is not None or self.process.poll() is not None
 
     def begin(self, request: dict[str, Any]) -> Answer:
-        with self.turn:
+        with self.lock:
             if len(self.answers) >= ANSWERS_MAXIMUM:
                 text = f"{ANSWERS_MAXIMUM} answers are under way already"
                 raise Refused({"code": "full", "message": text, "outcome": "not-started"})
@@ -178,24 +173,32 @@ class Line:
 
     def take(self, answer: Answer) -> dict[str, Any] | None:
         """The next line of an answer, which waits for it; None after `give_up`."""
-        while True:
-            with self.turn:
-                while not answer.lines and self.is_reading:
-                    self.turn.wait()
-                if answer.lines:
-                    return answer.lines.popleft()
+        with self.lock:
+            while not answer.lines:
                 if self.refusal:
                     return {"error": self.refusal}
-                self.is_reading = True
-            data = None
-            try:
-                data = os.read(self.output, 1 << 16)
-            finally:
-                with self.turn:
-                    self.is_reading = False
-                    if data is not None:
-                        self.received(data)
-                    self.turn.notify_all()
+                if self.is_reading:
+                    self.waiting += 1
+                    self.turn.wait()
+                    self.waiting -= 1
+                else:
+                    self.read()
+            return answer.lines.popleft()
+
+    def read(self) -> None:
+        """Reads what is there, or waits for it. The lock, which is held, is free meanwhile."""
+        data = None
+        self.is_reading = True
+        self.lock.release()
+        try:
+            data = os.read(self.output, 1 << 16)
+        finally:
+            self.lock.acquire()
+            self.is_reading = False
+            if data is not None:
+                self.received(data)
+            if self.waiting:
+                self.turn.notify_all()
 
     def received(self, data: bytes) -> None:
         if not data:
@@ -212,7 +215,7 @@ class Line:
                 if answer.lines and answer.lines[-1] and any(name.startswith("progress") for name in answer.lines[-1]):
                     answer.lines.pop()
                 answer.lines.append(line)
-                if "result" in line or "resultBase64" in line or "error" in line:
+                if "result" in line or "error" in line or "resultBase64" in line:
                     del self.answers[line["id"]]
 
     def reason_of_end(self) -> dict[str, Any]:
@@ -227,7 +230,7 @@ class Line:
 
     def give_up(self, answer: Answer) -> None:
         """Nothing more of an answer is wanted. A thread that waits for it gets None."""
-        with self.turn:
+        with self.lock:
             is_under_way = self.answers.pop(answer.number, None) is not None
             answer.lines.clear()
             answer.lines.append(None)
@@ -238,7 +241,7 @@ class Line:
     def end(self) -> None:
         self.process.terminate()
         self.process.wait()
-        with self.turn:
+        with self.lock:
             if not self.refusal:
                 self.refusal = {"code": "disconnected", "message": "the connection was closed", "outcome": "unknown"}
             self.turn.notify_all()
@@ -340,14 +343,37 @@ class Subscription(Reader, Generic[Event]):
         self.close()
 
 
+def request(
+    method: str, arguments: Any, to: str | None, timeout: float, at_most_once: bool, idempotent: bool
+) -> dict[str, Any]:
+    """A request as it is written, without its id."""
+    wanted: dict[str, Any] = {"method": method, "window": WINDOW}
+    if isinstance(arguments, (bytes, bytearray)):
+        wanted["paramsBase64"] = base64.b64encode(arguments).decode()
+    elif arguments is not None:
+        wanted["params"] = arguments
+    if to is not None:
+        wanted["to"] = to
+    if timeout > 0:
+        wanted["ttlMilliseconds"] = max(1, round(timeout * 1000))
+    if at_most_once:
+        wanted["atMostOnce"] = True
+    if idempotent:
+        wanted["idempotent"] = True
+    return wanted
+
+
 def value(line: dict[str, Any], name: str) -> Any:
     """A value of a line; raw bytes come as Base64."""
     return line[name] if name in line else base64.b64decode(line[f"{name}Base64"])
 
 
+ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+
+
 def encoded(line: dict[str, Any]) -> bytes:
     """A line as it is written. Raises TypeError or ValueError for what is no JSON."""
-    text = json.dumps(line, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+    text = ENCODER.encode(line).encode() + b"\n"
     if len(text) > LINE_MAXIMUM:
         raise ValueError(f"a request has at most {LINE_MAXIMUM} bytes, this one has {len(text)}")
     return text
