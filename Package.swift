@@ -284,7 +284,7 @@ let rooms: [[Target]] = [
       "roost",
       values + [
         "Addresses", "JSON", "QRCode", "LinuxSystem", "EventLoop", "NostrContracts", "MethodReference", "Recordings",
-        "Wording", "LinkAddresses", "Bus", "RoostClient", "Backups", "Rendering", "ArgumentParser",
+        "Wording", "LinkAddresses", "Bus", "RoostClient", "Backups", "Rendering", "DequeModule", "ArgumentParser",
       ])
   ),
 
