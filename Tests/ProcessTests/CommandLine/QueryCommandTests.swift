@@ -72,7 +72,9 @@ extension ProcessTests {
         for (arguments, words) in [
           ([], "What is asked for?"), (["{"], "not a filter"), (["-k", "x"], "A kind is"),
           (["--search", "…"], "no word"),
-          (["-i", "npub1x"], "is no event"), (["--knd", "1"], "Did you mean '--kind'?"),
+          (["note1x"], "To ask for that: --id"), (["npub1x"], "--author"),
+          (["-k", "1", "wss://relay.example"], "--relay"), (["-i", "npub1x"], "is no event"),
+          (["--knd", "1"], "Did you mean '--kind'?"),
           (["-k", "1", "--policy", "x"], "It is one of"), (["-k", "1", "--limit", "-1"], "not negative"),
         ] {
           let refused = try roost.command(["query"] + arguments)
