@@ -36,6 +36,7 @@ build: packages ## build everything for debugging
 	$(SWIFT) build --build-tests
 
 test: packages python build ## run every test, real processes included
+	-@Scripts/system-packages.sh mandoc man-db systemd
 	-@Scripts/nginx.sh
 	-@Scripts/browsers.sh
 	@Scripts/test.sh "$$($(SWIFT) build --show-bin-path)"
