@@ -36,13 +36,15 @@ build: packages ## build everything for debugging
 	$(SWIFT) build --build-tests
 
 test: packages python build ## run every test, real processes included
+	-@Scripts/system-packages.sh mandoc man-db systemd
 	-@Scripts/nginx.sh
 	-@Scripts/browsers.sh
 	@Scripts/test.sh "$$($(SWIFT) build --show-bin-path)"
 
-methods: packages ## write docs/methods.json from the declarations of methods
+methods: packages ## write docs/methods.json, and the types of clients/python, from the declarations of methods
 	ROOST_WRITE=1 $(SWIFT) test --filter MemberTextsTests
 	ROOST_WRITE=1 $(SWIFT) test --filter MethodReferenceTests
+	python3 clients/python/generate.py
 
 check: packages lint documentation ## lint, hold the house rules, build the documentation with warnings as errors
 	$(SWIFT) test --filter HouseTests

@@ -284,7 +284,7 @@ let rooms: [[Target]] = [
       "roost",
       values + [
         "Addresses", "JSON", "QRCode", "LinuxSystem", "EventLoop", "NostrContracts", "MethodReference", "Recordings",
-        "Wording", "LinkAddresses", "Bus", "RoostClient", "Backups", "Rendering", "ArgumentParser",
+        "Wording", "LinkAddresses", "Bus", "RoostClient", "Backups", "Rendering", "DequeModule", "ArgumentParser",
       ])
   ),
 
@@ -341,7 +341,7 @@ let rooms: [[Target]] = [
     program("push-fakes", http2 + ["Cryptography", "Frames", "NIOTLS", "NIOHTTP1"], in: "PushFakes"),
     // Preloaded into a real roostd by ProcessTests: system calls that fail when a test wants it.
     .target(name: "FaultInjector", cSettings: strictC, linkerSettings: [.linkedLibrary("dl")]),
-    tests("HouseTests"),
+    tests("HouseTests", ["Frames", "TestSupport"]),
     tests(
       "ProcessTests",
       values + [

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 folders=()
-for folder in Scripts Benchmarks Tests examples .ci; do if [[ -d $folder ]]; then folders+=("$folder"); fi; done
+for folder in Scripts Benchmarks Tests clients examples .ci; do if [[ -d $folder ]]; then folders+=("$folder"); fi; done
 
 mapfile -t shell < <(find "${folders[@]}" -name '*.sh' -o -path '.ci/run' | sort)
 for file in "${shell[@]}"; do bash -n "$file"; done

@@ -7,6 +7,7 @@
 # .venv-nostr-relay   nostr-relay, alone, because it wants an older websockets than the rest
 # .venv-nostr-dvm     nostr-dvm, alone, because it is installed without most of what it asks for
 # .venv-schemathesis  schemathesis, alone, because of all that it brings
+# .venv-mcp           mcp, alone, for the same reason
 #
 # What is named for them stands in the .in files; the .txt files beside them are made of those and pin all that comes
 # with it, by hash: pip takes no other file.
@@ -24,8 +25,10 @@ requirements_of() {
     .venv-nostr-relay) echo Tests/python/requirements-nostr-relay.txt ;;
     .venv-nostr-dvm) echo Tests/python/requirements-nostr-dvm.txt ;;
     .venv-schemathesis) echo Tests/python/requirements-schemathesis.txt ;;
+    .venv-mcp) echo Tests/python/requirements-mcp.txt ;;
     *)
-      echo "usage: Scripts/python-environment.sh [.venv] [.venv-nostr-relay] [.venv-nostr-dvm] [.venv-schemathesis]" >&2
+      echo "usage: Scripts/python-environment.sh [.venv] [.venv-nostr-relay] [.venv-nostr-dvm] [.venv-schemathesis]" \
+        "[.venv-mcp]" >&2
       exit 2
       ;;
   esac
@@ -67,5 +70,5 @@ make_environment() {
   cat $files >"$environment/installed.txt"
 }
 
-if (($# == 0)); then set -- .venv .venv-nostr-relay .venv-nostr-dvm .venv-schemathesis; fi
+if (($# == 0)); then set -- .venv .venv-nostr-relay .venv-nostr-dvm .venv-schemathesis .venv-mcp; fi
 for environment in "$@"; do make_environment "$environment"; done

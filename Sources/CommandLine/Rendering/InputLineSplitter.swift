@@ -19,7 +19,7 @@ public struct InputLineSplitter: Sendable {
 
   /// The lines that end in these bytes. A carriage return before the newline is not part of the line; blank lines are
   /// left out.
-  public mutating func received(_ bytes: some Collection<UInt8>) -> [Line] {
+  public mutating func received(_ bytes: [UInt8]) -> [Line] {
     var lines: [Line] = []
     var left = bytes[...]
     while let newline = left.firstIndex(of: 0x0A) {
@@ -38,7 +38,7 @@ public struct InputLineSplitter: Sendable {
     return lines
   }
 
-  private mutating func append(_ bytes: some Collection<UInt8>, to lines: inout [Line]) {
+  private mutating func append(_ bytes: ArraySlice<UInt8>, to lines: inout [Line]) {
     guard !isSkipping else { return }
     guard rest.count + bytes.count <= byteCountMaximum else {
       isSkipping = true

@@ -21,10 +21,10 @@ final class CommandSession {
   private var signals: [SignalWatcher] = []
   private var interrupted: (@EventLoopActor () -> Void)?
 
-  init(_ options: GeneralOptions) {
+  init(_ options: GeneralOptions, name: String = "roost") {
     isJSON = options.isJSON
     output = StandardOutput(above: display)
-    var settings = ClientSettings(name: "roost", socket: options.socket)
+    var settings = ClientSettings(name: name, socket: options.socket)
     // A person waits: a supervisor that is away for longer than this is reported as away.
     settings.patienceMilliseconds = 10_000
     settings.storeMilliseconds = Timeout.reading.milliseconds

@@ -119,10 +119,18 @@ struct FilterFlags: ParsableArguments, Sendable {
   /// and the user would not know why.
   static func validate(_ texts: [String]) throws {
     for text in texts {
+      if let flag = flag(for: text) { throw ValidationError("A filter is JSON. To ask for that: \(flag).") }
       let filter: Filter
       do throws(FilterFault) { filter = try Self.filter(text) } catch { throw ValidationError("\(error)") }
       if let search = filter.search { try validate(search: search) }
     }
+  }
+
+  /// The flag for what people type in place of a filter; nil for anything else.
+  private static func flag(for text: String) -> String? {
+    if text.hasPrefix("ws://") || text.hasPrefix("wss://") { return "--relay URL" }
+    guard KeyArgument.looksLikeEntity(text) else { return nil }
+    return text.contains("npub1") || text.contains("nprofile1") ? "--author KEY, or -p KEY" : "--id ID, or -e ID"
   }
 
   private static func validate(search: String) throws {

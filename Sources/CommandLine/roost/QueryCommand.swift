@@ -61,6 +61,11 @@ struct Query: LoopCommand {
     options.policy = options.policy ?? (options.relays.isEmpty ? .cacheOnly : .cacheWithNetwork)
     var isComplete = true
     if options.policy != .cacheOnly {
+      guard session.isReady(.outboxPlanner) else {
+        throw Refusal(
+          .unavailable, "relays are asked by the outbox-planner, which is not ready: 'roost status' shows why",
+          outcome: .notStarted)
+      }
       let fetch = NetworkFetch(session, filters, options)
       isComplete = try await fetch.run(within: timeout, printing: options.policy == .networkOnly)
     }

@@ -42,7 +42,8 @@ struct Roost: ParsableCommand {
         name: "Files", subcommands: [BackupCommand.self, Restore.self, Import.self, Export.self]),
       CommandGroup(name: "Jobs (NIP-90)", subcommands: [JobCommand.self]),
       CommandGroup(
-        name: "Tools", subcommands: [Encode.self, Decode.self, Methods.self, Call.self, Pipe.self, Version.self]),
+        name: "Tools", subcommands: [Encode.self, Decode.self, Methods.self, Call.self, Version.self]),
+      CommandGroup(name: "For programs", subcommands: [BusCommand.self, MCPCommand.self]),
       CommandGroup(
         name: "Workers",
         subcommands: [
@@ -55,7 +56,7 @@ struct Roost: ParsableCommand {
   /// The words that can come first.
   static var commandNames: [String] {
     let grouped = configuration.groupedSubcommands.flatMap { $0.subcommands }
-    return (configuration.subcommands + grouped).map { $0._commandName } + ["help"]
+    return (configuration.subcommands + grouped).flatMap { [$0._commandName] + $0.configuration.aliases } + ["help"]
   }
 }
 

@@ -20,8 +20,9 @@ enum SecretInput {
   /// - Returns: nil at the end of standard input.
   static func readLine(_ prompt: String) throws(Refusal) -> [UInt8]? {
     guard isTerminal else { return try readPlainLine("standard input") }
-    say(prompt)
+    // Before the prompt: what a quick person, or a program, types at once must neither be shown nor be discarded.
     let echo = HiddenTyping()
+    say(prompt)
     defer {
       echo.end()
       say("\n")

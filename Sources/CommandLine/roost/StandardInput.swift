@@ -11,7 +11,9 @@ internal import Glibc
 final class StandardInput {
   private let descriptor: Int32
   private var watcher: DescriptorWatcher?
+  private var isPaused = true
   private var waiter: CheckedContinuation<Void, Never>?
+  private var piece = [UInt8](repeating: 0, count: pieceByteCount)
 
   private static let pieceByteCount = 64 << 10
 
@@ -40,25 +42,27 @@ final class StandardInput {
   /// The next bytes; empty at the end.
   func next() async throws(Refusal) -> [UInt8] {
     while true {
-      var bytes = [UInt8](repeating: 0, count: Self.pieceByteCount)
-      let count = read(descriptor, &bytes, bytes.count)
-      if count >= 0 { return Array(bytes[..<count]) }
-      switch errno {
-      case EINTR: continue
-      case EAGAIN: await readable()
-      default: throw Refusal(.failed, "cannot read standard input: \(String(cString: strerror(errno)))")
+      if let watcher {
+        if isPaused { watcher.resume() }
+        isPaused = false
+        await withCheckedContinuation { waiter = $0 }
+      }
+      let count = read(descriptor, &piece, piece.count)
+      if count >= 0 { return Array(piece[..<count]) }
+      guard errno == EINTR || errno == EAGAIN else {
+        throw Refusal(.failed, "cannot read standard input: \(String(cString: strerror(errno)))")
       }
     }
   }
 
-  private func readable() async {
-    watcher?.resume()
-    await withCheckedContinuation { waiter = $0 }
-  }
-
+  /// While no caller waits, the descriptor is not watched: it would be reported again and again.
   private func becameReadable() {
-    watcher?.pause()
-    waiter?.resume()
-    waiter = nil
+    guard let waiter else {
+      watcher?.pause()
+      isPaused = true
+      return
+    }
+    self.waiter = nil
+    waiter.resume()
   }
 }

@@ -19,12 +19,15 @@ protocol LoopCommand: ParsableCommand, Sendable {
   var general: GeneralOptions { get }
   /// Whether it only reads: such a command needs no "may have been carried out" warning when its answer is lost.
   static var isReading: Bool { get }
+  /// Its name at the supervisor.
+  var clientName: String { get }
   /// Runs the command, on the loop.
   @EventLoopActor func run(in session: CommandSession) async throws(Refusal) -> ExitStatus
 }
 
 extension LoopCommand {
   static var isReading: Bool { false }
+  var clientName: String { "roost" }
 }
 
 /// Options that no command has. The parser reports them last, after it has taken the text after such an option for an
@@ -89,7 +92,7 @@ enum Program {
   private static func run(_ command: any LoopCommand) -> Never {
     command.general.color.apply()
     EventLoopActor.task {
-      let session = CommandSession(command.general)
+      let session = CommandSession(command.general, name: command.clientName)
       do throws(Refusal) { session.leave(try await command.run(in: session)) } catch {
         session.leave(type(of: command).isReading ? error.ofReading : error)
       }

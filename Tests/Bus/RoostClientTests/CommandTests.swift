@@ -177,6 +177,59 @@ import Testing
     }
   }
 
+  @Test("Of a topic, a reader that does not read misses events, and a line at their place says how many")
+  func missedEvents() async throws {
+    let directory = try TemporaryDirectory()
+    try await LoopThread.run {
+      let hub = try hub(directory) { _, _, _, _ in }
+      let (input, output) = (try Descriptors.pipe(), try Descriptors.pipe())
+      let program = try Program(hub, ["bus"], descriptors: [0: input.first, 1: output.second])
+      for descriptor in [input.first, output.second] { Descriptors.close(descriptor) }
+      defer { Descriptors.close(output.first) }
+      try Descriptors.writeAll("{\"id\":1,\"subscribe\":\"supervisor.events\"}\n", to: input.second)
+      var lines = try await linesOf(output.first) { $0.last == #"{"id":1,"subscribed":true}"# }
+      let count = 3_000
+      for number in 1...count {
+        hub.publish("supervisor.events", "{\"number\":\(number),\"text\":\"\(String(repeating: "x", count: 500))\"}")
+        if number % 50 == 0 { await EventLoopActor.sleep(milliseconds: 1) }
+      }
+      hub.publish("supervisor.events", "\"last\"")
+      @Sendable func missed(_ line: String) -> Int {
+        guard let text = line.split(separator: "\"missed\":").dropFirst().first else { return 0 }
+        return Int(text.dropLast()) ?? 0
+      }
+      lines = try await linesOf(output.first) { lines in
+        lines.count { $0.contains("event") } + lines.reduce(0) { $0 + missed($1) } >= count + 1
+      }
+      let events = lines.count { $0.contains("event") }
+      let dropped = lines.reduce(0) { $0 + missed($1) }
+      // At least what the pipe and the queue hold.
+      #expect(events + dropped == count + 1 && events > 256 && dropped > 256, "\(events) \(dropped)")
+      try Descriptors.writeAll("{\"cancel\":1}\n", to: input.second)
+      Descriptors.close(input.second)
+      #expect(try await program.ending() == .exited(0))
+      hub.stop()
+    }
+  }
+
+  /// Reads lines of a pipe, away from the loop, until they are enough.
+  private func linesOf(
+    _ descriptor: Int32, until areEnough: @escaping @Sendable ([String]) -> Bool
+  ) async throws -> [String] {
+    try await JoinedThread.run {
+      var bytes: [UInt8] = []
+      var chunk = [UInt8](repeating: 0, count: 1 << 16)
+      while true {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        let count = poll(&entry, 1, 60_000) > 0 ? read(descriptor, &chunk, chunk.count) : 0
+        guard count > 0 else { throw DeadlinePassed(description: "no more lines after \(bytes.count) bytes") }
+        bytes += chunk[..<count]
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+        if bytes.last == 0x0A, areEnough(lines) { return lines }
+      }
+    }
+  }
+
   @Test("Ctrl-C ends a stream with 0; a reader that goes away ends it quietly")
   func streams() async throws {
     let directory = try TemporaryDirectory()

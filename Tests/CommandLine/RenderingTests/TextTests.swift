@@ -75,7 +75,7 @@ import Wording
       var lines: [InputLineSplitter.Line] = []
       var rest = input[...]
       while !rest.isEmpty {
-        lines += splitter.received(rest.prefix(size))
+        lines += splitter.received(Array(rest.prefix(size)))
         rest = rest.dropFirst(size)
       }
       #expect(lines + splitter.ended() == expected, "in pieces of \(size)")

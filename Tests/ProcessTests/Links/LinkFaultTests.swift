@@ -182,6 +182,18 @@ extension ProcessTests {
           #expect(try alice.client.call("store.publish", text(event)).isResponse)
           posts.insert("\(made.rumor.id)")
         }
+        var (sessions, random) = ([String](), SystemRandomNumberGenerator())
+        func session() throws {
+          let (id, now) = (LinkDraft.randomID(using: &random), WallClock.seconds)
+          let members = [bob.publicKey, key.publicKey]
+          let url = try LinkURL("https://example.com/session")
+          let drafts = [
+            try LinkDraft.creation(of: id, name: id, members: members, by: bob.publicKey, at: now, using: &random),
+            try LinkDraft.post(url, note: id, in: id, of: members, by: bob.publicKey, at: now),
+          ]
+          for draft in drafts { try alice.give(draft.rumor, by: bob) }
+          sessions.append(id)
+        }
         try alice.await(wraps: 1)
         try awaitSoon("a post overtakes", within: 60, every: 50) {
           try post()
@@ -191,14 +203,21 @@ extension ProcessTests {
         #expect(wraps < count, "it was not the turn of all before it")
         try alice.rig.kill("link-feed")
         try post()
-        try alice.await(wraps: count + posts.count, within: 120)
+        // What creates them is in both lanes, and does not overtake.
+        try awaitSoon("what came before is opened", within: 120, every: 50) {
+          try session()
+          return try alice.status().wraps >= count
+        }
+        let all = count + posts.count + 2 * sessions.count
+        try alice.await(wraps: all, within: 120)
+        for id in sessions { #expect(try alice.posts(in: id).map(\.text) == [id]) }
         #expect(try Set(alice.await(posts.count, postsWith: bob.publicKey).map(\.id)) == posts)
         for (author, expected) in history.counts {
           let rows = try alice.pages(with: author, of: 500)
           #expect(rows.count == expected && Set(rows.map(\.id)).count == expected)
         }
         let status = try alice.status()
-        #expect(status.wraps == count + posts.count && status.refused == 0, "\(status)")
+        #expect(status.wraps == all && status.refused == 0, "\(status)")
         let bodies = try alice.notices().map(\.body)
         #expect(Set(bodies).count == bodies.count, "no notice comes twice")
       }

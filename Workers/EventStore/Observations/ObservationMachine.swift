@@ -16,8 +16,8 @@ public import NostrContracts
 //
 // It is behind until it has read all that was announced, and again when more waits than is kept. While it is behind,
 // it reads announced events from the archive later. So it holds a bounded number of events, however slow its caller is,
-// and misses none. Ephemeral events, which the archive does not have, wait while there is room. Replaced versions, which
-// it does not have either, have more room, and an observer that takes them learns that one was left out.
+// and misses none. Ephemeral events, which the archive does not have, wait while there is room. An observer that takes
+// replaced versions, which the archive does not have either, has more room, and learns when a version may be missing.
 //
 // A caller that takes pages is sent a page when it is full, or when all events of a transaction are announced.
 //
@@ -34,10 +34,12 @@ public struct ObservationMachine: Sendable {
     public let relay: Int64?
     /// The most bytes that it has in a part.
     public let byteCount: Int
+    /// Whether it is a version of what has one newest version: a later one may take its place in the archive.
+    public let isVersion: Bool
 
     /// An announced event.
-    public init(seq: Int64?, relay: Int64?, byteCount: Int) {
-      (self.seq, self.relay, self.byteCount) = (seq, relay, byteCount)
+    public init(seq: Int64?, relay: Int64?, byteCount: Int, isVersion: Bool = false) {
+      (self.seq, self.relay, self.byteCount, self.isVersion) = (seq, relay, byteCount, isVersion)
     }
   }
 
@@ -114,7 +116,7 @@ public struct ObservationMachine: Sendable {
   public static let waitingMaximum = 256
   /// The most bytes of those.
   public static let waitingByteMaximum = 1 << 20
-  /// The most events that wait for a caller that takes replaced versions, when one of these comes.
+  /// The most events that wait for a caller that takes replaced versions.
   public static let supersededMaximum = 4_096
   /// The most bytes of those.
   public static let supersededByteMaximum = 16 << 20
@@ -151,7 +153,7 @@ public struct ObservationMachine: Sendable {
   private let isPaged: Bool
   private let takesSuperseded: Bool
   private let partByteMaximum: Int
-  /// A replaced version was left out.
+  /// A version was left out, or is to be read from the archive, where a newer one may have its place by then.
   private var hasMissed = false
 
   /// An observation that begins.
@@ -247,17 +249,17 @@ public struct ObservationMachine: Sendable {
   public mutating func foundNoRoom() -> Action { wake() }
 
   private mutating func queueIfRoom(_ event: Event, _ waitingByteCountOfAll: Int) -> Intake {
-    let isSuperseded = takesSuperseded && event.seq == nil
     let (count, byteCount) =
-      isSuperseded
+      takesSuperseded
       ? (Self.supersededMaximum, Self.supersededByteMaximum) : (Self.waitingMaximum, Self.waitingByteMaximum)
     let hasRoom =
       waitingCount < count && waitingByteCount + event.byteCount <= byteCount
       && waitingByteCountOfAll + event.byteCount <= Self.waitingByteMaximumOfAll
     if hasRoom { return .queue }
+    if takesSuperseded, event.isVersion { hasMissed = true }
     // An ephemeral event is lost to a caller that does not keep up.
-    guard event.seq != nil || isSuperseded else { return .ignore }
-    if isSuperseded { hasMissed = true } else { isBehind = true }
+    guard event.seq != nil || hasMissed else { return .ignore }
+    if event.seq != nil { isBehind = true }
     return wake() == .wake ? .wake : .ignore
   }
 
@@ -366,7 +368,7 @@ public struct ObservationMachine: Sendable {
       state = .over
       return .end(
         Refusal(
-          .missed, "more replaced versions came than are kept for an observer, and the store keeps none; observe again",
+          .missed, "more versions came than are kept for an observer, and the store keeps none replaced; observe again",
           outcome: .done))
     }
     if isBehind, cursor < announcedSeq {

@@ -90,7 +90,8 @@ final class ObservationSender {
   func arrived(_ announced: AnnouncedEvent) {
     let event = ObservationMachine.Event(
       seq: announced.seq, relay: announced.event.relay,
-      byteCount: announced.event.json.count + form.surroundingByteCount + announced.namingByteCount)
+      byteCount: announced.event.json.count + form.surroundingByteCount + announced.namingByteCount,
+      isVersion: [.replaceable, .addressable].contains(KindClass(announced.event.indexed.kind)))
     var intake = machine.announced(event, relays: relays, waitingByteCountOfAll: observers.waitingByteCount)
     if intake == .sendNow {
       if request.sendNow(part: part(of: announced)) { return machine.sent(event) }

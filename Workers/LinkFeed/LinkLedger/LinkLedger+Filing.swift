@@ -98,6 +98,10 @@ extension LinkLedger {
     /// What it held, if that is kept.
     public var item: Item?
 
+    /// The outcome of a wrap whose rumor is for another program, breaks a rule of links, sessions or messages, or was
+    /// taken back.
+    public static let notKept: Int64 = 100
+
     /// A gift wrap.
     public init(id: [UInt8], outcome: Int64, item: Item? = nil) {
       (self.id, self.outcome, self.item) = (id, outcome, item)

@@ -94,6 +94,14 @@ extension LinkLedger {
     }
   }
 
+  /// Whether a copy has not ended, nor was taken back.
+  public func isOpen(_ copy: Copy) async throws(StorageFault) -> Bool {
+    try await file.read { session in
+      try session.count(
+        "SELECT count(*) FROM copy WHERE number = ? AND item = ? AND stage < 2", copy.number, copy.item) > 0
+    }
+  }
+
   /// A copy has come further; the stage of its item follows, of all its copies but the one to oneself.
   ///
   /// - Parameters:
@@ -144,8 +152,17 @@ extension LinkLedger {
   }
 
   /// Takes back an item that no relay has: it was refused, or called off.
-  public func takeBack(_ item: [UInt8], _ account: Int64) async throws(StorageFault) {
+  ///
+  /// - Parameters:
+  ///   - item: the item, as a keyed hash.
+  ///   - wraps: its gift wraps to oneself, as keyed hashes: one that comes back from the store holds nothing.
+  ///   - account: the account's row.
+  public func takeBack(_ item: [UInt8], wraps: [[UInt8]], _ account: Int64) async throws(StorageFault) {
     try await file.write { session in
+      for wrap in wraps {
+        try session.run(
+          "INSERT OR IGNORE INTO wrap (account, id, outcome) VALUES (?, ?, ?)", account, wrap, Wrap.notKept)
+      }
       try session.run("DELETE FROM copy WHERE account = ? AND item = ?", account, item)
       try session.run("DELETE FROM item WHERE account = ? AND id = ?", account, item)
       // A conversation that has nothing else was never begun.

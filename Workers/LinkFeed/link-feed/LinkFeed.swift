@@ -259,8 +259,8 @@ final class LinkFeed {
   // MARK: Status
 
   private func status() async throws(Refusal) -> LinksStatus {
-    // A process that has just begun has no accounts yet.
-    try await accounts.whenKnown()
+    // A process that has just begun has no accounts yet. `try?`: without the signer the rest is said.
+    try? await accounts.whenKnown()
     var rows: [LinksStatus.Account] = []
     for (key, account) in accounts.accounts.sorted(by: { $0.value.name < $1.value.name })
     where account.isReadOnly != true {

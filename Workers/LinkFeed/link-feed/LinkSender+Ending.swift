@@ -7,6 +7,7 @@ import LinkLedger
 import Linkstr
 import LinuxSystem
 import Nostr
+import PersonAccounts
 import Storage
 import WorkerKit
 
@@ -17,14 +18,20 @@ extension LinkSender {
     for (id, one) in open where one.copy.item == item { open[id] = nil }
     let found = try await feed.ledgered { () async throws(StorageFault) in
       let found = try await self.feed.ledger.item(item, of: vault.account)
-      try await self.feed.ledger.takeBack(item, vault.account)
+      let wraps = try await self.feed.ledger.copies(of: item, vault.account).filter(\.isOwn)
+        .compactMap { vault.open($0.sealed, as: KeptCopy.self, "copy", item).flatMap { EventID($0.wrap) } }
+      try await self.feed.ledger.takeBack(item, wraps: wraps.map { vault.hash(ofWrap: $0) }, vault.account)
       return found
     }
     if let rumor = found.flatMap({ vault.rumor($0.row) }), rumor.isOfSession { feed.sessions.takeBack(rumor, vault) }
   }
 
-  /// Calls off a session that was made for a post that is not sent, unless another post is in it.
-  func callOff(creation: [UInt8], _ vault: LinkVault) async {
+  /// Calls off what creates a session and was made for posts that are not sent, unless another post is in it.
+  func callOff(creations: [[UInt8]], _ vault: LinkVault) async {
+    for creation in creations { await callOff(creation: creation, vault) }
+  }
+
+  private func callOff(creation: [UInt8], _ vault: LinkVault) async {
     // `try?`: a session without posts that stays takes the next post.
     _ = try? await choosing(vault.key) { [self] () async throws(Refusal) in
       let isUsed = try await feed.ledgered { () async throws(StorageFault) in
@@ -37,8 +44,9 @@ extension LinkSender {
   }
 
   func giveUp(
-    _ item: [UInt8], _ creation: [UInt8]?, _ vault: LinkVault, _ manner: Manner
+    _ item: [UInt8], _ vault: LinkVault, _ manner: Manner
   ) async throws(Refusal) {
+    let creations = try await creations(before: item, vault)
     switch try await callOff(item, vault) {
     case .taken: return
     case .handed(let relay):
@@ -47,7 +55,7 @@ extension LinkSender {
       )
     case .calledOff: break
     }
-    if let creation { await callOff(creation: creation, vault) }
+    await callOff(creations: creations, vault)
     let obstacle = await feed.sending().flatMap { SendingObstacle($0) }
     let why = obstacle.map { "; \($0)" } ?? ""
     throw Refusal(
@@ -156,7 +164,7 @@ extension LinkSender {
       id: "\(rumor.id)", conversation: rumor.conversation,
       stage: SendingStage(of: (others.isEmpty ? all : others).map(\.told.stage)), copies: all.map(\.told),
       remarks: remarks)
-    if rumor.isOfSession {
+    if rumor.isOfSession, feed.accounts.isOpen(vault.key) {
       try await feed.sessions.prepare(vault)
       sent.session = feed.sessions.session(rumor.conversation, of: vault.key)?.name
     }

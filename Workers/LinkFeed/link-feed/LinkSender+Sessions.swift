@@ -96,18 +96,23 @@ extension LinkSender {
   enum Creation {
     /// The others have it, or another key has created the session.
     case there
-    /// It is on its way.
-    case open
+    /// It is on its way: these items are, for this reason if one was given.
+    case open([[UInt8]], String?)
     /// No relay took it, for this reason if one was given, or it was called off.
     case failed(String?)
+    /// What waits for it was taken back, or its account forgotten.
+    case gone
   }
 
-  /// How far what creates the session of an item is.
-  func creation(before item: [UInt8], _ vault: LinkVault) async throws(Refusal) -> Creation {
+  /// How far what creates the session of a copy's item is. For the copy to oneself of a creation it is that of the
+  /// others: one's other devices would write into a session that no one else has.
+  func creation(before copy: LinkLedger.Copy, _ vault: LinkVault) async throws(Refusal) -> Creation {
     let found = try await feed.ledgered { () async throws(StorageFault) in
-      try await self.feed.ledger.item(item, of: vault.account)
+      try await self.feed.ledger.item(copy.item, of: vault.account)
     }
-    guard let row = found?.row, row.sort == .sessionPost, let rumor = vault.rumor(row) else { return .there }
+    guard let row = found?.row else { return .gone }
+    if row.sort == .session, copy.isOwn { return try await creation([copy.item], vault) }
+    guard row.sort == .sessionPost, let rumor = vault.rumor(row) else { return .there }
     try await feed.sessions.prepare(vault)
     guard let session = feed.sessions.session(rumor.conversation, of: vault.key) else { return .failed(nil) }
     return try await creation(of: session, vault)
@@ -115,8 +120,12 @@ extension LinkSender {
 
   private func creation(of session: LinkSession, _ vault: LinkVault) async throws(Refusal) -> Creation {
     guard session.creator == vault.key, !session.hasForeignPosts else { return .there }
-    var (isOpen, why): (Bool, String?) = (false, nil)
-    for id in session.creations.map({ vault.hash(ofItem: $0) }) {
+    return try await creation(session.creations.map { vault.hash(ofItem: $0) }, vault)
+  }
+
+  private func creation(_ items: [[UInt8]], _ vault: LinkVault) async throws(Refusal) -> Creation {
+    var (open, why): ([[UInt8]], String?) = ([], nil)
+    for id in items {
       let (found, copies) = try await feed.ledgered { () async throws(StorageFault) in
         (
           try await self.feed.ledger.item(id, of: vault.account),
@@ -128,11 +137,25 @@ extension LinkSender {
       guard row.stage > 0 else { return .there }
       switch SendingStage(ledgered: row.stage - 1) {
       case .sent, .partly: return .there
-      case .kept, .queued: isOpen = true
-      case .failed: why = why ?? copies.lazy.compactMap { self.told($0, vault)?.message }.first
+      case .kept, .queued: open.append(id)
+      case .failed: break
       }
+      why = why ?? copies.lazy.filter { !$0.isOwn }.compactMap { self.told($0, vault)?.message }.first
     }
-    return isOpen ? .open : .failed(why)
+    return open.isEmpty ? .failed(why) : .open(open, why)
+  }
+
+  /// The items that were made here and create the session of a post.
+  func creations(before item: [UInt8], _ vault: LinkVault) async throws(Refusal) -> [[UInt8]] {
+    let found = try await feed.ledgered { () async throws(StorageFault) in
+      try await self.feed.ledger.item(item, of: vault.account)
+    }
+    guard let row = found?.row, row.sort == .sessionPost, let rumor = vault.rumor(row) else { return [] }
+    try await feed.sessions.prepare(vault)
+    guard let session = feed.sessions.session(rumor.conversation, of: vault.key), session.creator == vault.key else {
+      return []
+    }
+    return session.creations.map { vault.hash(ofItem: $0) }
   }
 
   private func post(

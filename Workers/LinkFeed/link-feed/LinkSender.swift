@@ -56,8 +56,8 @@ final class LinkSender {
   private var resuming: Set<PublicKey> = []
   /// Accounts whose open copies are with the publish queue.
   private var resumed: Set<PublicKey> = []
-  /// Accounts with posts that wait for what creates their sessions.
-  private var heldBack: Set<PublicKey> = []
+  /// Items that create sessions, for which posts wait.
+  private var heldBack: Set<[UInt8]> = []
 
   /// How long the signer has for one wrap, and the planner for one publication: it may look for the recipient's list.
   static let signMilliseconds: UInt32 = 10_000
@@ -156,12 +156,15 @@ final class LinkSender {
     if let creation { refusal = try await give(copies.filter { $0.item == creation }, vault, until: deadline) }
     if refusal == nil { refusal = try await give(copies.filter { $0.item == item }, vault, until: deadline) }
     if let refusal {
+      let creations = try await creations(before: item, vault)
+      calledOff.insert(item)
+      defer { calledOff.remove(item) }
       try await takeBack(item, vault)
-      if let creation { await callOff(creation: creation, vault) }
+      await callOff(creations: creations, vault)
       throw refusal
     }
     await hasChanged.wait(until: deadline) { [self] in !isOpen(item) }
-    if manner.givesUp, isOpen(item) { try await giveUp(item, creation, vault, manner) }
+    if manner.givesUp, isOpen(item) { try await giveUp(item, vault, manner) }
     return try await sent(item, vault)
   }
 
@@ -273,12 +276,20 @@ final class LinkSender {
       wanted.agreedRelays = agreed
     }
     while !calledOff.contains(copy.item) {
-      switch try await creation(before: copy.item, vault) {
-      case .there: break
-      case .open:
-        open[kept.wrap]?.kept.message = "it waits until a relay has what creates its session"
+      // A locked account keeps what waits.
+      guard feed.accounts.isOpen(vault.key) else { return nil }
+      switch try await creation(before: copy, vault) {
+      case .there: open[kept.wrap]?.kept.message = kept.message
+      case .gone:
+        open[kept.wrap] = nil
+        return nil
+      case .open(let creations, let why):
+        let message = "it waits until a relay has what creates its session" + (why.map { ": \($0)" } ?? "")
+        open[kept.wrap]?.kept.message = message
         // It may have come further before this was noted.
-        if heldBack.insert(vault.key).inserted { continue }
+        let count = heldBack.count
+        heldBack.formUnion(creations)
+        if heldBack.count > count { continue }
         let now = EventLoop.process.now
         guard now < deadline, !feed.worker.isDraining else { return nil }
         _ = await hasChanged.wait(until: min(deadline, now.advanced(milliseconds: Self.heldMilliseconds)))
@@ -302,8 +313,7 @@ final class LinkSender {
           guard EventLoop.process.now < deadline, !feed.worker.isDraining else {
             // Not the message, which may name the recipient.
             log.debug("a gift wrap waits", metadata: ["why": "\(error.code)"])
-            resumed.remove(vault.key)
-            resume()
+            resumeAgain(vault.key)
             return nil
           }
           await EventLoopActor.sleep(milliseconds: Self.againMilliseconds)
@@ -345,6 +355,12 @@ final class LinkSender {
     }
   }
 
+  /// The same, of an account whose copies are with the queue already; so it was thought.
+  private func resumeAgain(_ key: PublicKey) {
+    resumed.remove(key)
+    resume()
+  }
+
   private func resume(_ key: PublicKey) async throws(Refusal) {
     let vault = try await feed.vault(of: key)
     resumed.insert(key)
@@ -352,11 +368,11 @@ final class LinkSender {
       try await self.feed.ledger.openCopies(of: vault.account)
     }
     for copy in copies where feed.accounts.isOpen(key) {
-      // It may have been called off since.
-      let isThere = try await feed.ledgered { () async throws(StorageFault) in
-        try await self.feed.ledger.item(copy.item, of: vault.account) != nil
+      // It may have ended since, or been called off.
+      let isOpen = try await feed.ledgered { () async throws(StorageFault) in
+        try await self.feed.ledger.isOpen(copy)
       }
-      if isThere { _ = try await give(copy, vault, until: EventLoop.process.now) }
+      if isOpen { _ = try await give(copy, vault, until: EventLoop.process.now) }
     }
     guard resumed.contains(key) else { throw Refusal(.unavailable, "the planner cannot say yet where something goes") }
   }
@@ -401,14 +417,15 @@ final class LinkSender {
     do throws(StorageFault) {
       try await feed.ledger.set(stage, sealed, of: copy, one.vault.account, now: WallClock.seconds)
       feed.health.written()
-    } catch { feed.health.notWritten(error) }
+    } catch {
+      feed.health.notWritten(error)
+      // The ledger has the stage before: it is asked for again, since posts may wait for it.
+      if stage >= 2 { resumeAgain(one.vault.key) }
+    }
     if stage == 2 { handed.remove(one.kept.wrap) }
     if stage == 2 || (stage > 2 && !isHanded) { open[one.kept.wrap] = nil }
     hasChanged.raise()
-    if stage >= 2, heldBack.remove(one.vault.key) != nil {
-      resumed.remove(one.vault.key)
-      resume()
-    }
+    if stage >= 2, !copy.isOwn, heldBack.remove(copy.item) != nil { resumeAgain(one.vault.key) }
     guard !copy.isOwn, stage != 1 else { return }
     await feed.teller.changed(LinkChange(account: "\(one.vault.key)"))
   }

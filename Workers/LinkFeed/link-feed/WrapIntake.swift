@@ -295,17 +295,20 @@ final class WrapIntake {
 
   private func nextRun(_ vault: LinkVault) -> Run? {
     guard let run = line.nextRun(count: WrapRun.countMaximum, byteCount: Self.runByteMaximum) else { return nil }
-    // One that a run before this has is filed with that one, and so before this one.
+    // One that a run of the backlog before this has is filed with that one, and so before this one. One that an arrival
+    // has may be filed by neither, so the backlog opens it again: of those filed before, nothing is filed twice.
+    let isBacklog = run.seq != nil
     let wraps = run.wraps.compactMap { wrap -> Sealed? in
       // `try?`: the store could read it. One that this program cannot read is passed over.
       guard let id = wrap.json.withUnsafeBytes({ try? ScannedEvent($0).id }) else { return nil }
       let sealed = Sealed(id: vault.hash(ofWrap: id), wrap: wrap)
-      return opening.insert(sealed.id).inserted ? sealed : nil
+      if isBacklog { return opening.insert(sealed.id).inserted ? sealed : nil }
+      return opening.contains(sealed.id) ? nil : sealed
     }
     let task = EventLoopActor.task { [self] () -> Result<[Opened], Refusal> in
       do throws(Refusal) { return .success(try await open(wraps, vault)) } catch { return .failure(error) }
     }
-    return Run(ids: wraps.map(\.id), seq: run.seq, task: task)
+    return Run(ids: isBacklog ? wraps.map(\.id) : [], seq: run.seq, task: task)
   }
 
   /// Has those wraps opened that were not opened before.
@@ -341,7 +344,7 @@ final class WrapIntake {
     // `try?`: the store could read it.
     guard let event = try? Event(json: json),
       let recipient = event.firstValue(of: "p").flatMap({ PublicKey($0.lowercased()) })
-    else { return Opened(id: id, outcome: Self.notKept) }
+    else { return Opened(id: id, outcome: LinkLedger.Wrap.notKept) }
     let peer = event.pubkey == key ? recipient : event.pubkey
     let wanted = SignerCipher(
       account: "\(key)", peer: "\(peer)", contentOf: try JSONPayload.decode(JSONValue.self, from: json))
@@ -355,7 +358,7 @@ final class WrapIntake {
     } catch {
       // It does not decrypt, and never will.
       guard error.code == .badRequest else { throw error }
-      return Opened(id: id, outcome: Self.notKept)
+      return Opened(id: id, outcome: LinkLedger.Wrap.notKept)
     }
   }
 
@@ -384,13 +387,10 @@ final class WrapIntake {
       // `try?`: the signer could read it.
       guard let event = try? UnsignedEvent(json: opened.rumor), event.pubkey == opened.author,
         let rumor = KeptRumor(event, for: key)
-      else { return Opened(id: id, outcome: Self.notKept) }
+      else { return Opened(id: id, outcome: LinkLedger.Wrap.notKept) }
       return Opened(id: id, rumor: rumor)
     }
   }
-
-  /// The outcome of a wrap whose rumor is for another program, or breaks a rule of links, sessions or messages.
-  private static let notKept: Int64 = 100
 
   /// Files a run. The rules of sessions are applied here, where runs are in their order.
   private func file(_ opened: [Opened], upTo seq: Int64?, _ vault: LinkVault) async throws(Refusal) {
@@ -402,12 +402,12 @@ final class WrapIntake {
     if hasSessions { try await feed.sessions.prepare(vault) }
     let wraps = opened.map { one -> LinkLedger.Wrap in
       guard let rumor = one.rumor else {
-        return LinkLedger.Wrap(id: one.id, outcome: one.outcome == 0 ? Self.notKept : one.outcome)
+        return LinkLedger.Wrap(id: one.id, outcome: one.outcome == 0 ? LinkLedger.Wrap.notKept : one.outcome)
       }
       var isSeen = true
       if rumor.isOfSession {
         guard let kept = feed.sessions.received(rumor, vault, &judgement) else {
-          return LinkLedger.Wrap(id: one.id, outcome: Self.notKept)
+          return LinkLedger.Wrap(id: one.id, outcome: LinkLedger.Wrap.notKept)
         }
         isSeen = kept
       }

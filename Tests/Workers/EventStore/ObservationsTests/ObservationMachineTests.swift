@@ -21,14 +21,12 @@ struct ObservationMachineTests {
 
   /// One that begins when everything up to seq 10 has been announced.
   private static func new(
-    after seq: Int64? = nil, policy: ObservePolicy = .cacheOnly, relays: [String] = [], isPaged: Bool = false,
-    takesSuperseded: Bool = false
+    after seq: Int64? = nil, policy: ObservePolicy = .cacheOnly, relays: [String] = [], isPaged: Bool = false
   ) -> ObservationMachine {
     let plan = ObservePlan(
       [Filter(kinds: [1])], policy: policy, relays: relays, isExclusive: !relays.isEmpty, recipients: nil)
     return ObservationMachine(
-      plan, after: seq, announcedSeq: 10, sightingEnd: 0, isPaged: isPaged, takesSuperseded: takesSuperseded,
-      partByteMaximum: partByteMaximum)
+      plan, after: seq, announcedSeq: 10, sightingEnd: 0, isPaged: isPaged, partByteMaximum: partByteMaximum)
   }
 
   /// One that sleeps, and has been sent everything up to seq 10.
@@ -207,39 +205,6 @@ struct ObservationMachineTests {
     #expect(machine.next(announced: 14) == .sendPart)
     machine.tookPart(byteCount: most)
     #expect(machine.next(announced: 14) == .read(after: 13, upTo: 14))
-  }
-
-  @Test("Replaced versions have more room; one that has no room ends the answer behind what waits")
-  func supersededBound() {
-    var machine = Self.new(after: 10, takesSuperseded: true)
-    #expect(machine.next() == .tellEnd(StoredEnd(seq: 10)))
-    for _ in 0..<ObservationMachine.supersededMaximum { machine.queue(nil) }
-    #expect(machine.announce(11) == .ignore, "it is read from the archive")
-    #expect(machine.announce(nil) == .ignore)
-    for _ in 0..<ObservationMachine.supersededMaximum {
-      #expect(machine.next() == .sendPart)
-      machine.tookPart(byteCount: 100)
-    }
-    guard case .end(let refusal) = machine.next() else {
-      Issue.record("a version was left out, and the answer does not end")
-      return
-    }
-    #expect(refusal.code == .missed)
-  }
-
-  @Test("A replaced version that may not wait wakes the task, which says that it was missed")
-  func supersededMissed() {
-    var machine = Self.new(after: 10, takesSuperseded: true)
-    _ = machine.next()
-    #expect(machine.next() == .sleep)
-    let most = ObservationMachine.waitingByteMaximumOfAll
-    #expect(machine.announce(nil, waitingOfAll: most) == .sendNow)
-    #expect(machine.foundNoRoom(for: Event(seq: nil), waitingByteCountOfAll: most) == .wake)
-    guard case .end(let refusal) = machine.next() else {
-      Issue.record("a version was left out, and the answer does not end")
-      return
-    }
-    #expect(refusal.code == .missed)
   }
 
   @Test("What all observers have waiting is bounded, too")

@@ -174,13 +174,16 @@ struct LinkLedgerTests {
     let copies = [false, false, true].map { LinkLedger.Copy(item: id(1), isOwn: $0, sealed: []) }
     try await ledger.keep([item(1, stage: 1)], copies, token: [5], of: account)
     var kept = try await ledger.copies(token: [5], account)
+    #expect(try await ledger.isOpen(kept[2]))
     for (index, stage, whole) in [(0, 1, 1), (1, 2, 2), (2, 3, 2), (0, 2, 3), (1, 3, 5)] as [(Int, Int64, Int64)] {
       try await ledger.set(stage, [], of: kept[index], account, now: 9)
       kept = try await ledger.copies(of: id(1), account)
       #expect(try await self.stage(of: account) == whole, "copy \(index) is at \(stage)")
     }
     #expect(try await ledger.openCopies(of: account).isEmpty)
-    try await ledger.takeBack(id(1), account)
+    #expect(try await !ledger.isOpen(kept[2]))
+    try await ledger.takeBack(id(1), wraps: [id(7)], account)
+    #expect(try await ledger.unknown([id(6), id(7)], of: account) == [0], "one's own copy comes back in vain")
     #expect(try await ledger.item(id(1), of: account) == nil)
     #expect(try await ledger.conversation(id(1_000_000), of: account) == nil)
     #expect(try await ledger.copies(token: [5], account).isEmpty)

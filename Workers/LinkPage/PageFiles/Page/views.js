@@ -33,6 +33,13 @@ const unreadDot = (isUnread) => isUnread
   ? make("span", { class: "dot unread" }, make("span", { class: "hidden-text" }, "Unread."))
   : make("span", { class: "dot read" });
 
+/// Whether a row is behind another one: a place is its time and its number, or an id of digits.
+function isOlder(place, other) {
+  const [[at, number], [otherAt, otherNumber]] = [place, other].map((each) => each.split("-"));
+  if (at !== otherAt) return Number(at) < Number(otherAt);
+  return number.length === otherNumber.length ? number < otherNumber : number.length < otherNumber.length;
+}
+
 /// Rows in pages: the newest first, older ones on demand.
 class Pages {
   rows = []; hasMore = false;
@@ -46,8 +53,8 @@ class Pages {
     const { rows: newest, more } = await inChunks(this.#ask, limit);
     const ids = new Set(newest.map((row) => row.id));
     // Older rows may have come while these were asked for.
-    const last = this.rows.findIndex((row) => row.id === newest.at(-1)?.id);
-    const rest = more ? this.rows.slice(last < 0 ? limit : last + 1).filter((row) => !ids.has(row.id)) : [];
+    const last = newest.at(-1)?.place;
+    const rest = more ? this.rows.filter((row) => isOlder(row.place, last) && !ids.has(row.id)) : [];
     if (!rest.length) this.hasMore = more;
     this.rows = [...newest, ...rest];
   }
