@@ -19,6 +19,7 @@ import feeds
 import gate
 import hub
 import jobs
+import lines
 import links
 import measure
 import pages
@@ -31,8 +32,8 @@ import report
 import restart
 import sockets
 
-PARTS = ["hub", "executor", "events", "gate", "publish", "endtoend", "pages", "profiles", "relay", "jobs", "feeds",
-         "edits", "links", "push", "push-privacy", "restart", "sockets"]
+PARTS = ["hub", "lines", "executor", "events", "gate", "publish", "endtoend", "pages", "profiles", "relay", "jobs",
+         "feeds", "edits", "links", "push", "push-privacy", "restart", "sockets"]
 
 
 def main():
@@ -50,6 +51,7 @@ def main():
     path = measure.RESULTS / time.strftime("%Y%m%dT%H%M%S.jsonl", time.gmtime())
     parts = {
         "hub": lambda: hub.run(options.rounds, options.seconds),
+        "lines": lambda: lines.run(options.rounds),
         "executor": lambda: executor.run(options.rounds),
         "events": lambda: events.run(options.rounds, options.stored),
         "gate": lambda: gate.run(options.rounds, options.stored),
