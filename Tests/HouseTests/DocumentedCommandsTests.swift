@@ -33,7 +33,7 @@ private struct DumpedHelp: Decodable {
 
 @Suite("The commands in the documentation")
 struct DocumentedCommandsTests {
-  /// What is wrong with a line that calls `roost`; nil: nothing. Words in capitals and `…` are for the reader to fill in.
+  /// What is wrong with a line that calls `roost`; nil: nothing. Capitals and `…` are for the reader to fill in.
   private static func problem(_ words: [Substring], _ root: DumpedCommand) -> String? {
     var (command, rest) = (root, words.dropFirst())
     while let word = rest.first?.prefix(while: { !"/,.:".contains($0) }),

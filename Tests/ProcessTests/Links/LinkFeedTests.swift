@@ -295,9 +295,10 @@ extension ProcessTests {
         try alice.follow()
         let now = WallClock.seconds
         func rumor(_ kind: UInt16, _ content: String, _ tags: [[String]] = [], by key: SecretKey) -> UnsignedEvent {
-          let p = [alice.publicKey, carol.publicKey, eve.publicKey].filter { $0 != key.publicKey }.map { ["p", "\($0)"] }
+          let others = [alice.publicKey, carol.publicKey, eve.publicKey].filter { $0 != key.publicKey }
           return UnsignedEvent(
-            pubkey: key.publicKey, createdAt: now - 60, kind: kind, tags: p + tags, content: content)
+            pubkey: key.publicKey, createdAt: now - 60, kind: kind, tags: others.map { ["p", "\($0)"] } + tags,
+            content: content)
         }
         let messages = ["gone", "stays"].map { rumor(14, $0, by: carol) }
         let deletions = zip(messages, [carol, eve]).map { message, author in

@@ -49,7 +49,7 @@ struct ReplacedVersionTests {
     }
   }
 
-  @Test("Thousands wait; one that has no room ends the answer as missed, behind what waits", arguments: [nil, Int64(11)])
+  @Test("Thousands wait; one that has no room ends the answer as missed, behind them", arguments: [nil, Int64(11)])
   func bound(seq: Int64?) {
     var machine = Self.asleep()
     for _ in 0..<ObservationMachine.supersededMaximum {
