@@ -15,6 +15,7 @@ private struct DumpedCommand: Decodable {
   }
 
   var commandName: String
+  var aliases: [String]?
   var defaultSubcommand: String?
   var arguments: [Argument]?
   var subcommands: [DumpedCommand]?
@@ -37,7 +38,7 @@ struct DocumentedCommandsTests {
   private static func problem(_ words: [Substring], _ root: DumpedCommand) -> String? {
     var (command, rest) = (root, words.dropFirst())
     while let word = rest.first?.prefix(while: { !"/,.:".contains($0) }),
-      let next = command.subcommands?.first(where: { $0.commandName == word })
+      let next = command.subcommands?.first(where: { ([$0.commandName] + ($0.aliases ?? [])).contains { $0 == word } })
     {
       (command, rest) = (next, rest.dropFirst())
     }
