@@ -2,9 +2,8 @@ public import Contracts
 
 /// What `roost` alone prints.
 public enum OverviewText {
-  /// A running Roost: what needs attention, how much is going on, and where clients connect.
-  ///
-  /// - Parameter addresses: those of the local relay; empty if it does not run.
+  /// A running Roost: what needs attention, how much is done at present, and where clients connect. The addresses are
+  /// those of the local relay; the list is empty if it does not run.
   public static func lines(
     _ status: SupervisorStatus, sending: SendingState?, _ result: DoctorResult, addresses: [String], _ style: Style
   ) -> [String] {
