@@ -155,7 +155,15 @@ extension LinkSender {
     guard let session = feed.sessions.session(rumor.conversation, of: vault.key), session.creator == vault.key else {
       return []
     }
-    return session.creations.map { vault.hash(ofItem: $0) }
+    var made: [[UInt8]] = []
+    for id in session.creations.map({ vault.hash(ofItem: $0) }) {
+      let found = try await feed.ledgered { () async throws(StorageFault) in
+        try await self.feed.ledger.item(id, of: vault.account)
+      }
+      // Another device of the account may have made it: that is not for this one to call off.
+      if let row = found?.row, row.stage > 0 { made.append(id) }
+    }
+    return made
   }
 
   private func post(

@@ -355,7 +355,7 @@ final class LinkSender {
     }
   }
 
-  /// The same, of an account whose copies are with the queue already; so it was thought.
+  /// Gives the publish queue the open copies of an account once more.
   private func resumeAgain(_ key: PublicKey) {
     resumed.remove(key)
     resume()
