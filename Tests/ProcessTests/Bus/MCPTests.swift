@@ -67,7 +67,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("It starts without a supervisor, and each call says that there is none")
+    @Test("It starts without a supervisor, and each call says that no supervisor answers")
     func away() throws {
       let directory = try TemporaryDirectory()
       let program = try LineProgram(

@@ -83,7 +83,7 @@ extension ProcessTests {
         let time = try #require(manager.lines.first { $0.hasPrefix("MONOTONIC_USEC=") }?.split(separator: "=").last)
         #expect((UInt64(time) ?? 0) / 1_000_000 <= SystemClock.monotonicNanoseconds() / 1_000_000_000)
         manager.forget()
-        // A reload that is refused ends as well, and a dry run is none.
+        // A reload that is refused ends as well, and a dry run is no reload.
         _ = try roost.client().call("supervisor.reload", #"{"dryRun":true}"#)
         try roost.rewrite { $0.bus["hello-deadline"] = "\"never\"" }
         _ = try roost.client().call("supervisor.reload")

@@ -63,7 +63,7 @@ struct ServiceReportTests {
       ])
   }
 
-  @Test("A reload is between RELOADING and READY, and there is none before the first READY or while it stops")
+  @Test("A reload is between RELOADING and READY, and has no place before the first READY or while it stops")
   func reloading() {
     var report = ServiceReport()
     #expect(report.reloadBegan(monotonicMicroseconds: 1).isEmpty && report.reloadEnded().isEmpty)
