@@ -24,6 +24,29 @@ public struct FilterKey: Hashable, Sendable, CustomStringConvertible {
     digest = SHA256.hash(text)
   }
 
+  /// The names of one filter with each kind in turn, 0 to 65,535, in their order. Its text is made once: this takes
+  /// little more than the 65,536 digests.
+  ///
+  /// - Parameters:
+  ///   - filter: the filter; its own kinds do not count.
+  ///   - body: gets each name.
+  public static func forEachKind(of filter: Filter, _ body: (FilterKey) throws -> Void) rethrows {
+    var one = filter
+    one.kinds = [0]
+    let text = one.canonical.json
+    // No key, id or tag has this text without escapes in it.
+    let mark = Array("\"kinds\":[".utf8)
+    guard let place = text.indices.first(where: { text[$0...].starts(with: mark) }) else {
+      preconditionFailure("a filter with kinds has them in its JSON")
+    }
+    let (head, tail) = (text[..<(place + mark.count)], text[(place + mark.count + 1)...] + [0x0A])
+    for kind in UInt16.min...UInt16.max {
+      try body(FilterKey(digest: SHA256.hash(head + Array(String(kind).utf8) + tail)))
+    }
+  }
+
+  private init(digest: Octets32) { self.digest = digest }
+
   /// A name from its stored bytes; nil if it does not have 32 bytes.
   public init?(bytes: some Collection<UInt8>) {
     guard let digest = Octets32(bytes) else { return nil }

@@ -13,6 +13,20 @@ import Testing
     }
   }
 
+  @Test("The names of a filter with each kind are those of that filter", arguments: seeds(3))
+  func eachKind(seed: UInt64) {
+    var generator = FilterGenerator(seed: seed)
+    var filter = generator.filter()
+    filter.search = "\"kinds\":[0]"
+    var names: [FilterKey] = []
+    FilterKey.forEachKind(of: filter) { names.append($0) }
+    #expect(names.count == 65_536)
+    for kind in [0, 1, 9, 10, 1_059, 30_023, 65_535] as [UInt16] {
+      filter.kinds = [kind]
+      #expect(names[Int(kind)] == FilterKey([filter]))
+    }
+  }
+
   @Test(
     "What is no filter is refused with its field",
     arguments: [

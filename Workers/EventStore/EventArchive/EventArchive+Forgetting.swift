@@ -97,7 +97,8 @@ extension EventArchive {
       for table in ["coverage", "fetch"] {
         known.formUnion(try session.rows("SELECT DISTINCT filter FROM \(table)") { $0.bytes(0) })
       }
-      return (ArchiveWriter.keys(of: account) + people.flatMap(ArchiveWriter.usualKeys)).filter(known.contains)
+      return (ArchiveWriter.keys(of: account) + people.flatMap(ArchiveWriter.usualKeys))
+        .map { Array($0.digest.bytes) }.filter(known.contains)
     }
     let result = try await file.write(
       { [self] session in
@@ -261,25 +262,29 @@ extension ArchiveWriter {
   }
 
   /// The keys of all filters that name one person as author or by `p`, with one kind or none.
-  fileprivate static func keys(of person: PublicKey) -> [[UInt8]] {
-    let kinds: [[UInt16]?] = [nil] + (UInt16.min...UInt16.max).map { [$0] }
-    return kinds.flatMap { keys(of: person, kinds: $0) }
+  fileprivate static func keys(of person: PublicKey) -> [FilterKey] {
+    var keys: [FilterKey] = []
+    for filter in filters(of: person, kinds: nil) {
+      keys.append(FilterKey([filter]))
+      FilterKey.forEachKind(of: filter) { keys.append($0) }
+    }
+    return keys
   }
 
   /// The same for kinds that are asked for of people.
-  fileprivate static func usualKeys(of person: PublicKey) -> [[UInt8]] {
+  fileprivate static func usualKeys(of person: PublicKey) -> [FilterKey] {
     let kinds: [[UInt16]?] = [
       nil, [0], [1], [3], [5], [6], [7], [16], [20], [21], [22], [1_111], [9_735], [9_802], [10_000], [10_002],
       [10_050], [30_023],
     ]
-    return kinds.flatMap { keys(of: person, kinds: $0) }
+    return kinds.flatMap { filters(of: person, kinds: $0).map { FilterKey([$0]) } }
   }
 
-  private static func keys(of person: PublicKey, kinds: [UInt16]?) -> [[UInt8]] {
+  private static func filters(of person: PublicKey, kinds: [UInt16]?) -> [Filter] {
     var filters = [Filter(authors: [person], kinds: kinds)]
     if let letter = TagLetter(UInt8(ascii: "p")) {
       filters.append(Filter(kinds: kinds, tags: [letter: [TagValue(person.description)]]))
     }
-    return filters.map { Array(FilterKey([$0]).digest.bytes) }
+    return filters
   }
 }
