@@ -45,8 +45,11 @@ func room(_ folder: String, _ targets: Target...) -> [Target] {
   return targets
 }
 
-func library(_ name: String, _ names: [String] = []) -> Target {
-  .target(name: name, dependencies: dependencies(names), swiftSettings: strict)
+/// A library. One that `isOptimised` is so in debug builds too, because its arithmetic would take fifty times as long.
+func library(_ name: String, _ names: [String] = [], isOptimised: Bool = false) -> Target {
+  .target(
+    name: name, dependencies: dependencies(names),
+    swiftSettings: isOptimised ? strict + [.unsafeFlags(["-O"])] : strict)
 }
 
 func program(_ name: String, _ names: [String] = [], in folder: String? = nil) -> Target {
@@ -92,6 +95,7 @@ let rooms: [[Target]] = [
     library("Addresses"),
     library("JSON"),
     library("Cryptography", ["COpenSSL", "CSodium", "CSecp256k1", "CUtf8proc"]),
+    library("BatchVerification", ["Cryptography"], isOptimised: true),
     library("Nostr", ["Addresses", "JSON", "Cryptography"]),
     library("LinuxSystem", ["CSeccomp", "CLinux"]),
     library("EventLoop", ["CLibUV", "Clocks", "Addresses"]),
@@ -264,7 +268,7 @@ let rooms: [[Target]] = [
   room(
     "Workers/LocalRelay",
     library("ClientSession", values + ["Addresses", "FairSharing", "DequeModule"]),
-    library("StatusPages", ["Cryptography", "Frames", "Contracts", "Wording"]),
+    library("StatusPages", ["Clocks", "Cryptography", "Frames", "Contracts", "Wording"]),
     program(
       "local-relay",
       worker + [
@@ -304,6 +308,8 @@ let rooms: [[Target]] = [
     program("loop-bench", ["Clocks", "EventLoop"], in: "LoopBench"),
     // What reading and verifying an event costs; run by `make bench`
     program("event-bench", events, in: "EventBench"),
+    // What verifying signatures in batches costs; run by `make bench`
+    program("batch-bench", ["Cryptography", "BatchVerification"], in: "BatchBench"),
     // What opening a gift wrap costs the signer; run by hand
     program("wrap-bench", ["Cryptography", "Nostr", "NostrContracts", "Signing"], in: "WrapBench"),
     // What an idle WebSocket costs a server, and how fast it sends; run by `make bench`
@@ -335,13 +341,17 @@ let rooms: [[Target]] = [
     program("sandbox-probe", ["LinuxSystem", "EventLoop"], in: "SandboxProbe"),
     // Runs a program as a worker does, for UserProgramsTests: a part of the library is a process of its own.
     program("program-runner", ["EventLoop", "Frames", "UserPrograms"], in: "ProgramRunner"),
+    // Compares verdicts on signatures in batches with those of libsecp256k1: 100,000 for BatchVerificationTests, any
+    // count by hand.
+    library("BatchTrial", ["Clocks", "Cryptography", "BatchVerification"]),
+    program("batch-trial", ["BatchTrial"], in: "BatchTrialProgram"),
     // Run under a real roostd by ProcessTests: everything a worker must not do.
     program("misbehaving-worker", ["Frames"], in: "MisbehavingWorker"),
     // APNs, FCM and a Web Push service on loopback, for tests of push-relay and its benchmark.
     program("push-fakes", http2 + ["Cryptography", "Frames", "NIOTLS", "NIOHTTP1"], in: "PushFakes"),
     // Preloaded into a real roostd by ProcessTests: system calls that fail when a test wants it.
     .target(name: "FaultInjector", cSettings: strictC, linkerSettings: [.linkedLibrary("dl")]),
-    tests("HouseTests", ["Frames", "TestSupport"]),
+    tests("HouseTests", ["Frames", "RoostConfiguration", "TestSupport"]),
     tests(
       "ProcessTests",
       values + [
@@ -352,6 +362,9 @@ let rooms: [[Target]] = [
     tests("Base/ClocksTests", ["Clocks", "TestSupport"]),
     tests("Base/JSONTests", ["Clocks", "JSON", "Frames", "TestSupport"]),
     tests("Base/CryptographyTests", ["Clocks", "Cryptography", "TestSupport"]),
+    tests(
+      "Base/BatchVerificationTests", ["Clocks", "Cryptography", "BatchVerification", "BatchTrial", "TestSupport"],
+      exclude: ["Vectors"]),
     tests("Base/NostrTests", events + ["Addresses", "JSON", "Frames", "TestSupport"], exclude: ["RealEvents"]),
     tests("Base/LinuxSystemTests", ["LinuxSystem", "TestSupport"]),
     tests("Base/EventLoopTests", ["Clocks", "EventLoop", "TestSupport"]),
@@ -449,7 +462,7 @@ let rooms: [[Target]] = [
     tests("Workers/Signer/KeyStoreTests", ["Cryptography", "Nostr", "LinuxSystem", "KeyStore", "TestSupport"]),
     tests(
       "Workers/LocalRelay/ClientSessionTests", values + ["Addresses", "FairSharing", "ClientSession", "TestSupport"]),
-    tests("Workers/LocalRelay/StatusPagesTests", ["Contracts", "StatusPages"])
+    tests("Workers/LocalRelay/StatusPagesTests", ["Clocks", "Contracts", "StatusPages", "TestSupport"])
   ),
 ]
 

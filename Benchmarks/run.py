@@ -11,6 +11,7 @@ import argparse
 import os
 import time
 
+import batches
 import edits
 import endtoend
 import events
@@ -32,8 +33,8 @@ import report
 import restart
 import sockets
 
-PARTS = ["hub", "lines", "executor", "events", "gate", "publish", "endtoend", "pages", "profiles", "relay", "jobs",
-         "feeds", "edits", "links", "push", "push-privacy", "restart", "sockets"]
+PARTS = ["hub", "lines", "executor", "events", "batches", "gate", "publish", "endtoend", "pages", "profiles", "relay",
+         "jobs", "feeds", "edits", "links", "push", "push-privacy", "restart", "sockets"]
 
 
 def main():
@@ -54,6 +55,7 @@ def main():
         "lines": lambda: lines.run(options.rounds),
         "executor": lambda: executor.run(options.rounds),
         "events": lambda: events.run(options.rounds, options.stored),
+        "batches": lambda: batches.run(options.rounds),
         "gate": lambda: gate.run(options.rounds, options.stored),
         "publish": lambda: publish.run(options.rounds),
         "endtoend": lambda: endtoend.run(options.rounds, options.idle_seconds),

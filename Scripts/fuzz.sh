@@ -31,7 +31,7 @@ fi
 
 out=.build-fuzz
 # The same language settings as Package.swift; optimised, because a fuzzer lives by runs per second, with checks kept.
-flags=(-O -g -swift-version 6 -sanitize=fuzzer,address -parse-as-library
+flags=(-O -g -swift-version 6 "-sanitize=fuzzer,address" -parse-as-library
   -enable-upcoming-feature ExistentialAny -enable-upcoming-feature InternalImportsByDefault
   -enable-upcoming-feature MemberImportVisibility -enable-upcoming-feature NonisolatedNonsendingByDefault
   -enable-testing)

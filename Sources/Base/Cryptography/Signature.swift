@@ -2,11 +2,19 @@ internal import CSecp256k1
 
 /// A BIP-340 signature, 64 bytes. `isValid` checks it.
 public struct Signature: Hashable, Sendable, CustomStringConvertible {
-  private let point: Octets32
-  private let scalar: Octets32
+  /// The first half: the x coordinate of the point R, big-endian. Nothing is checked.
+  public let point: Octets32
+  /// The second half: the integer s, big-endian. Nothing is checked.
+  public let scalar: Octets32
 
   /// Bytes of a signature.
   public static let byteCount = 64
+
+  /// A signature of these two halves.
+  public init(point: Octets32, scalar: Octets32) {
+    self.point = point
+    self.scalar = scalar
+  }
 
   /// Reads 64 bytes at `address`.
   @inline(__always)
