@@ -113,6 +113,8 @@ install -m 644 docs/workers/*.md "$doc/workers/"
 install -m 644 docs/decisions/*.md "$doc/decisions/"
 install -m 644 supervisor.conf "$doc/examples/"
 install examples/*.py "$doc/examples/"
+install -d "$doc/examples/prometheus"
+install -m 644 packaging/prometheus/* "$doc/examples/prometheus/"
 
 # Manual pages and completions. A shell reads its file of completions, and does not run it.
 manuals=$scratch/manuals

@@ -364,10 +364,40 @@ public struct RelayStates: Codable, Sendable, Hashable {
     public init() {}
   }
 
+  /// How long something took at the connector's relays, since its start.
+  public struct Latency: Codable, Sendable, Hashable {
+    /// How many took up to 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250 and 500 milliseconds, 1, 2.5, 5, 10 and 30 seconds, and
+    /// longer; each is in one span only. Empty: none was measured.
+    public var counts: [UInt64]
+    /// How long they took together, in microseconds.
+    public var sumMicroseconds: UInt64
+
+    /// Latencies.
+    public init(counts: [UInt64], sumMicroseconds: UInt64) {
+      (self.counts, self.sumMicroseconds) = (counts, sumMicroseconds)
+    }
+  }
+  /// What is measured of all relays of a connector together, those that it has left included.
+  public struct Latencies: Codable, Sendable, Hashable {
+    /// From dialling a relay to an open connection.
+    public var connect: Latency
+    /// From a REQ to its EOSE.
+    public var stored: Latency
+    /// From an EVENT to its OK.
+    public var accepted: Latency
+
+    /// Latencies.
+    public init(connect: Latency, stored: Latency, accepted: Latency) {
+      (self.connect, self.stored, self.accepted) = (connect, stored, accepted)
+    }
+  }
+
   /// All relays of the connector.
   public var relays: [Relay]
   /// What came of the dials of relays that no group has; absent when the connector dials none.
   public var outside: Outside?
+  /// How long relays took to answer; absent in `relay.states`, and in answers of earlier versions.
+  public var latencies: Latencies?
   /// The states of these relays.
   public init(relays: [Relay]) { self.relays = relays }
 }

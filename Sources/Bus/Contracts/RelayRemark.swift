@@ -26,6 +26,9 @@ public struct RelayRemark: Codable, Sendable, Hashable {
   public var at: Int64
   /// With `capped`: the number of events.
   public var limit: Int?
+  /// With a refusal: what it is about, as in `refusalsByClass` of `relay.list`: `authentication`, `restricted` (to
+  /// members, or to those who pay). Absent: not a refusal, or an answer of an earlier version.
+  public var about: String?
 
   /// The maximum number of characters of ``text``.
   public static let textLengthMaximum = 120

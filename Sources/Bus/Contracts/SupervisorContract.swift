@@ -32,6 +32,12 @@ public struct SupervisorStatus: Codable, Sendable {
   public var counters: [String: UInt64]
   /// Number of dead letters.
   public var deadLetters: Int
+  /// The latest of them, the latest first, without their payloads; at most ``latestMaximum``. Absent: none, or an
+  /// answer of an earlier version.
+  public var latestDeadLetters: [DeadLetterRecord]?
+
+  /// The maximum number of dead letters in `latestDeadLetters`.
+  public static let latestMaximum = 8
   /// The workers, in the order of the file.
   public var workers: [WorkerStatus]
   /// Clients connected now.

@@ -1075,6 +1075,7 @@ public enum MemberTexts {
     RelayReconcileResult.end	How it ended.
     RelayReconcileResult.reason	Why it did not end with `complete`.
     RelayReconcileResult.relay	Canonical URL.
+    RelayRemark.about	With a refusal: what it is about, as in `refusalsByClass` of `relay.list`: `authentication`, `restricted` (to members, or to those who pay). Absent: not a refusal, or an answer of an earlier version.
     RelayRemark.at	The last time, seconds since 1970.
     RelayRemark.count	The number of times, since the connector first connected to it.
     RelayRemark.kind	The kind of the remark.
@@ -1099,6 +1100,11 @@ public enum MemberTexts {
     RelayRetry.onlyBackOff	Whether only the back-off ends: a quarantine stays, and what was learned of the relay. Default: no.
     RelayRetry.relay	The relay.
     RelayStateWord.rawValue	The word itself.
+    RelayStates.Latencies.accepted	From an EVENT to its OK.
+    RelayStates.Latencies.connect	From dialling a relay to an open connection.
+    RelayStates.Latencies.stored	From a REQ to its EOSE.
+    RelayStates.Latency.counts	How many took up to 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250 and 500 milliseconds, 1, 2.5, 5, 10 and 30 seconds, and longer; each is in one span only. Empty: none was measured.
+    RelayStates.Latency.sumMicroseconds	How long they took together, in microseconds.
     RelayStates.Outside.dials	Dials.
     RelayStates.Outside.ended	Dials and connections that have ended.
     RelayStates.Outside.milliseconds	How long those lasted together, from the dial to the end, in milliseconds.
@@ -1139,6 +1145,7 @@ public enum MemberTexts {
     RelayStates.Relay.subscriptionMaximum	The maximum number of subscriptions that are opened there: as the relay says (NIP-11), has taught by refusals, or as is assumed.
     RelayStates.Relay.waitsForBudget	Whether it waits only because the budget of relays outside the groups is used up; the connector then dials it by itself. Absent: no.
     RelayStates.Relay.writes	Whether the planner publishes events there by default.
+    RelayStates.latencies	How long relays took to answer; absent in `relay.states`, and in answers of earlier versions.
     RelayStates.outside	What came of the dials of relays that no group has; absent when the connector dials none.
     RelayStates.relays	All relays of the connector.
     ReloadRequest.dryRun	Only report what would change.
@@ -1438,6 +1445,7 @@ public enum MemberTexts {
     SupervisorStatus.counters	Counters of the hub, by name; they only grow.
     SupervisorStatus.deadLetters	Number of dead letters.
     SupervisorStatus.keptBytes	Payload bytes kept in mailboxes and with unanswered requests.
+    SupervisorStatus.latestDeadLetters	The latest of them, the latest first, without their payloads; at most 8. Absent: none, or an answer of an earlier version.
     SupervisorStatus.pid	Process id of roostd.
     SupervisorStatus.residentBytes	Resident memory of roostd, in bytes.
     SupervisorStatus.socket	The socket.

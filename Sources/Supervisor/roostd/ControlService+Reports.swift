@@ -24,7 +24,7 @@ extension ControlService {
         name: connection.name, pid: credentials.process, outstanding: report.outstanding,
         mailboxFrames: report.mailboxFrames)
     }
-    return SupervisorStatus(
+    var status = SupervisorStatus(
       version: RoostVersion.text, pid: getpid(), uptimeMilliseconds: now.milliseconds(since: daemon.startedAt),
       configuration: daemon.configuration.file, socket: daemon.configuration.supervisor.socket,
       residentBytes: ProcessTable.memory(of: getpid(), withProportional: false)?.residentByteCount,
@@ -35,7 +35,9 @@ extension ControlService {
         "denied": hub.denied, "dropped": hub.dropped, "violations": hub.violations,
       ],
       deadLetters: daemon.deadLetters.count,
-      workers: daemon.workers.map { status(of: $0, request, now) } + guests(now), clients: clients)
+      workers: daemon.workers.map { self.status(of: $0, request, now) } + guests(now), clients: clients)
+    status.latestDeadLetters = daemon.deadLetters.latest.isEmpty ? nil : daemon.deadLetters.latest
+    return status
   }
 
   /// Workers started by hand, with a token, that no configuration names.

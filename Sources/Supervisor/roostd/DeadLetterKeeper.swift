@@ -35,6 +35,8 @@ final class DeadLetterKeeper {
   let store: DeadLetterStore
   /// Dead letters on disk and in memory, as last counted.
   private(set) var count = 0
+  /// The latest of them, the latest first, without their payloads.
+  private(set) var latest: [DeadLetterRecord] = []
   /// Letters that are being written.
   private var writingCount = 0 { didSet { settled.raise() } }
   /// Raised when ``writingCount`` has changed.
@@ -101,7 +103,11 @@ final class DeadLetterKeeper {
 
   func recount() async {
     // A directory that cannot be read is a matter of the doctor; the last count stays.
-    do throws(SystemFault) { count = try await store.list().letters.count } catch {}
+    do throws(SystemFault) {
+      let letters = try await store.list().letters
+      count = letters.count
+      latest = letters.suffix(SupervisorStatus.latestMaximum).reversed()
+    } catch {}
   }
 
   /// At the end: what is being written is waited for, since it is the only copy.

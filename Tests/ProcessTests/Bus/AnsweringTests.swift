@@ -104,6 +104,8 @@ extension ProcessTests {
         #expect(try client.answer(to: poison).refusal?.code == .quarantined)
         for (number, id) in good.enumerated() { #expect(try client.answer(to: id).text == "\(number)") }
         try awaitSoon("its letter is on the disk") { (try? roost.status(client).deadLetters) == 1 }
+        let latest = try #require(try roost.status(client).latestDeadLetters)
+        #expect(latest.count == 1 && latest[0].worker == "example" && latest[0].payload.isEmpty)
         try roost.awaitWorker("example", "is ready, and nothing is held against it", client) {
           $0.state == "ready" && $0.restarts == 0 && $0.generation == 4
         }

@@ -32,6 +32,7 @@ extension ProcessTests {
       "event-store/events.db", "outbox-planner/publications.db", "outbox-planner/relays.db",
       "outbox-planner/replaced.db", "outbox-planner/beliefs.db", "dvm-tracker/jobs.db",
       "dvm-provider/served-jobs.db", "local-relay/origins.db", "local-relay/accounts.db",
+      "local-relay/figures.db",
     ]
 
     private func stop(_ roost: RunningRoost) throws {

@@ -65,49 +65,41 @@ extension ProcessTests {
       }
     }
 
-    @Test(
-      "A real Prometheus takes the figures",
-      .enabled(if: access(prometheus, X_OK) == 0, "needs Prometheus (Debian: prometheus)"))
-    func prometheusTakesThem() throws {
+    @Test("Figures over time come soon, and are there after a kill; a damaged file is set aside")
+    func figures() throws {
       try withLocalRelay { roost, port in
-        let own = try PlainClient.freePort()
-        let directory = roost.directory.path
-        let text =
-          "scrape_configs: [{job_name: roost, scrape_interval: 1s, static_configs: [{targets: ['127.0.0.1:\(port)']}]}]\n"
-        let file = open(directory + "/prometheus.yml", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
-        try Descriptors.writeAll(text, to: file)
-        Descriptors.close(file)
-        let process = try SpawnedProcess(
-          prometheus,
-          [
-            "--config.file=\(directory)/prometheus.yml", "--storage.tsdb.path=\(directory)/prometheus",
-            "--web.listen-address=127.0.0.1:\(own)", "--log.level=error",
-          ])
-        func value(_ query: String) throws -> String? {
-          // Until it is ready it refuses, in words.
-          guard let answer = try? PlainClient.get("/api/v1/query?query=\(query)", port: own),
-            answer.hasPrefix("HTTP/1.1 200 "), let body = answer.firstRange(of: "\r\n\r\n")
-          else { return nil }
-          let told = try JSONPayload.decode(JSONValue.self, from: answer[body.upperBound...].utf8)
-          guard case .array(let results)? = told["data"]?["result"], case .array(let pair)? = results.first?["value"],
-            case .string(let text)? = pair.last
-          else { return nil }
-          return text
+        #expect(try PlainClient.get("/", port: port).contains("The first figures come within five minutes."))
+        func isDrawn() throws -> Bool { try PlainClient.get("/", port: port).contains("<h3>Events stored</h3>") }
+        try awaitSoon("the first sample", within: 30) { try isDrawn() }
+        func again(_ what: String) throws {
+          let pid = try #require(try roost.worker("local-relay").pid)
+          kill(pid_t(pid), SIGKILL)
+          try awaitSoon(what, within: 30) {
+            // While it starts, nothing listens.
+            guard let now = try roost.worker("local-relay").pid, now != pid,
+              let page = try? PlainClient.get("/", port: port)
+            else { return false }
+            return page.contains("All is well") || page.contains("needs attention")
+          }
         }
-        try awaitSoon("Prometheus has looked", within: 60) { try value("up") == "1" }
-        #expect(try value("roost_store_writable") == "1")
-        #expect(try value("sum(roost_worker_up)") == "2")
-        process.send(SIGTERM)
-        _ = try process.waitForEnd()
+        try again("the page after a kill")
+        #expect(try isDrawn())
+        #expect(try roost.command(["stop", "local-relay"]).status == .exited(0))
+        let path = roost.directory.path + "/state/local-relay/figures.db"
+        let file = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC)
+        try Descriptors.writeAll(String(repeating: "not a database ", count: 1_000), to: file)
+        Descriptors.close(file)
+        #expect(try roost.command(["start", "local-relay"]).status == .exited(0))
+        #expect(try !isDrawn())
+        #expect(try roost.command(["logs", "local-relay"]).output.contains("the file of figures was damaged"))
+        try awaitSoon("a new sample", within: 30) { try isDrawn() }
       }
     }
   }
 }
 
-private let prometheus = "/usr/bin/prometheus"
-
 /// Runs a test against a store and a local relay, which listens at a port of the loopback.
-private func withLocalRelay(_ body: (RunningRoost, UInt16) throws -> Void) throws {
+func withLocalRelay(_ body: (RunningRoost, UInt16) throws -> Void) throws {
   let port = try PlainClient.freePort()
   var layout = Layout.store
   layout.workers.append(

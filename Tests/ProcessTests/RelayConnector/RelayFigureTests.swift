@@ -15,8 +15,11 @@ extension ProcessTests {
         try rig.desire([relay.url])
         try rig.await(following, "EOSE") { $0.state == .stored }
         let list = try rig.client.call("relay.list", "{}")
-        let states = try JSONPayload.decode(RelayStates.self, from: list.terminal.payload).relays
-        let state = try #require(states.first { $0.relay == relay.url })
+        let answer = try JSONPayload.decode(RelayStates.self, from: list.terminal.payload)
+        let latencies = try #require(answer.latencies)
+        #expect(latencies.connect.counts.reduce(0, +) == 1 && latencies.connect.sumMicroseconds > 0)
+        #expect(latencies.stored.counts.reduce(0, +) >= 1 && latencies.accepted.counts.isEmpty)
+        let state = try #require(answer.relays.first { $0.relay == relay.url })
         // It sends them for the REQ that asks for nothing stored too.
         #expect(state.invalidEvents == 6 && state.events == 6)
         #expect(state.storedMilliseconds != nil && state.refusalsByClass == nil)

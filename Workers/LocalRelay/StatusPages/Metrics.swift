@@ -5,14 +5,48 @@ internal import Contracts
 /// A part that does not answer has no metrics; `roost_answers` shows which part that is. No metric names a person, a
 /// key or an origin, because metrics are copied to other machines and kept.
 public enum Metrics {
-  /// The `Content-Type` of ``text(_:)``.
-  public static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+  /// A text format.
+  public enum Form: Sendable, Hashable {
+    /// The text format of Prometheus, 0.0.4.
+    case prometheus
+    /// OpenMetrics 1.0.0.
+    case openMetrics
+
+    /// The form that an HTTP client wants: OpenMetrics when it names it, and likes it at least as much as the other.
+    ///
+    /// - Parameter accept: the comma-separated parts of its `Accept` field, in lower case.
+    public init(accept: [String]) {
+      func quality(of type: String) -> Double? {
+        accept.compactMap { part -> Double? in
+          let words = part.split(separator: ";").map { $0.drop { $0 == " " }.prefix { $0 != " " } }
+          guard let name = words.first, name == type else { return nil }
+          let text = words.dropFirst().first { $0.hasPrefix("q=") }?.dropFirst(2)
+          return text.map { Double($0) ?? 0 } ?? 1
+        }.max()
+      }
+      let wanted = quality(of: "application/openmetrics-text") ?? 0
+      self = wanted > 0 && wanted >= quality(of: "text/plain") ?? 0 ? .openMetrics : .prometheus
+    }
+
+    /// The `Content-Type`.
+    public var contentType: String {
+      switch self {
+      case .prometheus: "text/plain; version=0.0.4; charset=utf-8"
+      case .openMetrics: "application/openmetrics-text; version=1.0.0; charset=utf-8"
+      }
+    }
+  }
+
   /// Most relays with metrics of their own, over all connectors; other relays are only in the sums by state.
   public static let relayMaximum = 500
 
   /// All metrics.
-  public static func text(_ snapshot: RoostSnapshot) -> String {
-    var text = MetricText()
+  ///
+  /// - Parameters:
+  ///   - snapshot: what is so now.
+  ///   - form: the text format.
+  public static func text(_ snapshot: RoostSnapshot, _ form: Form = .prometheus) -> String {
+    var text = MetricText(form)
     addAnswers(snapshot, to: &text)
     if let status = snapshot.supervisor.value {
       addSupervisor(status, to: &text)
@@ -25,14 +59,22 @@ public enum Metrics {
     if let status = snapshot.push.value { addPush(status, to: &text) }
     if let status = snapshot.mirror.value { addMirror(status, to: &text) }
     addRelays(snapshot.connectors, to: &text)
+    addLatencies(snapshot.connectors, to: &text)
     addLocal(snapshot.local, to: &text)
+    addLocalLatencies(snapshot, to: &text)
     return text.text
   }
 
   private static func addAnswers(_ snapshot: RoostSnapshot, to text: inout MetricText) {
     text.add(
-      "roost_build_info", .gauge, "The version of Roost, as a label.",
+      "roost_build_info", .info, "The version of Roost, as a label.",
       [MetricText.Sample([("version", snapshot.version)], 1)])
+    if snapshot.startedAtMilliseconds > 0 {
+      text.add(
+        "process_start_time_seconds", .gauge,
+        "When the local relay started, in seconds since 1970: its own counters begin there.",
+        [MetricText.Sample(milliseconds: UInt64(snapshot.startedAtMilliseconds))])
+    }
     var answers: [MetricText.Sample] = []
     func add<Value>(_ part: String, _ told: Told<Value>) {
       switch told {

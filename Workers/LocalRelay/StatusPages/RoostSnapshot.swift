@@ -1,3 +1,4 @@
+public import Clocks
 public import Contracts
 
 // The state of a Roost at one moment, for the status page and Prometheus. It comes from several workers, and any of
@@ -45,6 +46,8 @@ public struct RoostSnapshot: Sendable {
   public var store: Told<StoreStatus> = .absent
   /// `plan.status`.
   public var plan: Told<PlanStatus> = .absent
+  /// The latest publications that no relay took, the latest first; at most ``failedMaximum``.
+  public var failedPublications: [Publication] = []
   /// `job.status`.
   public var jobs: Told<TrackingStatus> = .absent
   /// `dvm.status`.
@@ -61,6 +64,16 @@ public struct RoostSnapshot: Sendable {
   public var local = LocalRelayStatus()
   /// Origins of connected pages that are not admitted yet, as browsers write them, sorted.
   public var waitingOrigins: [String] = []
+
+  /// How long the local relay took to answer events (OK).
+  public var eventLatency = LatencyHistogram()
+  /// How long it took to answer requests with all that is stored (EOSE).
+  public var queryLatency = LatencyHistogram()
+  /// When the local relay's process started, in milliseconds since 1970; its counters begin there.
+  public var startedAtMilliseconds: Int64 = 0
+
+  /// The maximum number of ``failedPublications``.
+  public static let failedMaximum = 13
 
   /// An empty snapshot.
   public init(version: String) { self.version = version }

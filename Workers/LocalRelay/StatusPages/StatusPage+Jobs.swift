@@ -8,7 +8,7 @@ extension StatusPage {
   static func jobs(_ snapshot: RoostSnapshot) -> Markup {
     let rows = asked(snapshot.jobs) + served(snapshot.serving)
     guard !rows.isEmpty else { return "" }
-    return "<section class=\"card\"><h2>Jobs</h2><ul>\n\(rows)</ul></section>\n"
+    return "<section class=\"card\" id=\"jobs\"><h2>Jobs</h2><ul>\n\(rows)</ul></section>\n"
   }
 
   static func row(_ level: StatusLevel, _ name: String, _ state: String, _ note: String) -> Markup {

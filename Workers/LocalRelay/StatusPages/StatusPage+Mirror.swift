@@ -19,7 +19,7 @@ extension StatusPage {
       }
       rows += copies(status.copies) + peers(status.peers)
     }
-    return "<section class=\"card\"><h2>Yours</h2><ul>\n\(rows)</ul></section>\n"
+    return "<section class=\"card\" id=\"yours\"><h2>Yours</h2><ul>\n\(rows)</ul></section>\n"
   }
 
   private static func line(

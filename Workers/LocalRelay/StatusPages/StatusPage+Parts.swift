@@ -88,7 +88,7 @@ extension StatusPage {
 
       """
     }
-    return "<section class=\"card\"><h2>Workers</h2><ul>\n\(items)</ul></section>\n"
+    return "<section class=\"card\" id=\"workers\"><h2>Workers</h2><ul>\n\(items)</ul></section>\n"
   }
 
   /// The most urgent facts about a worker.
@@ -117,14 +117,15 @@ extension StatusPage {
       """
     }
     let others = troubled.count - items.count
-    let rest: Markup = others > 0 ? "<li class=\"soft\">and \("\(others)") more: roost relay list</li>\n" : ""
-    return "<section class=\"card\"><h2>Relays that are not open</h2><ul>\n\(items)\(rest)</ul></section>\n"
+    let rest = others > 0 ? more(others, "roost relay list") : ""
+    return "<section class=\"card\" id=\"away\"><h2>Relays that are not open</h2><ul>\n\(items)\(rest)</ul></section>\n"
   }
 
-  /// Remarks on what relays have said or done, with advice.
+  /// Remarks on what relays have said or done, with advice; those that wait for the user are shown there.
   static func remarks(_ snapshot: RoostSnapshot) -> Markup {
-    let remarks = snapshot.relays.flatMap { relay in (relay.remarks ?? []).map { (relay.relay, $0) } }
-      .sorted { $0.1.at > $1.1.at }
+    let remarks = snapshot.relays.flatMap { relay in
+      (relay.remarks ?? []).filter { !Waiting.isWall($0, now: snapshot.at) }.map { (relay.relay, $0) }
+    }.sorted { $0.1.at > $1.1.at }
     guard !remarks.isEmpty else { return "" }
     let items: [Markup] = remarks.prefix(listMaximum).map { relay, remark in
       let advice = RelayRemarkText.advice(remark).map { "; \($0)" } ?? ""
@@ -135,8 +136,13 @@ extension StatusPage {
         """
     }
     let others = remarks.count - items.count
-    let rest: Markup = others > 0 ? "<li class=\"soft\">and \("\(others)") more: roost relay list</li>\n" : ""
-    return "<section class=\"card\"><h2>What relays say</h2><ul>\n\(items)\(rest)</ul></section>\n"
+    let rest = others > 0 ? more(others, "roost relay list") : ""
+    return "<section class=\"card\" id=\"remarks\"><h2>What relays say</h2><ul>\n\(items)\(rest)</ul></section>\n"
+  }
+
+  /// The last line of a list that is cut: how many more there are, and the command that shows all.
+  static func more(_ count: Int, _ command: String) -> Markup {
+    "<li class=\"soft\">and \(number(count)) more: \(self.command(command))</li>\n"
   }
 
   static func connecting(_ status: LocalRelayStatus) -> Markup {
@@ -144,7 +150,7 @@ extension StatusPage {
     let everywhere: [Markup] = (status.everywhere ?? []).map { "<p>It listens at \($0).</p>\n" }
     let outsiders: [Markup] = OutsiderText.sentences(status).map { "<p>\($0)</p>\n" }
     return """
-      <section class="card"><h2>Connect a client</h2>
+      <section class="card" id="connect"><h2>Connect a client</h2>
       <p>Add this relay in any Nostr client: \(addresses)</p>
       \(everywhere)\
       \(outsiders)\

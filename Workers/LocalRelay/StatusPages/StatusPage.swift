@@ -4,16 +4,20 @@ internal import Wording
 
 // The page at the local relay's address.
 //
-// The first question is: is everything well? The largest letters answer it. Then come the problems, each with a command
-// that tells more, four figures, the jobs, and each worker. The page has no script and no reference to anything else,
-// and its policy allows none: it shows words of relays and programs, which must stay text. It is not cached and not
-// framed, and its address is not sent to other pages.
+// The first question is: is everything well? The largest letters answer it. Then come the problems, and what waits for
+// the user, each with the command to type; four figures, charts, what is one's own, the jobs, and each worker. The page
+// is whole without a script. It has one, which takes over new contents without losing the reader's place
+// (`PageScript`); the policy allows this one by its hash and no other, since the page shows words of relays and
+// programs, which must stay text. The page refers to nothing else, is not cached and not framed, and its address is not
+// sent to other pages.
+//
+// Each child of `main` has an id, by which the script finds it again.
 
 /// The status page, as HTML.
 public enum StatusPage {
-  /// Seconds after which a browser reloads the page.
+  /// Seconds after which the page's script looks again.
   static let refreshSeconds = 10
-  /// Most relays, and most origins, that are listed; further ones are only counted.
+  /// Most relays, origins, publications and the like that are listed; further ones are only counted.
   static let listMaximum = 12
 
   /// HTTP fields of the page: name and value.
@@ -21,7 +25,8 @@ public enum StatusPage {
     ("Content-Type", "text/html; charset=utf-8"),
     (
       "Content-Security-Policy",
-      "default-src 'none'; style-src 'sha256-\(PageStyle.hash)'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+      "default-src 'none'; style-src 'sha256-\(PageStyle.hash)'; script-src 'sha256-\(PageScript.hash)'; "
+        + "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     ),
     ("X-Frame-Options", "DENY"), ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"),
     ("Cross-Origin-Resource-Policy", "same-origin"), ("Cross-Origin-Opener-Policy", "same-origin"),
@@ -29,7 +34,11 @@ public enum StatusPage {
   ]
 
   /// The page.
-  public static func html(_ snapshot: RoostSnapshot) -> String {
+  ///
+  /// - Parameters:
+  ///   - snapshot: what is so now.
+  ///   - charts: what was so before.
+  public static func html(_ snapshot: RoostSnapshot, _ charts: Charts = Charts()) -> String {
     let verdict = Verdict(snapshot)
     let page: Markup = """
       <!DOCTYPE html>
@@ -37,22 +46,22 @@ public enum StatusPage {
       <head>
       <meta charset="utf-8">
       <meta name="viewport" content="width=device-width, initial-scale=1">
-      <meta http-equiv="refresh" content="\("\(refreshSeconds)")">
       <title>\(verdict.sentence) – Roost</title>
       <style>\(Markup(trusted: PageStyle.sheet))</style>
       </head>
       <body>
       <main>
-      <header>
+      <header id="head">
       <h1>Roost</h1>
       <p class="soft">Your own Nostr relay, on this machine.</p>
       </header>
-      <p class="verdict">\(dot(verdict.level))\(verdict.sentence)</p>
+      <p class="verdict" id="verdict" role="status">\(dot(verdict.level))\(verdict.sentence)</p>
       \(matters(verdict))\
-      \(waiting(snapshot.waitingOrigins))\
-      <div class="figures">
+      \(waiting(Waiting(snapshot)))\
+      <div class="figures" id="figures">
       \(events(snapshot.store))\(clients(snapshot.local))\(relayFigure(snapshot))\(queue(snapshot.plan))\
       </div>
+      \(charts.markup)\
       \(mirror(snapshot.mirror))\
       \(jobs(snapshot))\
       \(workers(snapshot.supervisor))\
@@ -61,6 +70,11 @@ public enum StatusPage {
       \(connecting(snapshot.local))\
       \(footer(snapshot))\
       </main>
+      <aside aria-label="This page">
+      <noscript><p>Without scripts this page stays as it is: <a href="/">look again</a>.</p></noscript>
+      <p id="stale" role="status" hidden></p>
+      </aside>
+      <script>\(Markup(trusted: PageScript.text))</script>
       </body>
       </html>
 
@@ -70,38 +84,13 @@ public enum StatusPage {
 
   static func dot(_ level: StatusLevel) -> Markup { "<span class=\"dot \(level.rawValue)\"></span>" }
 
-  private static func matters(_ verdict: Verdict) -> Markup {
-    guard !verdict.matters.isEmpty else { return "" }
-    let items: [Markup] = verdict.matters.map { matter in
-      let command: Markup = matter.command.map { "<p><code>\($0)</code></p>" } ?? ""
-      return "<li><strong>\(matter.subject):</strong> \(matter.text)\(command)</li>\n"
-    }
-    return "<section class=\"card \(verdict.level.rawValue) commands\"><ul>\n\(items)</ul></section>\n"
-  }
-
-  private static func waiting(_ origins: [String]) -> Markup {
-    guard !origins.isEmpty else { return "" }
-    let items: [Markup] = origins.prefix(listMaximum).map { origin in
-      "<li><strong>\(origin)</strong><p><code>roost client allow \(ShellWord.make(origin))</code></p></li>\n"
-    }
-    let others = origins.count - items.count
-    let rest: Markup = others > 0 ? "<li class=\"soft\">and \("\(others)") more: roost client list</li>\n" : ""
-    return """
-      <section class="card pending commands">
-      <h2>Web pages that wait to be let in</h2>
-      <ul>
-      \(items)\(rest)</ul>
-      </section>
-
-      """
-  }
-
   private static func footer(_ snapshot: RoostSnapshot) -> Markup {
     let uptime: Markup =
       snapshot.supervisor.value.map { ", up for \(Amount.duration(milliseconds: $0.uptimeMilliseconds))" } ?? ""
+    let time = snapshot.at > 0 ? " As of \(CalendarTime.text(snapshot.at)) UTC." : ""
     return """
-      <footer>Roost \(snapshot.version)\(uptime). This page looks again every \("\(refreshSeconds)") seconds; figures for \
-      Prometheus are at <a href="/metrics">/metrics</a>.</footer>
+      <footer id="foot">Roost \(snapshot.version)\(uptime).\(time) Figures for Prometheus are at <a href="/metrics">\
+      /metrics</a>.</footer>
 
       """
   }

@@ -51,10 +51,17 @@ struct Verdict: Sendable {
   struct Matter: Sendable {
     var subject: String
     var text: String
-    /// A command that tells more about it, or repairs it.
-    var command: String?
+    /// Commands that tell more about it, or repair it.
+    var commands: [String] = []
     /// Whether it may be intended: `roost doctor` shows it with –.
     var isNote = false
+    /// Whether it counts here, and is shown under what waits for the user.
+    var isDetailed = false
+
+    init(_ subject: String, _ text: String, _ commands: String..., isNote: Bool = false, isDetailed: Bool = false) {
+      (self.subject, self.text, self.commands) = (subject, text, commands)
+      (self.isNote, self.isDetailed) = (isNote, isDetailed)
+    }
   }
 
   private(set) var matters: [Matter] = []
@@ -82,7 +89,22 @@ struct Verdict: Sendable {
     for connector in snapshot.connectors {
       if case .silent(let why) = connector.relays, ready(\.name, connector.name) { silent(connector.name, why) }
     }
-    judge("Relays", RelayRemarkText.checks(snapshot.relays, now: snapshot.at), "roost relay list")
+    judgeRelays(snapshot)
+  }
+
+  /// Relays that want an account or money are shown with what waits for the user.
+  private mutating func judgeRelays(_ snapshot: RoostSnapshot) {
+    let others = snapshot.relays.map { relay in
+      var other = relay
+      other.remarks = relay.remarks?.filter { !Waiting.isWall($0, now: snapshot.at) }
+      return other
+    }
+    judge("Relays", RelayRemarkText.checks(others, now: snapshot.at), "roost relay list")
+    for relay in snapshot.relays where relay.isConfigured {
+      for remark in relay.remarks ?? [] where Waiting.isWall(remark, now: snapshot.at) && remark.kind != .refusedEvent {
+        matters.append(Matter(relay.relay, RelayRemarkText.words(remark), isDetailed: true))
+      }
+    }
   }
 
   /// Whether a worker takes work, by its name or its role. If it does not, its state already explains its silence. If
@@ -107,7 +129,7 @@ struct Verdict: Sendable {
   }
 
   private mutating func silent(_ subject: String, _ why: String) {
-    matters.append(Matter(subject: subject, text: "no answer, \(why)", command: "roost status"))
+    matters.append(Matter(subject, "no answer, \(why)", "roost status"))
   }
 
   private mutating func judgeWorkers(_ snapshot: RoostSnapshot) {
@@ -117,19 +139,22 @@ struct Verdict: Sendable {
       switch StatusLevel(workerState: worker.state) {
       case .bad:
         let exit = worker.lastExit.map { ", \($0)" } ?? ""
-        matters.append(
-          Matter(subject: worker.name, text: "\(worker.state)\(exit)", command: "roost why \(worker.name)"))
+        let again = worker.state == .failed ? ["roost restart \(worker.name)"] : []
+        var matter = Matter(worker.name, "\(worker.state)\(exit)")
+        matter.commands = ["roost why \(worker.name)"] + again
+        matters.append(matter)
       case .pending: isPending = true
       case .good, .idle:
         if let busy = worker.busyMilliseconds, busy >= Self.quietMilliseconds {
           let text = "has work, and no progress for \(Amount.duration(milliseconds: busy))"
-          matters.append(Matter(subject: worker.name, text: text, command: "roost why \(worker.name)"))
+          matters.append(Matter(worker.name, text, "roost why \(worker.name)"))
         }
       }
     }
     if status.deadLetters > 0 {
       let text = "\(Amount.count(status.deadLetters, "message")) that workers have died over were set aside"
-      matters.append(Matter(subject: "Dead letters", text: text, command: "roost dead-letters"))
+      let isShown = status.latestDeadLetters?.isEmpty == false
+      matters.append(Matter("Dead letters", text, "roost dead-letters", isDetailed: isShown))
     }
   }
 
@@ -145,8 +170,8 @@ struct Verdict: Sendable {
     if accounts.accounts.allSatisfy(\.isOfWorker), accounts.refused.isEmpty {
       matters.append(
         Matter(
-          subject: "Accounts", text: "there is no account yet: this makes one, takes one over, or reads along with one",
-          command: "roost setup", isNote: true))
+          "Accounts", "there is no account yet: this makes one, takes one over, or reads along with one", "roost setup",
+          isNote: true))
     }
     let locked = accounts.accounts.present.count(where: \.awaitsPassphrase)
     guard locked > 0 else { return }
@@ -155,13 +180,13 @@ struct Verdict: Sendable {
     let text = "\(locked) of \(all) \(verb) locked, and nothing is signed for \(whom)"
     // If one account is locked, the command needs no name.
     let command = locked == 1 ? "roost key unlock" : "roost key unlock ACCOUNT"
-    matters.append(Matter(subject: "Keys", text: text, command: command, isNote: true))
+    matters.append(Matter("Keys", text, command, isNote: true))
   }
 
   /// Checks that are good or pending for the doctor are left out here too.
   private mutating func judge(_ subject: String, _ checks: [DoctorResult.Check], _ command: String) {
     for check in checks where !check.isGood {
-      matters.append(Matter(subject: subject, text: check.text, command: command))
+      matters.append(Matter(subject, check.text, command))
     }
   }
 }

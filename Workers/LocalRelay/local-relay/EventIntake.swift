@@ -39,6 +39,7 @@ final class EventIntake {
     /// The `houseNumber` when the event was judged.
     let houseNumber: UInt64
     let destination: EventDestination
+    let takenAt: Instant
     var note = ""
 
     /// Whether another Roost of the same owner sends it.
@@ -67,6 +68,8 @@ final class EventIntake {
   /// After this time there is no further attempt: a failed attempt may take long itself, and a client waits.
   private static let patienceMilliseconds: UInt64 = 30_000
 
+  /// How long clients waited for their answers (OK).
+  private(set) var latency = LatencyHistogram()
   private let bus: BusConnection
   private let log: Logger
   private var waiting = FairQueue<Piece>()
@@ -97,7 +100,8 @@ final class EventIntake {
   func take(_ work: ClientWork, of owner: any Owner, _ bytes: [UInt8], to destination: EventDestination) {
     waitingByteCount += bytes.count
     let piece = Piece(
-      owner: owner, work: work, bytes: bytes, houseNumber: houseNumber, destination: destination)
+      owner: owner, work: work, bytes: bytes, houseNumber: houseNumber, destination: destination,
+      takenAt: EventLoop.process.now)
     switch destination {
     case .store, .shared: waiting.append(piece, of: owner.number)
     case .world: publishing.append(piece, of: owner.number)
@@ -121,6 +125,7 @@ final class EventIntake {
 
   private func settle(_ piece: Piece, _ outcome: EventOutcome) {
     waitingByteCount -= piece.bytes.count
+    latency.measured(from: piece.takenAt, to: EventLoop.process.now)
     piece.owner.settled(piece.work, outcome)
     guard !waiters.isEmpty, waitingByteCount <= Self.byteCountMaximum / 2 else { return }
     let due = waiters

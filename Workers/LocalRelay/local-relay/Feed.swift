@@ -52,6 +52,7 @@ final class Feed {
   private var part: ObservedEvents?
   /// The slot in which stored events are read, requested or granted.
   private var turn: QueryScheduler.Turn?
+  private let began = EventLoop.process.now
   /// Follows the network's part of the answer.
   private var wait: FetchWait?
 
@@ -153,7 +154,9 @@ final class Feed {
     case .leaveNetwork: wait?.cancel()
     case .takePart: takePart()
     case .deliver(let records): if let part { reader?.deliver(work, part.bytes, records) }
-    case .tellStoredEnd(let isComplete): reader?.storedEnd(work, isComplete: isComplete)
+    case .tellStoredEnd(let isComplete):
+      desk.latency.measured(from: began, to: EventLoop.process.now)
+      reader?.storedEnd(work, isComplete: isComplete)
     case .tellEnd(let refusal): reader?.ended(work, refusal)
     case .cancelAnswer: answer?.cancel()
     case .abandonAnswer(let refusal):

@@ -4,6 +4,7 @@ import EventLoop
 import Frames
 import Logging
 import Nostr
+import StatusPages
 import WebSocket
 
 // HTTP requests to the port: those that begin a WebSocket, and all others.
@@ -33,7 +34,9 @@ extension LocalRelay: WebSocketServerDelegate {
     }
     switch head.path {
     case "/": return .later { [weak self] responder in self?.respondPage(responder) }
-    case "/metrics": return .later { [weak self] responder in self?.respondMetrics(responder) }
+    case "/metrics":
+      let form = Metrics.Form(accept: head.tokens(of: "accept"))
+      return .later { [weak self] responder in self?.respondMetrics(form, responder) }
     default: return .refuse(404, "there are / and /metrics")
     }
   }

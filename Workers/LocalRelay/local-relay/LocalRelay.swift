@@ -62,6 +62,10 @@ final class LocalRelay: ClientLink.Owner {
   private var names: Set<RelayURL> = []
   private var lastStatus = ""
   private(set) lazy var look = StatusCollector(self)
+  private(set) lazy var figures = FigureKeeper(look, directory: directory)
+  private let directory: String
+  /// When the process started, in milliseconds since 1970.
+  let startedAtMilliseconds = WallClock.milliseconds
 
   /// Most subscriptions of one client that also go to the network.
   private static let fetchMaximum = 64
@@ -71,6 +75,7 @@ final class LocalRelay: ClientLink.Owner {
 
   init(_ worker: Worker, directory: String, owners: SocketOwners?, knowsUsers: Bool) throws(Refusal) {
     self.worker = worker
+    self.directory = directory
     self.knowsUsers = knowsUsers
     userCheck = LocalUserCheck(owners)
     desk = EventIntake(worker.bus, Logger(label: "local-relay"))
@@ -96,8 +101,9 @@ final class LocalRelay: ClientLink.Owner {
     serve()
     worker.onSettings = { [unowned self] _ in settingsChanged() }
     worker.onDrain = { [unowned self] in drain() }
-    worker.onEnd = { [origins, accounts, log] in
+    worker.onEnd = { [origins, accounts, figures, log] in
       do throws(StorageFault) {
+        try figures.close()
         try origins.close()
         try accounts.close()
       } catch { log.error("cannot close", metadata: ["why": "\(error)"]) }
@@ -110,6 +116,7 @@ final class LocalRelay: ClientLink.Owner {
     accounts.onChange = { [unowned self] in accountsChanged() }
     await accounts.start()
     try listen()
+    figures.start()
     tellStatus()
   }
 

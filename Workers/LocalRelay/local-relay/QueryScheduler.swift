@@ -1,4 +1,5 @@
 import ClientSession
+import Clocks
 import EventLoop
 
 /// Gives clients slots at the store (see `QuerySlots`; the code calls a slot a turn). Large queries have slots of their
@@ -27,6 +28,8 @@ final class QueryScheduler {
   private var waiters: [Turn: CheckedContinuation<Bool, Never>] = [:]
   private var onWanted: [Turn: @EventLoopActor () -> Void] = [:]
   private var wished: Set<Turn> = []
+  /// How long clients waited until they had all that is stored (EOSE).
+  var latency = LatencyHistogram()
   private var granted: Set<Turn> = []
 
   /// Requests a slot. ``end(_:byteCount:milliseconds:)`` must follow in any case.

@@ -53,9 +53,29 @@ final class StatusCollector {
     snapshot.push = await push
     snapshot.mirror = await mirror
     snapshot.connectors = await connectors
+    snapshot.failedPublications = await failedPublications(snapshot.plan)
     snapshot.local = relay.status
+    snapshot.eventLatency = relay.desk.latency
+    snapshot.queryLatency = relay.questions.latency
+    snapshot.startedAtMilliseconds = relay.startedAtMilliseconds
     snapshot.waitingOrigins = relay.waitingOrigins
     return snapshot
+  }
+
+  /// The latest publications that no relay took; empty without any, or when the planner does not answer.
+  private func failedPublications(_ plan: Told<PlanStatus>) async -> [Publication] {
+    guard (plan.value?.publications[Publication.State.failed.rawValue] ?? 0) > 0 else { return [] }
+    let wanted = PlanPublications(states: [.failed], limit: RoostSnapshot.failedMaximum)
+    var found: [Publication] = []
+    do throws(Refusal) {
+      let answer = try await relay.bus.ask(
+        PlanMethod.publications, wanted, ttlMilliseconds: Self.answerMilliseconds)
+      while let publication = try await answer.nextPart() { found.append(publication) }
+    } catch {
+      // The page shows their number all the same.
+      return found
+    }
+    return found
   }
 
   private func askConnectors() async -> [RoostSnapshot.Connector] {
@@ -92,17 +112,20 @@ extension LocalRelay {
   /// Answers with the status page.
   func respondPage(_ responder: HTTPResponder) {
     EventLoopActor.task { [self] in
-      let html = StatusPage.html(await look.snapshot())
+      let html = StatusPage.html(await look.snapshot(), figures.charts)
       let fields = StatusPage.fields.map { HTTPField($0.name, $0.value) }
       responder.respond(HTTPAnswer(status: 200, fields: fields, body: Array(html.utf8)))
     }
   }
 
   /// Answers with the metrics for Prometheus.
-  func respondMetrics(_ responder: HTTPResponder) {
+  func respondMetrics(_ form: Metrics.Form, _ responder: HTTPResponder) {
     EventLoopActor.task { [self] in
-      let text = Metrics.text(await look.snapshot())
-      let fields = [HTTPField("Content-Type", Metrics.contentType), HTTPField("Cache-Control", "no-store")]
+      let text = Metrics.text(await look.snapshot(), form)
+      let fields = [
+        HTTPField("Content-Type", form.contentType), HTTPField("Vary", "Accept"),
+        HTTPField("Cache-Control", "no-store"),
+      ]
       responder.respond(HTTPAnswer(status: 200, fields: fields, body: Array(text.utf8)))
     }
   }

@@ -219,6 +219,7 @@ extension RelaySession {
   ) {
     guard let publication = publishes.all[id] else { return }
     noteLatency(since: publication.sentAt, at: now)
+    if let sent = publication.sentAt { counters.latencies.accepted.measured(from: sent, to: now) }
     if isAccepted {
       counters.accepted += 1
     } else {

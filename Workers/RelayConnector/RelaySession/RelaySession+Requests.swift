@@ -308,7 +308,10 @@ extension RelaySession {
       return countUnclaimed(subscription, byteCount, at: now)
     }
     noteLatency(since: request.sentAt, at: now)
-    if let sent = request.sentAt { counters.storedLatency.add(now.milliseconds(since: sent)) }
+    if let sent = request.sentAt {
+      counters.storedLatency.add(now.milliseconds(since: sent))
+      counters.latencies.stored.measured(from: sent, to: now)
+    }
     remarks.ended(request.filters, eventCount: request.eventCount, completeness, at: now)
     if request.mode == .live {
       request.hasEndedStored = true

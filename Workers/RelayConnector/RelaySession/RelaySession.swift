@@ -272,7 +272,10 @@ public struct RelaySession: Sendable {
     isOwnRelay = false
     counters.connections += 1
     counters.connectFailuresInRow = 0
-    if let lastAttempt { counters.connectLatency.add(now.milliseconds(since: lastAttempt)) }
+    if let lastAttempt {
+      counters.connectLatency.add(now.milliseconds(since: lastAttempt))
+      counters.latencies.connect.measured(from: lastAttempt, to: now)
+    }
     var actions: [SessionAction] = isStalled ? [.pauseReading] : []
     if let lastLowered, now.milliseconds(since: lastLowered) >= limits.learnedMilliseconds {
       actions += forgetLearned()

@@ -126,7 +126,29 @@ public struct SessionCounters: Sendable, Hashable {
   public internal(set) var connectLatency = MovingAverage()
   /// Milliseconds from REQ to EOSE.
   public internal(set) var storedLatency = MovingAverage()
+  /// All of these, and those from EVENT to OK.
+  public internal(set) var latencies = SessionLatencies()
 
   /// Zeroes.
   public init() {}
+}
+
+/// How long a relay took: each measurement since the session was made.
+public struct SessionLatencies: Sendable, Hashable {
+  /// From dialling to an open connection.
+  public internal(set) var connect = LatencyHistogram()
+  /// From REQ to EOSE.
+  public internal(set) var stored = LatencyHistogram()
+  /// From EVENT to OK.
+  public internal(set) var accepted = LatencyHistogram()
+
+  /// Nothing was measured.
+  public init() {}
+
+  /// Adds what another session has measured.
+  public mutating func add(_ other: SessionLatencies) {
+    connect.add(other.connect)
+    stored.add(other.stored)
+    accepted.add(other.accepted)
+  }
 }

@@ -45,6 +45,8 @@ final class Connector {
   let dialTimer = LoopTimer()
   /// What came of the dials of relays outside the group so far.
   var outside = RelayStates.Outside()
+  /// How long relays took to which there are no links any longer.
+  private var pastLatencies = SessionLatencies()
   private var idleTimers: [RelayURL: LoopTimer] = [:]
   private var nextKey: UInt64 = 1
   /// Whether a state has changed since the last publish, and whether a publish is under way.
@@ -178,6 +180,7 @@ final class Connector {
   func retire(_ url: RelayURL) {
     guard let link = links[url] else { return }
     links[url] = nil
+    pastLatencies.add(link.session.counters.latencies)
     idleTimers.removeValue(forKey: url)?.cancel()
     information.shelf.left(url, at: EventLoop.process.now)
     perform(dials.left(link.key, at: EventLoop.process.now))
@@ -342,9 +345,11 @@ final class Connector {
     return states
   }
 
-  /// The same, with remarks for the relays that made the latest ones.
+  /// The same, with how long relays took, and with remarks for the relays that made the latest ones.
   private var remarkedStates: RelayStates {
     var states = states
+    states.latencies = RelayStates.Latencies(
+      links.values.reduce(into: pastLatencies) { $0.add($1.session.counters.latencies) })
     var remarks: [String: [RelayRemark]] = [:]
     for (url, link) in links { remarks[url.text] = link.remarks }
     let latest = remarks.filter { !$0.value.isEmpty }.sorted {
@@ -405,6 +410,16 @@ final class Connector {
       do throws(Refusal) { try await bus.publish(RelayTopic.states, states) } catch {}
     }
     isTellingStates = false
+  }
+}
+
+extension RelayStates.Latencies {
+  /// What sessions have measured.
+  fileprivate init(_ measured: SessionLatencies) {
+    func told(_ histogram: LatencyHistogram) -> RelayStates.Latency {
+      RelayStates.Latency(counts: histogram.counts, sumMicroseconds: histogram.sumMicroseconds)
+    }
+    self.init(connect: told(measured.connect), stored: told(measured.stored), accepted: told(measured.accepted))
   }
 }
 

@@ -327,9 +327,13 @@ final class RelayLink {
     let now = EventLoop.process.now
     return session.remarks.latest.map { kind, remark in
       let seconds = Int64(clamping: now.milliseconds(since: remark.at) / 1_000)
-      return RelayRemark(
+      var told = RelayRemark(
         kind: RelayRemark.Kind(kind), text: Self.told(remark.reason), count: remark.count,
         at: WallClock.seconds - seconds, limit: remark.limit)
+      if told.kind == .refusedRequest || told.kind == .refusedEvent {
+        told.about = RefusalClass(remark.reason).rawValue
+      }
+      return told
     }
     .sorted { ($1.at, $0.kind.rawValue) < ($0.at, $1.kind.rawValue) }
   }

@@ -1145,6 +1145,7 @@ class RelayReconcileResult(TypedDict):
     relay: str
 
 class RelayRemark(TypedDict):
+    about: NotRequired[str]
     at: int
     count: int
     kind: Literal["refused-request", "refused-event", "auth-wall", "capped", "notice"]
@@ -1178,8 +1179,18 @@ class RelayRetry(TypedDict):
     relay: str
 
 class RelayStates(TypedDict):
+    latencies: NotRequired[RelayStatesLatencies]
     outside: NotRequired[RelayStatesOutside]
     relays: List[RelayStatesRelay]
+
+class RelayStatesLatencies(TypedDict):
+    accepted: RelayStatesLatency
+    connect: RelayStatesLatency
+    stored: RelayStatesLatency
+
+class RelayStatesLatency(TypedDict):
+    counts: List[int]
+    sumMicroseconds: int
 
 class RelayStatesOutside(TypedDict):
     dials: int
@@ -1614,6 +1625,7 @@ class SupervisorStatus(TypedDict):
     counters: Dict[str, int]
     deadLetters: int
     keptBytes: int
+    latestDeadLetters: NotRequired[List[DeadLetterRecord]]
     pid: int
     residentBytes: NotRequired[int]
     socket: str

@@ -10,7 +10,8 @@ public enum PlanMethod {
     refuses: [.invalidEvent, .superseded, .deletedEvent, .expiredEvent, .noRelays, .wouldReplace, .diskFull])
   /// Publications, the newest first.
   public static let publications = Stream<PlanPublications, Publication, StoreCount>(
-    385, "plan.publications", of: .outboxPlanner, for: [.client, .dvmTracker, .mirror, .people, .linkFeed],
+    385, "plan.publications", of: .outboxPlanner,
+    for: [.client, .dvmTracker, .mirror, .people, .linkFeed, .localRelay],
     "Publications, the newest first.")
   /// A publication immediately and at each change, until its state is final or the caller cancels.
   public static let follow = Stream<PlanPublication, Publication, Nothing>(

@@ -1,4 +1,6 @@
+import Clocks
 import Contracts
+import TestSupport
 import Testing
 
 @testable import StatusPages
@@ -49,7 +51,7 @@ struct MetricsTests {
   @Test("are in families, each announced once, before its figures")
   func areInFamilies() {
     var announced: Set<Substring> = []
-    var current: Substring = ""
+    var (current, isHistogram): (Substring, Bool) = ("", false)
     for line in text.split(separator: "\n") {
       let words = line.split(separator: " ")
       if line.hasPrefix("# HELP ") {
@@ -58,8 +60,10 @@ struct MetricsTests {
       } else if line.hasPrefix("# TYPE ") {
         #expect(words[2] == current)
         #expect((words[3] == "counter") == current.hasSuffix("_total"), "\(current)")
+        isHistogram = words[3] == "histogram"
       } else {
-        #expect(line.prefix { $0 != "{" && $0 != " " } == current)
+        let name = line.prefix { $0 != "{" && $0 != " " }
+        #expect(isHistogram ? name.hasPrefix("\(current)_") : name == current)
         #expect(Double(words[words.count - 1]) != nil, "\(line)")
       }
     }
@@ -128,5 +132,96 @@ struct MetricsTests {
     let text = Metrics.text(RoostSnapshot(version: "1"))
     #expect(text.contains("roost_local_connections 0"))
     #expect(!text.contains("roost_store") && !text.contains("roost_jobs") && !text.contains("roost_serving"))
+  }
+
+  @Test("hold histograms with cumulative counts, of a relay connector's relays together and of the local relay")
+  func histograms() {
+    var snapshot = makeSnapshot()
+    var measured = LatencyHistogram()
+    for milliseconds: UInt64 in [1, 40, 40, 40_000] { measured.measured(microseconds: milliseconds * 1_000) }
+    let told = RelayStates.Latency(counts: measured.counts, sumMicroseconds: measured.sumMicroseconds)
+    let none = RelayStates.Latency(counts: [], sumMicroseconds: 0)
+    var states = RelayStates(relays: [])
+    states.latencies = .init(connect: told, stored: none, accepted: .init(counts: [1], sumMicroseconds: 5))
+    snapshot.connectors = [.init(name: "c", relays: .told(states))]
+    snapshot.queryLatency = measured
+    snapshot.startedAtMilliseconds = 1_700_000_000_250
+    let text = Metrics.text(snapshot)
+    for line in [
+      #"roost_relays_connect_duration_seconds_bucket{connector="c",le="0.0005"} 0"#,
+      #"roost_relays_connect_duration_seconds_bucket{connector="c",le="0.001"} 1"#,
+      #"roost_relays_connect_duration_seconds_bucket{connector="c",le="0.05"} 3"#,
+      #"roost_relays_connect_duration_seconds_bucket{connector="c",le="30.0"} 3"#,
+      #"roost_relays_connect_duration_seconds_bucket{connector="c",le="+Inf"} 4"#,
+      #"roost_relays_connect_duration_seconds_sum{connector="c"} 40.081000"#,
+      #"roost_relays_connect_duration_seconds_count{connector="c"} 4"#,
+      #"roost_relays_eose_duration_seconds_bucket{connector="c",le="+Inf"} 0"#,
+      #"roost_local_eose_duration_seconds_bucket{le="1.0"} 3"#, "roost_local_ok_duration_seconds_count 0",
+      "process_start_time_seconds 1700000000.250",
+    ] { #expect(text.contains("\n\(line)\n"), "\(line)") }
+    #expect(!text.contains("roost_relays_ok_duration_seconds"), "counts of other spans are no histogram of ours")
+  }
+
+  @Test("are OpenMetrics too: families without _total, units, and the end")
+  func openMetrics() {
+    var snapshot = makeSnapshot()
+    snapshot.startedAtMilliseconds = 1_700_000_000_250
+    let (text, plain) = (Metrics.text(snapshot, .openMetrics), Metrics.text(snapshot))
+    #expect(text.hasSuffix("\n# EOF\n") && !plain.contains("# EOF"))
+    for line in [
+      "# TYPE roost_store_verified counter", "roost_store_verified_total 99", "# TYPE roost_build info",
+      "# TYPE roost_relay_open_seconds counter", "# UNIT roost_relay_open_seconds seconds",
+      "# UNIT process_start_time_seconds seconds", "# UNIT roost_worker_resident_memory_bytes bytes",
+      "# TYPE roost_local_ok_duration_seconds histogram",
+    ] { #expect(text.contains("\(line)\n"), "\(line)") }
+    func samples(_ text: String) -> [Substring] { text.split(separator: "\n").filter { !$0.hasPrefix("#") } }
+    #expect(samples(text) == samples(plain), "the series are the same, whichever form is scraped")
+    let families = text.split(separator: "\n").filter { $0.hasPrefix("# TYPE ") }.map { $0.split(separator: " ")[2] }
+    #expect(Set(families).count == families.count)
+  }
+
+  @Test(
+    "come in the form that the client likes better",
+    arguments: [
+      ([], Metrics.Form.prometheus), (["*/*"], .prometheus), (["text/plain;version=0.0.4"], .prometheus),
+      (["application/openmetrics-text"], .openMetrics),
+      (
+        [
+          "application/openmetrics-text;version=1.0.0", "application/openmetrics-text;version=0.0.1;q=0.75",
+          "text/plain;version=0.0.4;q=0.5", "*/*;q=0.1",
+        ], .openMetrics
+      ),
+      (["text/plain", "application/openmetrics-text; version=1.0.0; q=0.5"], .prometheus),
+      (["application/openmetrics-text;q=0"], .prometheus), (["application/openmetrics-text;q=x"], .prometheus),
+    ])
+  func negotiation(accept: [String], form: Metrics.Form) {
+    #expect(Metrics.Form(accept: accept) == form)
+  }
+
+  @Test(
+    "have every name that the dashboard and the rules of packaging/prometheus ask about",
+    arguments: ["roost-dashboard.json", "roost.rules.yml", "roost.rules.test.yml"])
+  func askedNames(file: String) throws {
+    var snapshot = makeSnapshot()
+    if case .told(var store) = snapshot.store {
+      store.limitBytes = 1
+      snapshot.store = .told(store)
+    }
+    var relay = RelayStates.Relay(relay: "wss://a", state: "open")
+    (relay.refusalsByClass, relay.storedMilliseconds) = (["rate": 3], 45)
+    var states = RelayStates(relays: [relay])
+    let none = RelayStates.Latency(counts: [], sumMicroseconds: 0)
+    states.latencies = .init(connect: none, stored: none, accepted: none)
+    snapshot.connectors = [.init(name: "c", relays: .told(states))]
+    let known = Set(
+      Metrics.text(snapshot).split(separator: "\n").filter { !$0.hasPrefix("#") }.map { line in
+        line.prefix { $0 != "{" && $0 != " " }
+      })
+    let text = try #require(
+      SharedFolder.text(ofFile: SharedFolder.repository + "/packaging/prometheus/" + file))
+    let asked = Set(
+      text.split { !($0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_")) }.filter { $0.hasPrefix("roost_") })
+    #expect(asked.count > 5)
+    #expect(asked.subtracting(known).isEmpty, "\(asked.subtracting(known).sorted())")
   }
 }

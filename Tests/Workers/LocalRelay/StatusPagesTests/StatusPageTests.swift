@@ -46,10 +46,14 @@ struct StatusPageTests {
     var snapshot = makeSnapshot()
     snapshot.connectors = [.init(name: "relay-connector", relays: .told(RelayStates(relays: [relay])))]
     let html = StatusPage.html(snapshot)
-    #expect(html.contains("<h2>What relays say</h2>"))
+    #expect(html.contains("<h2>What waits for you</h2>") && !html.contains("What relays say"))
+    #expect(html.contains("<code>roost relay info wss://wall.example</code>"))
     #expect(html.contains("wants to know who asks, and was shown no account") && html.contains("supervisor.conf"))
     #expect(html.contains("&lt;b&gt;who&lt;/b&gt;") && !html.contains("<b>who"))
-    #expect(!StatusPage.html(makeSnapshot()).contains("What relays say"))
+    #expect(!StatusPage.html(makeSnapshot()).contains("What waits for you"))
+    // What was said long ago is no longer waited for, and still shown.
+    snapshot.at = 1_700_010_000
+    #expect(StatusPage.html(snapshot).contains("<h2>What relays say</h2>"))
   }
 
   @Test("shows text of others as text")
@@ -64,22 +68,24 @@ struct StatusPageTests {
     snapshot.local.addresses = [evil]
     snapshot.version = evil
     let html = StatusPage.html(snapshot)
-    #expect(!html.contains("<script"))
+    #expect(html.components(of: "<script") == 1 && html.contains("<script>\(PageScript.text)</script>"))
     #expect(!html.contains("\" onload"))
     #expect(!html.contains("\u{202E}"))
     #expect(html.contains("&lt;script&gt;alert(&#39;1&#39;)"))
     #expect(html.contains("&quot; onload=&quot;x\\u{202E}\\n"))
   }
 
-  @Test("has no script, and refers to nothing but the figures")
+  @Test("has one script, and refers to nothing but itself and the figures")
   func refersToNothing() {
     let html = StatusPage.html(makeSnapshot())
     let references = ["src=", "url(", "@import", "<link", "<form", "<iframe", "javascript:", "http://", "https://"]
     for word in references { #expect(!html.contains(word), "\(word)") }
-    #expect(html.split(separator: "href=").count == 2)
+    let links = html.split(separator: "href=\"").dropFirst().map { $0.prefix { $0 != "\"" } }
+    #expect(links == ["/metrics", "/"])
     let fields = Dictionary(uniqueKeysWithValues: StatusPage.fields.map { ($0.name, $0.value) })
     let policy = fields["Content-Security-Policy"] ?? ""
     #expect(policy.hasPrefix("default-src 'none'; style-src 'sha256-"))
+    #expect(policy.contains("script-src 'sha256-\(PageScript.hash)'; connect-src 'self';"))
     #expect(!policy.contains("unsafe"))
     #expect(fields["X-Frame-Options"] == "DENY" && fields["Referrer-Policy"] == "no-referrer")
     #expect(fields["Cache-Control"] == "no-store")
@@ -107,8 +113,8 @@ struct StatusPageTests {
     snapshot.connectors = [.init(name: "relay-connector", relays: .told(RelayStates(relays: relays)))]
     snapshot.waitingOrigins = (0..<1_000).map { "https://\($0).example" }
     let html = StatusPage.html(snapshot)
-    #expect(html.contains("and 988 more: roost relay list"))
-    #expect(html.contains("and 988 more: roost client list"))
+    #expect(html.contains("and 988 more: <code>roost relay list</code>"))
+    #expect(html.contains("and 988 more: <code>roost client list</code>"))
     #expect(html.utf8.count < 64 << 10)
   }
 
@@ -277,4 +283,9 @@ struct VerdictTests {
     let html = StatusPage.html(snapshot)
     #expect(html.contains("One thing needs attention") && html.contains("modprobe tcp_diag"))
   }
+}
+
+extension String {
+  /// How often a text is in this one.
+  fileprivate func components(of text: String) -> Int { ranges(of: text).count }
 }
