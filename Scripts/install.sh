@@ -3,24 +3,28 @@
 #
 #   Scripts/install.sh [--dry-run] PREFIX PROGRAM…      --dry-run: say where all would be, build and write nothing
 #                                                       DESTDIR is put before every path, as packagers expect
+#   Scripts/install.sh --remove PREFIX                  removes what was installed; settings and data stay
 #
-#   PREFIX/lib/roost/           the programs side by side: roostd starts its workers from its own folder
+#   PREFIX/lib/roost/           the programs side by side, as roostd starts its workers from its own folder, and
+#                               Swift's runtime once beside them; `installed` names all files, for --remove
 #   PREFIX/bin/                 links to roostd and roost, the two that a person types
 #   PREFIX/share/roost/         supervisor.conf as shipped
+#   PREFIX/share/…              manual pages; completions for bash, zsh and fish
 #   PREFIX/lib/systemd/user/    the unit; below the home directory PREFIX/share/systemd/user, as systemd has it
 #   ~/.config/roost/            supervisor.conf, only if there is none yet
 #
-# The programs carry Swift's runtime inside them, so they run where no toolchain is. Nothing is started.
+# The programs run where no toolchain is. Nothing is started.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 dry_run=
-if [[ ${1:-} == --dry-run ]]; then
-  dry_run=1
-  shift
-fi
-if (($# < 2)) || [[ $1 != /* ]]; then
-  echo "usage: Scripts/install.sh [--dry-run] PREFIX PROGRAM…     PREFIX begins with /" >&2
+remove=
+case ${1:-} in
+  --dry-run) dry_run=1 && shift ;;
+  --remove) remove=1 && shift ;;
+esac
+if (($# < 2 - ${remove:-0})) || [[ $1 != /* ]]; then
+  echo "usage: Scripts/install.sh [--dry-run] PREFIX PROGRAM…, or --remove PREFIX     PREFIX begins with /" >&2
   exit 2
 fi
 prefix=${1%/}
@@ -32,16 +36,28 @@ if [[ $prefix == "$HOME"/* ]]; then units=$prefix/share/systemd/user; fi
 settings_note="yours, kept; as shipped: $prefix/share/roost/supervisor.conf"
 if [[ ! -e $settings ]]; then settings_note=new; fi
 
+# What a package would install, but for this prefix. Files that are in use are replaced, not written to.
 install_programs() {
-  local program
-  for program in "$@"; do
-    swift build -c release --static-swift-stdlib --scratch-path .build-install --product "$program"
-  done
-  install -d "$root$prefix/lib/roost" "$root$prefix/bin"
-  for program in "$@"; do
-    install --strip "$(readlink -f .build-install/release)/$program" "$root$prefix/lib/roost/"
-  done
-  for program in roostd roost; do ln -sfn "../lib/roost/$program" "$root$prefix/bin/$program"; done
+  local stage=.build-release/install list=$root$prefix/lib/roost/installed
+  Scripts/release.sh $stage "$@"
+  install -d "${list%/*}"
+  (cd $stage/usr && find bin lib/roost share/man share/*completion* share/zsh share/fish ! -type d -print0 |
+    tar --create --null --files-from=- --owner=0 --group=0) |
+    tar --extract --verbose --show-transformed-names --no-same-owner --unlink-first --directory="$root$prefix" \
+      --transform='s|zsh/vendor-completions|zsh/site-functions|' >"$list"
+  echo lib/roost/installed >>"$list"
+}
+
+remove_files() {
+  local list=$root$prefix/lib/roost/installed
+  if [[ ! -e $list ]]; then
+    echo "roost: there is no $list, so nothing was removed. Is the prefix right?" >&2
+    exit 66
+  fi
+  (cd "$root$prefix" && tr '\n' '\0' <"$list" | xargs -0 rm -f)
+  rm -f "$root$units/roost.service" "$root$prefix"/share/roost/{supervisor.conf,{operations,supervision,debugging}.md}
+  rmdir --ignore-fail-on-non-empty "$root$prefix"/{lib,share}/roost
+  echo "Removed from $root$prefix. Settings and data are left: ${settings%/*} and ~/.local/state/roost."
 }
 
 install_files() {
@@ -87,6 +103,10 @@ Then:
 END
 }
 
+if [[ -n $remove ]]; then
+  remove_files
+  exit
+fi
 if [[ -z $dry_run ]]; then
   install_programs "$@"
   install_files

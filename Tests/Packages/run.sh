@@ -10,51 +10,21 @@
 # It needs root, for chroot. Base systems are kept in .build-package/roots; remove them to get newer ones.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+source Tests/Packages/shared.sh
 
-out=$PWD/.build-package
-if ((EUID)); then
-  echo "roost: chroot needs root. Type:  sudo make package-test" >&2
-  exit 77
-fi
+need_root package-test
 Scripts/system-packages.sh mmdebstrap dpkg-dev iproute2
-version=$(sed -n 's/.*static let text = "\([^"]*\)".*/\1/p' Sources/Bus/Contracts/RoostVersion.swift)
-lower=0.1.99
-for wanted in "$version" $lower; do
-  if ! ls "$out/roost_${wanted}"_*.deb >/dev/null 2>&1; then
-    echo "roost: there is no package of version $wanted in .build-package. Type:  make package package-test" >&2
-    exit 66
-  fi
-done
+need_packages package-test
 scratch=$(mktemp -d "$out/try.XXXXXX")
 trap 'rm -rf --one-file-system "$scratch"' EXIT
-
-# Makes the base system of a suite, once.
-base() {
-  local tar=$out/roots/$1.tar source="deb http://deb.debian.org/debian $1 main"
-  # Debian has no package with Ubuntu's keys, and what comes from there is only tried here.
-  if [[ $1 == noble ]]; then source="deb [trusted=yes] http://archive.ubuntu.com/ubuntu $1 main universe"; fi
-  if [[ ! -e $tar ]]; then
-    mkdir -p "$out/roots"
-    mmdebstrap --quiet --format=tar --variant=apt --include=passwd,procps "$1" "$tar.new" "$source"
-    mv "$tar.new" "$tar"
-  fi
-}
-
-repository() { # of the packages of these versions, in the root
-  local wanted
-  mkdir -p "$root/srv/roost"
-  for wanted in "$@"; do cp "$out/roost_${wanted}"_*.deb "$root/srv/roost/"; done
-  (cd "$root/srv/roost" && dpkg-scanpackages --multiversion . >Packages 2>/dev/null)
-  echo 'deb [trusted=yes] file:/srv/roost ./' >"$root/etc/apt/sources.list.d/roost.list"
-}
 
 try() {
   root=$scratch/$1
   mkdir "$root"
   tar -xf "$out/roots/$1.tar" -C "$root"
   cp /etc/resolv.conf /etc/hosts "$root/etc/"
-  cp Tests/Packages/steps.sh Tests/Peers/events.jsonl "$root/srv/"
-  repository $lower
+  cp Tests/Packages/shared.sh Tests/Packages/steps.sh Tests/Peers/events.jsonl "$root/srv/"
+  repository "$root" $lower
   echo "== $1: apt-get install roost, $lower"
   export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin
   chroot "$root" apt-get update -qq
@@ -64,7 +34,7 @@ try() {
     return 1
   fi
   # A process id of its own for everything in it, so that nothing is left when it ends; no network but its own.
-  repository $lower "$version"
+  repository "$root" $lower "$version"
   unshare --net --pid --fork --mount --kill-child bash -c '
     ip link set lo up
     mount -t proc proc "$1/proc"
@@ -72,7 +42,7 @@ try() {
 }
 
 for suite in "${@:-bookworm}"; do
-  base "$suite"
+  base "$suite" "$suite"
   try "$suite"
   rm -rf --one-file-system "${scratch:?}/$suite"
 done

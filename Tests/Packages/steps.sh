@@ -1,20 +1,9 @@
 #!/usr/bin/env bash
 # What run.sh does in a root that has just got the package: steps.sh LOWER VERSION SECONDS-AT-THE-BEGINNING
 set -euo pipefail
+source /srv/shared.sh
 lower=$1 version=$2 begin=$3
 
-step() { echo "-- $*"; }
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
-as() { # USER COMMAND…: in a new session of that user
-  local user=$1
-  shift
-  setpriv --reuid "$user" --regid "$user" --init-groups env -i HOME="$(getent passwd "$user" | cut -d: -f6)" \
-    PATH=/usr/bin:/bin LANG=C.UTF-8 "$@"
-}
-has() { grep -q -- "$2" <<<"$1" || fail "'$2' is not in: $1"; }
 local_apt() { # only the repository on this machine: there is no network
   local log=/srv/apt.log
   apt-get -qq -y -o Dir::Etc::sourcelist=/etc/apt/sources.list.d/roost.list -o Dir::Etc::sourceparts=- "$@" \

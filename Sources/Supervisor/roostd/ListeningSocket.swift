@@ -11,6 +11,8 @@ final class ListeningSocket {
   private let onStream: @EventLoopActor (ByteStream) -> Void
   private var listener: StreamListener?
   private var inode: UInt64 = 0
+  /// Whether a service manager has made the socket: then its rights are left as they are.
+  private var isInherited = false
   private var faultLog = RefusalLog()
 
   init(daemon: Daemon, onStream: @escaping @EventLoopActor (ByteStream) -> Void) {
@@ -21,8 +23,7 @@ final class ListeningSocket {
   private var path: String { daemon.configuration.supervisor.socket }
 
   func listen() throws {
-    // A service manager's socket is taken as it is, with its rights.
-    let isInherited = StreamListener.hasInherited(path: path)
+    isInherited = StreamListener.hasInherited(path: path)
     if !isInherited { try clear() }
     let old = umask(0o077)
     defer { umask(old) }
@@ -33,7 +34,7 @@ final class ListeningSocket {
     }
     self.listener = listener
     inode = Self.inode(of: path)
-    if !isInherited { admitListedUsers() }
+    admitListedUsers()
   }
 
   /// A clean-up of the machine may remove the socket of a running daemon; it comes back by itself.
@@ -72,7 +73,7 @@ final class ListeningSocket {
     let listed = daemon.configuration.supervisor.admittedUids.filter { $0 != geteuid() }
     let runDirectory = daemon.configuration.supervisor.runDirectory
     let isInRunDirectory = path == runDirectory + "/" + (path.split(separator: "/").last ?? "")
-    var changes: [(path: String, mode: mode_t)] = [(path, listed.isEmpty ? 0o600 : 0o666)]
+    var changes: [(path: String, mode: mode_t)] = isInherited ? [] : [(path, listed.isEmpty ? 0o600 : 0o666)]
     if isInRunDirectory { changes.append((runDirectory, listed.isEmpty ? 0o700 : 0o711)) }
     for change in changes where chmod(change.path, change.mode) != 0 {
       daemon.log(.warning, "bus", "chmod of \(change.path): \(String(cString: strerror(errno)))")

@@ -143,10 +143,11 @@ extension ProcessTests {
     @Test("Sockets that were opened before it are taken: its own by the path, a worker's by the name")
     func sockets() throws {
       let home = try TemporaryDirectory()
-      let path = home.path + "/roost.sock"
+      let path = home.path + "/run/roost.sock"
       let script = """
         import os, socket, sys
-        bus = socket.socket(socket.AF_UNIX); bus.bind(sys.argv[1]); bus.listen(8)
+        os.mkdir(os.path.dirname(sys.argv[1]), 0o700)
+        bus = socket.socket(socket.AF_UNIX); bus.bind(sys.argv[1]); bus.listen(8); os.chmod(sys.argv[1], 0o640)
         relay = socket.socket(); relay.bind(("127.0.0.1", 0)); relay.listen(8)
         print(relay.getsockname()[1], flush=True)
         for number, one in ((30, bus), (31, relay)): os.dup2(one.fileno(), number)
@@ -164,6 +165,7 @@ extension ProcessTests {
         run-directory = "\(home.path)/run"
         log-directory = "none"
         socket = "\(path)"
+        allow-uids = [1]
         program-directories = ["\(programs)"]
         [worker.event-store]
         sandbox = "off"
@@ -200,6 +202,10 @@ extension ProcessTests {
         let status = try JSONPayload.decode(SupervisorStatus.self, from: answer.terminal.payload)
         kill(try #require(status.workers.first { $0.name == "local-relay" }?.pid), SIGKILL)
       }
+      // Other users may pass its directory; the rights of the socket are the service manager's.
+      var status = stat()
+      #expect(stat(home.path + "/run", &status) == 0 && status.st_mode & 0o777 == 0o711)
+      #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o640)
       daemon.send(SIGTERM)
       #expect(try daemon.waitForEnd() == .exited(0))
       // The file is the service manager's, and so are logs that go to no file.
