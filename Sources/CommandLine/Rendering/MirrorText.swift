@@ -87,14 +87,18 @@ public enum MirrorText {
       "\($0.element) with \($0.offset)"
     }
     let repaired = "\(Amount.count(status.repaired, "copy", "copies")) sent again within a week"
+    let compared = max(0, status.copies.count - 1)
+    let whole = few == 0 && status.events > 1 ? "all \(events)" : "\(status.events - few) of \(events)"
+    let verb = status.events == 1 ? "has" : "have"
     var lines = [
-      "Copies of what \(status.account) wrote: " + (few == 0 ? "all \(events)" : "\(status.events - few) of \(events)")
-        + " have \(status.wanted) or more living copies.",
+      "Copies of what \(status.account) wrote: "
+        + (compared == 0
+          ? "no relay could be compared." : "\(whole) \(verb) \(status.wanted) or more living copies."),
       "  " + (counts + [repaired]).joined(separator: ", "),
       "  last round \(CalendarTime.text(endedAt)), next \(next)",
     ]
-    if status.copies.count <= status.wanted {
-      let relays = Amount.count(max(0, status.copies.count - 1), "relay")
+    if compared > 0, status.copies.count <= status.wanted {
+      let relays = Amount.count(compared, "relay")
       lines.append("  only \(relays) could be compared; 'copy-relays' in [worker.mirror] names others")
     }
     var table = TextTable([

@@ -84,11 +84,12 @@ public enum StatusTable {
   private static func totals(_ status: SupervisorStatus, _ style: Style) -> [String] {
     let ready = status.workers.count { $0.state == .ready }
     let attached = status.workers.count { $0.state == .attached }
+    let stopped = status.workers.count { $0.state == .stopped }
     let letters = Amount.count(status.deadLetters, "dead letter")
     let memory = status.residentBytes.map { ", \(Amount.bytes($0))" } ?? ""
     let parts = [
       "\(Amount.count(status.workers.count, "worker")), \(ready) ready"
-        + (attached == 0 ? "" : ", \(attached) attached"),
+        + (attached == 0 ? "" : ", \(attached) attached") + (stopped == 0 ? "" : ", \(stopped) stopped"),
       Amount.count(status.clients.count, "client"), letters,
       "\(Amount.bytes(UInt64(max(0, status.keptBytes)))) queued",
       "roostd pid \(status.pid) up \(Amount.duration(milliseconds: status.uptimeMilliseconds))\(memory)",

@@ -73,7 +73,7 @@ struct TextTable {
     let heading = columns.map { Cell($0.title, .strong) }
     for var row in [heading] + rows {
       var below: Cell?
-      if let last = row.last, DisplayWidth.of(last.text) > room {
+      if let last = row.last, !last.text.isEmpty, DisplayWidth.of(last.text) > room {
         below = last
         row[row.count - 1] = Cell("")
       }

@@ -78,6 +78,14 @@ import Wording
     #expect(lines.allSatisfy { $0.count <= 80 })
   }
 
+  @Test("A row without a note has no line beneath it, however narrow the terminal is")
+  func emptyNote() {
+    var quiet = status
+    quiet.workers[0].text = nil
+    let lines = StatusTable.lines(quiet, Style(isColoured: false, columns: 60))
+    #expect(lines[1].hasPrefix("relay-main") && lines[2].hasPrefix("event-store"), "\(lines)")
+  }
+
   @Test("Where not even the numbers have room, the process ids are left out")
   func narrowestStatus() {
     var wide = status
@@ -86,6 +94,13 @@ import Wording
     let lines = StatusTable.lines(wide, Style(isColoured: false, columns: 80))
     #expect(lines[0] == "WORKER            STATE     SINCE  RESTARTS  QUEUED  IN-FLIGHT  MEMORY      PSS")
     #expect(lines.allSatisfy { $0.count <= 80 })
+  }
+
+  @Test("Workers that are stopped are counted, so that the sum is clear")
+  func stoppedTotals() {
+    var half = status
+    half.workers[1].state = "stopped"
+    #expect(StatusTable.lines(half, .plain).last?.hasPrefix("2 workers, 1 ready, 1 stopped · ") == true)
   }
 
   @Test("Who was attached by hand is counted apart from those that are ready")
