@@ -5,9 +5,11 @@ PREFIX ?= $(HOME)/.local
 CONFIG ?= supervisor.conf
 DURATION ?= 24h
 FUZZ_SECONDS ?= 600
+COUNT ?= 10000000
 MANUALS ?= .build/manuals
 KILLS ?= 1000
 SECONDS ?= 600
+COUNT ?= 10000000
 SUITES ?= bookworm
 SANITIZERS ?= address thread
 
@@ -22,7 +24,8 @@ SWIFT_SOURCES = Sources Workers Tests Package.swift $(wildcard Benchmarks)
 
 .DEFAULT_GOAL := help
 .PHONY: help run build test methods check lint documentation sanitize bench bench-outbox hostile chaos fuzz soak \
-  soak-relays power manuals install clean packages package dist package-test python
+  soak-relays power manuals site pictures install uninstall clean packages package dist image package-test image-test \
+  boot-test python batch-trial
 
 help: ## print this list
 	@echo 'Roost. Usage: make TARGET'
@@ -36,8 +39,9 @@ build: packages ## build everything for debugging
 	$(SWIFT) build --build-tests
 
 test: packages python build ## run every test, real processes included
-	-@Scripts/system-packages.sh mandoc man-db systemd
+	-@Scripts/system-packages.sh mandoc man-db systemd jq
 	-@Scripts/nginx.sh
+	-@Scripts/prometheus.sh
 	-@Scripts/browsers.sh
 	@Scripts/test.sh "$$($(SWIFT) build --show-bin-path)"
 
@@ -65,8 +69,8 @@ sanitize: packages python ## run every test under each of SANITIZERS="address th
 bench: packages ## measure against yardsticks in C and other supervisors, and print the ratios
 	-@Scripts/python-environment.sh
 	@for program in roostd roost roost-exec relay-connector event-store signer outbox-planner local-relay \
-	    dvm-tracker dvm-provider people link-feed push-relay loop-bench event-bench archive-bench session-bench \
-	    websocket-bench job-bench push-bench http2-bench; do \
+	    dvm-tracker dvm-provider people link-feed push-relay loop-bench event-bench batch-bench archive-bench \
+	    session-bench websocket-bench job-bench push-bench http2-bench; do \
 	  $(SWIFT) build -c release --product $$program || exit; \
 	done
 	@for program in push-relay push-fakes; do $(SWIFT) build -c release --product $$program || exit; done
@@ -92,6 +96,10 @@ chaos: packages python ## kill, stop and hold everything KILLS=1000 times at ran
 fuzz: packages ## run each fuzz entry for FUZZ_SECONDS=600
 	Scripts/fuzz.sh --seconds $(FUZZ_SECONDS)
 
+batch-trial: packages ## verify COUNT=10000000 signatures in batches and by libsecp256k1, and compare the verdicts
+	$(SWIFT) build -c release --product batch-trial
+	.build/release/batch-trial $(COUNT)
+
 soak: packages python build ## repeat every test with new seeds for DURATION=24h
 	Scripts/soak.sh $(DURATION)
 
@@ -108,8 +116,19 @@ manuals: ## write manual pages and completions of the shells into MANUALS=.build
 	@for program in roostd roost; do $(SWIFT) build -c release --product $$program || exit; done
 	python3 Scripts/manuals.py $(MANUALS) .build/release/roost .build/release/roostd
 
+site: ## make README and docs/ into pages for a browser, .build-site/site/index.html
+	@Scripts/python-environment.sh .venv-site
+	.venv-site/bin/python3 Scripts/site.py
+
+pictures: ## draw the pictures of README from a run of what is built: docs/images
+	@Scripts/python-environment.sh .venv-site
+	.venv-site/bin/python3 Scripts/pictures.py
+
 install: packages ## install under PREFIX=~/.local, with a systemd user unit; says how to start it
 	Scripts/install.sh $(PREFIX) $(PROGRAMS)
+
+uninstall: ## remove what `make install` put under PREFIX=~/.local; settings and data stay
+	Scripts/install.sh --remove $(PREFIX)
 
 package: packages ## build a Debian package of everything, .build-package/roost_VERSION_ARCH.deb
 	Scripts/package.sh $(ALL_PROGRAMS)
@@ -120,6 +139,19 @@ dist: package ## also make a tarball, the bill of materials (SPDX) and SHA256SUM
 package-test: packages ## install, use, upgrade and remove that package in fresh roots of SUITES="bookworm"; needs root
 	Scripts/package.sh --keep-stage --version 0.1.99 $(ALL_PROGRAMS)
 	Tests/Packages/run.sh $(SUITES)
+
+image: ## make a container image of that package, .build-package/roost-VERSION-ARCH.oci.tar; needs root
+	Scripts/image.sh
+
+image-test: packages ## run, use and upgrade that image by podman and runc; needs root
+	Scripts/package.sh --keep-stage --version 0.1.99 $(ALL_PROGRAMS)
+	Scripts/image.sh --version 0.1.99
+	Scripts/image.sh
+	Tests/Packages/image.sh
+
+boot-test: packages ## boot a machine with that package under qemu, with real systemd; needs root
+	Scripts/package.sh --keep-stage --version 0.1.99 $(ALL_PROGRAMS)
+	Tests/Packages/boot.sh
 
 clean: ## remove what builds, tests and measurements leave here; the Python environments stay
 	rm -rf .build .build-* Benchmarks/results

@@ -8,6 +8,7 @@
 # .venv-nostr-dvm     nostr-dvm, alone, because it is installed without most of what it asks for
 # .venv-schemathesis  schemathesis, alone, because of all that it brings
 # .venv-mcp           mcp, alone, for the same reason
+# .venv-site          what makes docs/ into a site, and the pictures in it
 #
 # What is named for them stands in the .in files; the .txt files beside them are made of those and pin all that comes
 # with it, by hash: pip takes no other file.
@@ -26,9 +27,10 @@ requirements_of() {
     .venv-nostr-dvm) echo Tests/python/requirements-nostr-dvm.txt ;;
     .venv-schemathesis) echo Tests/python/requirements-schemathesis.txt ;;
     .venv-mcp) echo Tests/python/requirements-mcp.txt ;;
+    .venv-site) echo Tests/python/requirements-site.txt ;;
     *)
       echo "usage: Scripts/python-environment.sh [.venv] [.venv-nostr-relay] [.venv-nostr-dvm] [.venv-schemathesis]" \
-        "[.venv-mcp]" >&2
+        "[.venv-mcp] [.venv-site]" >&2
       exit 2
       ;;
   esac
@@ -70,5 +72,5 @@ make_environment() {
   cat $files >"$environment/installed.txt"
 }
 
-if (($# == 0)); then set -- .venv .venv-nostr-relay .venv-nostr-dvm .venv-schemathesis .venv-mcp; fi
+if (($# == 0)); then set -- .venv .venv-nostr-relay .venv-nostr-dvm .venv-schemathesis .venv-mcp .venv-site; fi
 for environment in "$@"; do make_environment "$environment"; done

@@ -60,7 +60,7 @@ struct DocumentedCommandsTests {
   private static func commands(in page: SourceFile) -> [(line: Int, words: [Substring])] {
     var (found, isInFence) = ([(Int, [Substring])](), false)
     for (number, line) in page.lines.enumerated() {
-      if line.hasPrefix("```") {
+      if line.drop(while: { $0 == " " }).hasPrefix("```") {
         isInFence.toggle()
         continue
       }

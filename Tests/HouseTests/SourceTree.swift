@@ -62,7 +62,7 @@ enum SourceTree {
 
   /// Build products, environments, results and inputs that are bytes and not text.
   private static let skipped: Set<String> = [
-    ".nginx", ".git", "run", "results", "corpus", "__pycache__", "Package.resolved",
+    ".nginx", ".prometheus", ".git", "run", "results", "corpus", "__pycache__", "Package.resolved",
   ]
 
   private static func collect(_ folder: String, into files: inout [SourceFile]) {

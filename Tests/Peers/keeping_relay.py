@@ -62,6 +62,8 @@ class Relay:
             self.send(connection, ["EOSE", words[1]])
         elif words[0] == "CLOSE":
             self.subscriptions[connection].pop(words[1], None)
+        elif words[0] == "NEG-OPEN":
+            self.send(connection, ["NEG-ERR", words[1], "blocked: this relay does not compare"])
         elif words[0] == "EVENT":
             self.keep(words[1])
             self.send(connection, ["OK", words[1]["id"], True, ""])

@@ -27,6 +27,8 @@ struct Layout {
   var roleKeys: [String: String] = [:]
   /// Environment of roostd, beside what it always gets.
   var environment: [String] = []
+  /// A whole file in place of all this; `@DIRECTORY@` in it is the test's folder.
+  var whole: String?
 
   /// One worker with these flags and settings.
   static func one(_ arguments: [String] = [], _ keys: [String: String] = [:]) -> Layout {
@@ -34,6 +36,7 @@ struct Layout {
   }
 
   func text(directory: String, program: String) -> String {
+    if let whole { return whole.replacing("@DIRECTORY@", with: directory) }
     var supervisor = [
       "state-directory": "\"\(directory)/state\"", "run-directory": "\"\(directory)/run\"",
       "log-directory": "\"\(directory)/log\"", "socket": "\"\(directory)/roost.sock\"", "spawn-rate": "1000",
