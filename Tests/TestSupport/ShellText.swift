@@ -1,4 +1,4 @@
-/// A short script of a page, read as far as a test needs it: which commands it has, and of which words they are.
+/// A short script of a page, read as far as a test needs it: its commands, and the words of each.
 ///
 /// It knows quotes, comments, pipes, lists, redirections, groups and `$(…)`. It does not know here-documents, arrays
 /// and functions: a page has none.

@@ -73,7 +73,6 @@ final class StatusCollector {
       while let publication = try await answer.nextPart() { found.append(publication) }
     } catch {
       // The page shows their number all the same.
-      return found
     }
     return found
   }

@@ -83,7 +83,7 @@ struct ChartTests {
     #expect(Charts(FigureHistory(), at: now).markup.html.contains("within five minutes"))
   }
 
-  @Test("of thirty days, with every topic, keeps the page below 128 KiB and has no number that is none")
+  @Test("of thirty days, with every topic, keeps the page below 128 KiB, and each of its numbers is finite")
   func isBounded() {
     let html = StatusPage.html(makeSnapshot(), Charts(makeHistory(until: now), at: now))
     #expect(html.utf8.count < 128 << 10, "\(html.utf8.count) bytes")
