@@ -9,7 +9,6 @@ COUNT ?= 10000000
 MANUALS ?= .build/manuals
 KILLS ?= 1000
 SECONDS ?= 600
-COUNT ?= 10000000
 SUITES ?= bookworm
 SANITIZERS ?= address thread
 

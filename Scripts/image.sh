@@ -35,10 +35,14 @@ mkdir "$scratch/repository"
 cp "$package" "$scratch/repository/"
 (cd "$scratch/repository" && dpkg-scanpackages . >Packages 2>/dev/null)
 cat >"$scratch/first" <<'END'
+#!/bin/sh
+set -e
 mkdir -p "$1/etc/sysusers.d"
 echo 'u roost 4869 "Roost, a Nostr daemon" /var/lib/roost' >"$1/etc/sysusers.d/roost.conf"
 END
 cat >"$scratch/last" <<'END'
+#!/bin/sh
+set -e
 cd "$1"
 rm -rf run/* etc/apt/sources.list etc/resolv.conf var/log/*.log var/log/apt var/cache/debconf/*-old
 install -d -o 4869 -g 4869 -m 700 run/roost var/lib/roost

@@ -12,7 +12,7 @@ internal import Cryptography
 //   - `passesSelfTest` shows at start that a valid batch holds and that forged ones do not.
 //
 // A batch that does not hold is split by source, so that what one source forged costs the claims of others one more
-// equation and no more. The claims of a source are halved while one of the halves holds; otherwise, and below
+// equation; those of sources with fewer than `leastCount` are verified one by one. The claims of a source are halved while one of the halves holds; otherwise, and below
 // `leastCount`, they are verified one by one.
 //
 // Nothing here is in constant time. Signatures, public keys and ids are not secret; secret keys do not come here.
@@ -57,7 +57,7 @@ public final class BatchVerifier {
     terms.sort { ($0.source, $0.claim) < ($1.source, $1.claim) }
     let isOneSource = terms.first?.source == terms.last?.source
     var rest = terms[...]
-    while let source = rest.first?.source {
+    while !verdicts.hasDisagreement, let source = rest.first?.source {
       let part = rest.prefix { $0.source == source }
       rest = rest[part.endIndex...]
       if !isOneSource, part.count >= Self.leastCount, equation.holds(part) {
@@ -66,6 +66,8 @@ public final class BatchVerifier {
         halve(part, claims, &verdicts)
       }
     }
+    // What proved a false claim proves none of the others, in whichever part they were.
+    if verdicts.hasDisagreement { for index in claims.indices { judge(index, claims, &verdicts) } }
     return verdicts
   }
 

@@ -24,8 +24,7 @@ public struct FilterKey: Hashable, Sendable, CustomStringConvertible {
     digest = SHA256.hash(text)
   }
 
-  /// The names of one filter with each kind in turn, 0 to 65,535, in their order. Its text is made once: this takes
-  /// little more than the 65,536 digests.
+  /// The names of one filter with each kind in turn, 0 to 65,535, in their order. Its text is made once.
   ///
   /// - Parameters:
   ///   - filter: the filter; its own kinds do not count.

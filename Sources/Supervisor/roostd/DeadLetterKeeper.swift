@@ -86,6 +86,7 @@ final class DeadLetterKeeper {
     } catch {
       daemon.log(.error, "hub", "\(sentence); not written down: \(error)")
     }
+    await recount()
     writingCount -= 1
   }
 
@@ -106,7 +107,8 @@ final class DeadLetterKeeper {
     do throws(SystemFault) {
       let letters = try await store.list().letters
       count = letters.count
-      latest = letters.suffix(SupervisorStatus.latestMaximum).reversed()
+      // One that was tried again has the time of its last death.
+      latest = letters.sorted { ($0.time, $0.id) < ($1.time, $1.id) }.suffix(SupervisorStatus.latestMaximum).reversed()
     } catch {}
   }
 

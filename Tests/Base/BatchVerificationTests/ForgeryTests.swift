@@ -139,6 +139,12 @@ import Testing
     for _ in 0..<40 where !verdicts.hasDisagreement { verdicts = severe.verdicts(of: batch) }
     #expect(verdicts.hasDisagreement)
     #expect(verdicts.isValid == Array(repeating: false, count: 1_024), "what libsecp256k1 refuses is refused")
+    // Also in parts that were accepted before the disagreement.
+    var parted = claims(1_024) { Int64($0 % 4) }
+    parted[3] = parted[3].with(message: SHA256.hash([4]))
+    verdicts = severe.verdicts(of: parted)
+    for _ in 0..<40 where !verdicts.hasDisagreement { verdicts = severe.verdicts(of: parted) }
+    #expect(verdicts.hasDisagreement && !verdicts.isValid.contains(true))
   }
 
   @Test("The self-test passes")

@@ -46,7 +46,7 @@ struct ChartTopic: Sendable {
   static let all: [ChartTopic] = [
     ChartTopic(
       id: "stored", title: "Events stored", unit: .count, isFromZero: false,
-      lines: [Line(name: "events", figure: .storedEvents, summary: .mean)]),
+      lines: [Line(name: "events", figure: .storedEvents, summary: .last)]),
     ChartTopic(
       id: "new", title: "New events an hour", unit: .hourly,
       lines: [Line(name: "new events", figure: .newEvents, summary: .hourly)]),

@@ -30,7 +30,7 @@ extension Metrics {
       "roost_local_ok_duration_seconds", "Time from a client's EVENT to its OK.",
       of: [MetricText.Member(labels: [], value: snapshot.eventLatency)])
     text.addHistogram(
-      "roost_local_eose_duration_seconds", "Time from a client's REQ to its EOSE.",
+      "roost_local_eose_duration_seconds", "Time from a client's REQ to its EOSE, except at /fetch.",
       of: [MetricText.Member(labels: [], value: snapshot.queryLatency)])
   }
 }

@@ -155,7 +155,8 @@ final class Feed {
     case .takePart: takePart()
     case .deliver(let records): if let part { reader?.deliver(work, part.bytes, records) }
     case .tellStoredEnd(let isComplete):
-      desk.latency.measured(from: began, to: EventLoop.process.now)
+      // A client that waits for relays waits by design.
+      if network != .awaited { desk.latency.measured(from: began, to: EventLoop.process.now) }
       reader?.storedEnd(work, isComplete: isComplete)
     case .tellEnd(let refusal): reader?.ended(work, refusal)
     case .cancelAnswer: answer?.cancel()

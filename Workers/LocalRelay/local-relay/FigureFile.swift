@@ -2,7 +2,7 @@ import Storage
 import StatusPages
 
 /// The ring of samples on disk: `figures.db` in the worker's directory. A row is a place of the ring, so the file has
-/// at most as many rows as the ring has places, about 1.6 MB. A sample is written in one transaction: after any crash
+/// at most as many rows as the ring has places, about 1.4 MB. A sample is written in one transaction: after any crash
 /// it is whole or absent.
 struct FigureFile {
   private let file: StorageFile

@@ -19,6 +19,8 @@ final class FigureKeeper {
   private var file: FigureFile?
   private var history = FigureHistory()
   private var sampler = FigureSampler()
+  /// Whether the next sample is the first of this process.
+  private var isFirst = true
   /// Why the last sample is not on disk.
   private var fault: StorageFault.Kind?
   /// The charts, made from the samples up to the step of this number.
@@ -74,8 +76,10 @@ final class FigureKeeper {
 
   private func take() async {
     let sample = sampler.sampled(await look.snapshot())
-    // After a restart, the sample of these five minutes may be there; it says more, having one before it.
-    guard !history.hasSample(at: sample.at) else { return }
+    defer { isFirst = false }
+    // After a restart, the sample of these five minutes may be there; it says more, having one before it. Later a
+    // sample in this place is of a clock that was set back since.
+    guard !isFirst || !history.hasSample(at: sample.at) else { return }
     history.sampled(sample)
     drawn = nil
     guard let file else { return }

@@ -28,7 +28,7 @@ final class QueryScheduler {
   private var waiters: [Turn: CheckedContinuation<Bool, Never>] = [:]
   private var onWanted: [Turn: @EventLoopActor () -> Void] = [:]
   private var wished: Set<Turn> = []
-  /// How long clients waited until they had all that is stored (EOSE).
+  /// How long clients waited for EOSE, without those for which relays are awaited first (`/fetch`).
   var latency = LatencyHistogram()
   private var granted: Set<Turn> = []
 

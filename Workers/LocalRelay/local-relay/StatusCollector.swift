@@ -53,7 +53,6 @@ final class StatusCollector {
     snapshot.push = await push
     snapshot.mirror = await mirror
     snapshot.connectors = await connectors
-    snapshot.failedPublications = await failedPublications(snapshot.plan)
     snapshot.local = relay.status
     snapshot.eventLatency = relay.desk.latency
     snapshot.queryLatency = relay.questions.latency
@@ -63,7 +62,7 @@ final class StatusCollector {
   }
 
   /// The latest publications that no relay took; empty without any, or when the planner does not answer.
-  private func failedPublications(_ plan: Told<PlanStatus>) async -> [Publication] {
+  func failedPublications(_ plan: Told<PlanStatus>) async -> [Publication] {
     guard (plan.value?.publications[Publication.State.failed.rawValue] ?? 0) > 0 else { return [] }
     let wanted = PlanPublications(states: [.failed], limit: RoostSnapshot.failedMaximum)
     var found: [Publication] = []
@@ -111,7 +110,9 @@ extension LocalRelay {
   /// Answers with the status page.
   func respondPage(_ responder: HTTPResponder) {
     EventLoopActor.task { [self] in
-      let html = StatusPage.html(await look.snapshot(), figures.charts)
+      var snapshot = await look.snapshot()
+      snapshot.failedPublications = await look.failedPublications(snapshot.plan)
+      let html = StatusPage.html(snapshot, figures.charts)
       let fields = StatusPage.fields.map { HTTPField($0.name, $0.value) }
       responder.respond(HTTPAnswer(status: 200, fields: fields, body: Array(html.utf8)))
     }

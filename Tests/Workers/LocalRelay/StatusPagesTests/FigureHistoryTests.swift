@@ -29,7 +29,7 @@ struct FigureHistoryTests {
     #expect(FigureSample(record: record + [0]) == nil)
   }
 
-  @Test("reads as much of a later record as is known here, and an earlier one without what it lacks")
+  @Test("reads an earlier record without what it lacks, and none of another version")
   func readsOtherLengths() throws {
     var bytes: [UInt8] = [1, 1, 0, 0]
     LittleEndian.append(300, 4, to: &bytes)
@@ -70,7 +70,7 @@ struct FigureHistoryTests {
     #expect(history.series(.queued, .mean, in: later).allSatisfy { $0 == nil })
   }
 
-  @Test("makes one point of several samples: their mean, their maximum, or what they count in an hour")
+  @Test("makes one point of several samples: their mean, latest, maximum, or what they count in an hour")
   func summarises() {
     var history = FigureHistory()
     history.sampled(sample(at: start, .newEvents, 10, covered: 300))
@@ -78,8 +78,11 @@ struct FigureHistoryTests {
     history.sampled(sample(at: start + 600, .newEvents, nil))
     let window = FigureHistory.Window(until: start + 600, stepSeconds: 600, count: 2)
     #expect(history.series(.newEvents, .mean, in: window) == [30, nil])
+    #expect(history.series(.newEvents, .last, in: window) == [50, nil])
     #expect(history.series(.newEvents, .maximum, in: window) == [50, nil])
     #expect(history.series(.newEvents, .hourly, in: window) == [360, nil])
+    history.sampled(sample(at: start + 600, .newEvents, 50, covered: 5))
+    #expect(history.series(.newEvents, .hourly, in: window) == [360, nil], "five seconds say nothing of an hour")
     #expect(FigureHistory().series(.newEvents, .hourly, in: window) == [nil, nil])
   }
 
