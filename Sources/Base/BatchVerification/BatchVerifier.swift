@@ -12,8 +12,8 @@ internal import Cryptography
 //   - `passesSelfTest` shows at start that a valid batch holds and that forged ones do not.
 //
 // A batch that does not hold is split by source, so that what one source forged costs the claims of others one more
-// equation; those of sources with fewer than `leastCount` are verified one by one. The claims of a source are halved while one of the halves holds; otherwise, and below
-// `leastCount`, they are verified one by one.
+// equation; those of sources with fewer than `leastCount` are verified one by one. The claims of a source are halved
+// while one of the halves holds; otherwise, and below `leastCount`, they are verified one by one.
 //
 // Nothing here is in constant time. Signatures, public keys and ids are not secret; secret keys do not come here.
 
